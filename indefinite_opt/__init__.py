@@ -1,0 +1,1 @@
+"""Optimization problems of learning with indefinite kernels."""

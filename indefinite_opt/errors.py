@@ -1,0 +1,104 @@
+"""Errors that say which argument is wrong, what was expected, and what came."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BadArgument",
+    "DataError",
+    "IncompatibleSolver",
+    "IndefiniteOptError",
+    "InfeasibleProblem",
+    "ParameterError",
+    "ProblemError",
+    "SolverFailed",
+    "UnboundedProblem",
+    "UnknownName",
+]
+
+
+class IndefiniteOptError(ValueError):
+    """Base class of every error this package raises on purpose."""
+
+
+class BadArgument(IndefiniteOptError):
+    """An argument that cannot be used.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument, as the caller wrote it.
+    expected : str
+        What would have been accepted.
+    got : str
+        What came instead.
+    hint : str, optional
+        What to do about it.
+    """
+
+    def __init__(self, argument: str, expected: str, got: str, hint: str = "") -> None:
+        super().__init__(argument, expected, got, hint)
+        self.argument = argument
+        self.expected = expected
+        self.got = got
+        self.hint = hint
+
+    def __str__(self) -> str:
+        sentence = f"{self.argument}: expected {self.expected}, got {self.got}"
+        return f"{sentence}. {self.hint}" if self.hint else sentence
+
+
+class ProblemError(BadArgument):
+    """A kernel matrix, distance matrix, label vector or point that cannot be used."""
+
+
+class ParameterError(BadArgument):
+    """A parameter of a formulation, kernel or solver outside its range."""
+
+
+class DataError(BadArgument):
+    """A data set or file that is missing, unreadable or not of the stated form."""
+
+
+class UnknownName(BadArgument):
+    """A name that is not registered; the message offers the nearest ones.
+
+    Parameters
+    ----------
+    argument : str
+        What kind of name it is: "kernel", "formulation", "solver", ...
+    name : str
+        The name that was asked for.
+    known : iterable of str
+        The names that exist.
+    """
+
+    def __init__(self, argument: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        folded = {candidate.casefold(): candidate for candidate in names}
+        near = [folded[key] for key in difflib.get_close_matches(name.casefold(), folded, n=3)]
+        hint = f"Did you mean {' or '.join(near)}?" if near else ""
+        super().__init__(argument, f"one of {', '.join(names)}", repr(name), hint)
+        self.name = name
+        self.known = names
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
+        return type(self), (self.argument, self.name, self.known)
+
+
+class InfeasibleProblem(ParameterError):
+    """Parameters that leave no feasible point; the message says the nearest that do."""
+
+
+class UnboundedProblem(IndefiniteOptError):
+    """An objective without a finite optimum; the message names the direction that proves it."""
+
+
+class IncompatibleSolver(IndefiniteOptError):
+    """A solver that cannot take this problem; the message says what is missing."""
+
+
+class SolverFailed(IndefiniteOptError):
+    """A solver that ended without any point to return; the message gives its own words."""

@@ -1,0 +1,104 @@
+"""Read objects from text: `sigmoid(a=0.1, r=-1)`, `SVMDual(C=inf)`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from indefinite_opt.errors import ParameterError, UnknownName
+
+__all__ = ["instantiate", "parse_call", "split_calls"]
+
+T = TypeVar("T")
+
+
+def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
+    """Split `Name(key=value, ...)` into its name and its keyword arguments.
+
+    Values are Python literals; `inf` is infinity and any other bare word is a string.
+
+    >>> parse_call("SpectrumSVM(C=inf, transform=clip)")
+    ('SpectrumSVM', {'C': inf, 'transform': 'clip'})
+
+    Raises
+    ------
+    ParameterError
+        If the text is not a name, optionally followed by keyword arguments in parentheses.
+    """
+    malformed = ParameterError(argument, "NAME or NAME(key=value, ...)", repr(text))
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        # Names such as l1-gaussian are no Python identifiers; only their argument list is.
+        name, bracket, rest = text.strip().partition("(")
+        if not name or not name.replace("-", "").isidentifier():
+            raise malformed from None
+        return name, parse_call("_(" + rest, argument)[1] if bracket else {}
+    if isinstance(node, ast.BinOp):
+        name, bracket, rest = text.strip().partition("(")
+        return name, parse_call("_(" + rest, argument)[1] if bracket else {}
+    if isinstance(node, ast.Name):
+        return node.id, {}
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+        raise malformed
+    return node.func.id, {str(word.arg): _value(word.value, malformed) for word in node.keywords}
+
+
+def _value(node: ast.expr, malformed: ParameterError) -> Any:
+    if isinstance(node, ast.Name):
+        return float("inf") if node.id == "inf" else node.id
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise malformed from None
+
+
+def split_calls(text: str) -> list[str]:
+    """Split a comma-separated list of names, leaving commas inside parentheses alone.
+
+    >>> split_calls("SVMDual(C=1, bias=False), LPSVM")
+    ['SVMDual(C=1, bias=False)', 'LPSVM']
+    """
+    parts, depth, current = [], 0, ""
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    return [part.strip() for part in [*parts, current] if part.strip()]
+
+
+def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters: Any) -> T:
+    """Build the object that `text` describes; names are matched without regard to case.
+
+    Parameters
+    ----------
+    kind : str
+        What is being built ("kernel", "formulation", ...), for messages.
+    known : mapping of str to dataclass
+        The names that exist.
+    text : str
+        `Name` or `Name(key=value, ...)`.
+    **parameters
+        Further keyword arguments; they win over those in the text.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown name or an unknown parameter, with the nearest known ones.
+    """
+    name, written = parse_call(text, kind)
+    by_folded = {key.casefold(): cls for key, cls in known.items()}
+    if name.casefold() not in by_folded:
+        raise UnknownName(kind, name, known)
+    cls = by_folded[name.casefold()]
+    fields = [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+    arguments = {**written, **parameters}
+    for key in arguments:
+        if key not in fields:
+            raise UnknownName(f"parameter of {name}", key, fields)
+    return cls(**arguments)
