@@ -1,0 +1,27 @@
+"""Threads of the dense linear algebra library, kept under control."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+__all__ = ["SMALL", "few_threads"]
+
+SMALL = 400
+"""Below this order a second BLAS thread costs more than it brings (and much more when the
+machine is busy: spinning threads slowed a loop of small eigenproblems 60 times)."""
+
+
+@functools.cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def few_threads(order: int) -> AbstractContextManager[Any]:
+    """One BLAS thread inside the block when matrices are of order below `SMALL`."""
+    if order >= SMALL:
+        return nullcontext()
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]

@@ -1,0 +1,402 @@
+"""What a point proves: residuals, curvature, duality gap, and the claim they support.
+
+Nothing here trusts the solver a point came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.blas import few_threads
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solution import Claim
+from indefinite_opt.solver import Task
+from indefinite_opt.solvers.highs import Highs
+from indefinite_opt.spectrum import zero_tolerance
+from indefinite_opt.structure import BoxLineQP, LinearProgram
+
+__all__ = ["Certificate", "certify", "verify"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+EQUALITIES = ("balance", "total")
+"""Names of equality constraints, whose multipliers have no sign."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """An honest statement about a point; `print` it.
+
+    Attributes
+    ----------
+    claim : Claim
+        The strongest statement that was proved, to the tolerance `tol`.
+    objective : float
+        In the declared sense.
+    primal_residual : float
+        Largest constraint violation, relative to the sizes in the constraint.
+    stationarity : float
+        Violation of the first-order conditions, in the natural unit of the gradient.
+    complementarity : float
+        Multipliers times slacks, relative to the objective.
+    curvature : float
+        Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
+        variables; inf where that space is {0}, nan where it was not needed, 0 for linear programs.
+    bound : float
+        Rigorous bound on the optimal value in the declared sense; infinite if there is none.
+    gap, relative_gap : float
+        |objective - bound|, and that divided by max(1, |objective|); inf without a bound.
+    gap_kind : str
+        "duality gap" for convex programs. "KKT residual" where no bound is known: then
+        `stationarity` is the only number there is, and it is no gap.
+    tol : float
+        The tolerance of the claim.
+    reasons : tuple of str
+        Why the claim is what it is.
+    multipliers : dict of str to array
+        Those that were checked: given, or recovered.
+    """
+
+    claim: Claim
+    objective: float
+    primal_residual: float
+    stationarity: float
+    complementarity: float
+    curvature: float
+    bound: float
+    gap: float
+    relative_gap: float
+    gap_kind: str
+    tol: float
+    reasons: tuple[str, ...]
+    multipliers: Values = field(repr=False)
+
+    @property
+    def measure(self) -> float:
+        """The number that `gap_kind` names."""
+        return self.relative_gap if self.gap_kind == "duality gap" else self.stationarity
+
+    def __str__(self) -> str:
+        meaning = {
+            Claim.NONE: "nothing is proved",
+            Claim.FEASIBLE: "the point is feasible, nothing more",
+            Claim.STATIONARY: "the point is stationary",
+            Claim.LOCAL: "the point is a local optimum",
+            Claim.GLOBAL: "the point is a global optimum",
+        }
+        lines = [f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines.append(f"  objective        {self.objective:.10g}")
+        if np.isfinite(self.bound):
+            lines.append(f"  bound            {self.bound:.10g}")
+            lines.append(f"  {self.gap_kind:<16} {self.gap:.2e} (relative {self.relative_gap:.2e})")
+        lines.append(f"  constraints      {self.primal_residual:.2e}")
+        lines.append(f"  stationarity     {self.stationarity:.2e}")
+        lines.append(f"  complementarity  {self.complementarity:.2e}")
+        if not np.isnan(self.curvature):
+            lines.append(f"  curvature        {self.curvature:.2e}")
+        return "\n".join(lines)
+
+
+def verify(
+    problem: KernelProblem,
+    formulation: Formulation,
+    values: Mapping[str, ArrayLike],
+    multipliers: Mapping[str, ArrayLike] | None = None,
+    tol: float = 1e-6,
+) -> Certificate:
+    """Check anybody's numbers.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : Formulation
+    values : mapping of str to array_like
+        One entry a declared variable.
+    multipliers : mapping of str to array_like, optional
+        One entry a declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
+        nonnegative λ for inequalities. Recovered when not given. Given ones are held to their
+        word: a wrong sign or a wrong value costs the claim.
+    tol : float
+        Relative tolerance of every test.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ProblemError
+        For a missing or unknown name, a wrong shape, NaN or infinite numbers.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> certificate = verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 1.0]})
+    >>> certificate.claim.name, certificate.gap_kind
+    ('LOCAL', 'KKT residual')
+    """
+    from indefinite_opt.solve import check_tolerance
+
+    check_tolerance(tol)
+    structure = formulation.structure(problem)
+    if isinstance(structure, BoxLineQP):
+        shapes = {structure.variable: (structure.n,)}
+        names = dict.fromkeys(structure.line_names, ()) | {"lower": (structure.n,)}
+        if np.isfinite(structure.upper):
+            names["upper"] = (structure.n,)
+    else:
+        sample = structure.read(np.zeros(structure.cost.size))
+        shapes = {name: np.shape(value) for name, value in sample.items()}
+        zeros = np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)
+        names = {k: np.shape(v) for k, v in structure.read_multipliers(*zeros).items()}
+    checked = _checked("values", values, shapes)
+    given = None if multipliers is None else _checked("multipliers", multipliers, names)
+    return certify(problem, formulation, checked, given, tol)
+
+
+def certify(
+    problem: KernelProblem,
+    formulation: Formulation,
+    values: Values,
+    multipliers: Values | None,
+    tol: float,
+) -> Certificate:
+    """`verify` for numbers of the right names and shapes."""
+    structure = formulation.structure(problem)
+    if isinstance(structure, BoxLineQP):
+        return _certify_qp(structure, values[structure.variable], multipliers, tol)
+    if not multipliers:
+        task = Task(problem, formulation, structure, tol=tol)
+        multipliers = Highs().solve(task).multipliers
+    bound = formulation.dual_bound(problem, multipliers)
+    return _certify_lp(structure, structure.write(values), multipliers, bound, tol)
+
+
+def _checked(
+    argument: str, given: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]
+) -> Values:
+    wanted = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
+    if set(given) != set(shapes):
+        raise ProblemError(argument, wanted, f"the names {', '.join(sorted(given)) or 'none'}")
+    checked = {}
+    for name, shape in shapes.items():
+        try:
+            array = np.asarray(given[name], dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ProblemError(f"{argument}[{name!r}]", "real numbers", str(error)) from None
+        if array.shape != shape:
+            raise ProblemError(f"{argument}[{name!r}]", f"shape {shape}", f"shape {array.shape}")
+        if not np.all(np.isfinite(array)):
+            raise ProblemError(f"{argument}[{name!r}]", "finite numbers", "NaN or infinite ones")
+        checked[name] = array
+    return checked
+
+
+def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
+    """One sentence for each inequality whose multipliers are negative beyond the slack."""
+    return [
+        f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
+        for name, value in multipliers.items()
+        if name not in EQUALITIES and np.min(value, initial=0.0) < -slack
+    ]
+
+
+def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Certificate:
+    gradient = qp.gradient(x)
+    value = qp.value(x, gradient)
+    unit = qp.gradient_unit(gradient)
+    size = max(qp.objective_unit, abs(value))
+    primal = qp.infeasibility(x)
+
+    first_order = qp.first_order(x, gradient, tol)
+    multipliers = given or qp.multipliers(first_order)
+    reduced, stationarity = first_order.reduced, first_order.residual / unit
+    reasons: list[str] = []
+    if given is not None:
+        reasons += _wrong_signs(given, tol * unit)
+        lines = np.array([given[name] for name in qp.line_names])
+        upper = given.get("upper", np.zeros(qp.n))
+        reduced = gradient + qp.A.T @ lines
+        stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / unit
+    complementarity = _box_complementarity(qp, x, multipliers) / size
+
+    bound, gap = -np.inf, np.inf
+    if qp.is_convex:
+        bound = qp.dual_bound(x, gradient)
+        gap = abs(value - bound)
+    kkt = not reasons and stationarity <= tol and complementarity <= tol
+    curvature = np.nan
+    claim = Claim.NONE
+    if primal > tol:
+        reasons.append(f"A constraint is violated by {primal:.2e}.")
+    elif reasons:
+        claim = Claim.FEASIBLE
+    elif gap <= tol * size:
+        claim = Claim.GLOBAL
+        reasons.append("Convex by its eigenvalues, and the dual bound meets the objective.")
+    elif not kkt:
+        claim = Claim.FEASIBLE
+        reasons.append("The first-order conditions fail.")
+    else:
+        claim, curvature, reason = _second_order(qp, x, reduced, tol * unit, tol)
+        reasons.append(reason)
+        if qp.is_convex:
+            reasons.append(f"Convex, but the duality gap is still {gap / size:.2e}.")
+    return Certificate(
+        claim=claim,
+        objective=qp.sense * value,
+        primal_residual=primal,
+        stationarity=stationarity,
+        complementarity=complementarity,
+        curvature=curvature,
+        bound=qp.sense * bound,
+        gap=gap,
+        relative_gap=gap / size,
+        gap_kind="duality gap" if qp.is_convex else "KKT residual",
+        tol=tol,
+        reasons=tuple(reasons),
+        multipliers=multipliers,
+    )
+
+
+def _box_complementarity(qp: BoxLineQP, x: Array, multipliers: Values) -> float:
+    total = float(np.abs(multipliers["lower"]) @ np.abs(x))
+    if "upper" in multipliers:
+        total += float(np.abs(multipliers["upper"]) @ np.abs(qp.upper - x))
+    return total
+
+
+def _second_order(
+    qp: BoxLineQP, x: Array, reduced: Array, slack: float, tol: float
+) -> tuple[Claim, float, str]:
+    """Curvature on the tangent space of the free and weakly active variables.
+
+    With zero multipliers the critical cone is no subspace; the subspace that contains it is
+    examined, so that a positive answer is sufficient and a negative one decides nothing.
+    """
+    lower, upper = qp.at_bounds(x, tol)
+    weak = (lower | upper) & (np.abs(reduced) <= slack)
+    kept = np.flatnonzero(~(lower | upper) | weak)
+    curvature, rounding = _least_curvature(qp, kept)
+    where = "the free variables"
+    if weak.any():
+        where += f" and {int(weak.sum())} at bounds with zero multiplier"
+    if not qp.is_convex:
+        prefix = "Not convex; no bound on the global optimum is known. "
+    else:
+        prefix = ""
+    if np.isinf(curvature):
+        reason = f"{prefix}First-order conditions hold and leave no direction to move in."
+        return Claim.LOCAL, curvature, reason
+    if curvature > rounding:
+        reason = f"{prefix}First-order conditions hold, curvature is positive on {where}."
+        return Claim.LOCAL, curvature, reason
+    if curvature >= -rounding:
+        reason = (
+            f"{prefix}First-order conditions hold, curvature is nonnegative on {where}, "
+            "flat to rounding along some directions."
+        )
+        return Claim.LOCAL, curvature, reason
+    verdict = (
+        "it decides nothing, as directions at a bound count on one side only"
+        if weak.any()
+        else "the point is a saddle, and can be improved"
+    )
+    return (
+        Claim.STATIONARY,
+        curvature,
+        f"{prefix}First-order conditions hold, curvature is negative on {where}: {verdict}.",
+    )
+
+
+def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float]:
+    """Smallest eigenvalue of the Hessian on {d: Ad = 0, d zero outside `kept`}, and its rounding."""
+    import scipy.linalg
+
+    normals = np.empty((kept.size, 0))
+    if qp.lines and kept.size:
+        left, sizes, _ = np.linalg.svd(qp.A[:, kept].T, full_matrices=False)
+        normals = left[:, sizes > 1e-12 * sizes[0]]
+    if kept.size <= normals.shape[1]:
+        return np.inf, 0.0
+    y = qp.problem.y[kept]
+    block = qp.hessian * qp.problem.K[np.ix_(kept, kept)] * np.outer(y, y)
+    norm = float(np.linalg.norm(block))
+    if normals.shape[1]:
+        # The normals are made as positive as the rest of the block can be, so they never win.
+        crossed = block @ normals
+        inner = normals.T @ crossed + 2.0 * max(norm, 1.0) * np.eye(normals.shape[1])
+        half = crossed - 0.5 * normals @ inner
+        block -= half @ normals.T
+        block -= normals @ half.T
+    with few_threads(kept.size):
+        least = scipy.linalg.eigh(
+            block, eigvals_only=True, subset_by_index=[0, 0], check_finite=False
+        )
+    return float(least[0]), zero_tolerance(kept.size, norm)
+
+
+def _certify_lp(
+    program: LinearProgram, x: Array, multipliers: Values, bound: float, tol: float
+) -> Certificate:
+    value = float(program.cost @ x)
+    size = max(program.unit, abs(value))
+    primal = program.infeasibility(x)
+    stationarity, complementarity = _lp_residuals(program, x, multipliers)
+    complementarity /= size
+    gap = abs(value - bound)
+    reasons = _wrong_signs(multipliers, tol)
+    if primal > tol:
+        claim = Claim.NONE
+        reasons.append(f"A constraint is violated by {primal:.2e}.")
+    elif reasons:
+        claim = Claim.FEASIBLE
+    elif gap <= tol * size:
+        claim = Claim.GLOBAL
+        reasons.append("Linear, and the bound from its explicit dual meets the objective.")
+    else:
+        claim = Claim.FEASIBLE
+        reasons.append(f"The bound from the explicit dual leaves a gap of {gap / size:.2e}.")
+    return Certificate(
+        claim=claim,
+        objective=program.sense * value,
+        primal_residual=primal,
+        stationarity=stationarity,
+        complementarity=complementarity,
+        curvature=0.0,
+        bound=program.sense * bound,
+        gap=gap,
+        relative_gap=gap / size,
+        gap_kind="duality gap",
+        tol=tol,
+        reasons=tuple(reasons),
+        multipliers=multipliers,
+    )
+
+
+def _lp_residuals(program: LinearProgram, x: Array, multipliers: Values) -> tuple[float, float]:
+    """Violation of the dual constraints, and multipliers times slacks."""
+    rows = program.write_multipliers(multipliers)
+    reduced = program.cost - program.matrix.T @ rows
+    activity = program.matrix @ x
+    violation = complementarity = 0.0
+    for multiplier, low, high, at in (
+        (rows, program.row_lower, program.row_upper, activity),
+        (reduced, program.lower, program.upper, x),
+    ):
+        for side, end, sign in ((multiplier, low, 1.0), (-multiplier, high, -1.0)):
+            active = np.maximum(side, 0.0)
+            finite = np.isfinite(end)
+            violation = max(violation, float(np.max(active[~finite], initial=0.0)))
+            slack = np.abs(sign * (at[finite] - end[finite]))
+            complementarity += float(active[finite] @ slack)
+    return violation / max(1.0, float(np.max(np.abs(program.cost)))), complementarity

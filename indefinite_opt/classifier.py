@@ -1,0 +1,206 @@
+"""Classifiers: coefficients, offset, and how the kernel row of a new point is treated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ProblemError, UnknownName
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.spectrum import TRANSFORMS, spectrum
+
+__all__ = ["TREATMENTS", "Classifier", "KernelChange", "least_error_offset"]
+
+Array = NDArray[np.float64]
+
+TREATMENTS = ("original", "projected", "joint")
+"""How a new point's kernel values are used after training on a changed kernel."""
+
+SUPPORT_TOLERANCE = 1e-6
+"""Coefficients below this share of the largest are zero: interior-point methods leave such dust."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelChange:
+    """A transformation h(K), or h(PKP), of the training kernel, to be carried to new points.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        The problem with the original kernel.
+    transform : {"clip", "flip", "shift"}
+    centered : bool
+    """
+
+    problem: KernelProblem
+    transform: str
+    centered: bool
+
+    def projected(self, coef: Array) -> Array:
+        """Coefficients that make k̃(·, x) of the projected treatment from k(·, x).
+
+        Clip uses V₊V₊ᵀk and flip V sign(Λ)Vᵀk: on a training point they give its column of h(K).
+        Shift changes the diagonal only, so k̃ = k for every new point.
+        """
+        if self.transform == "shift":
+            return coef
+        source = self.problem.centered_spectrum if self.centered else self.problem.spectrum
+        signs = np.where(np.abs(source.values) > source.zero_tolerance, np.sign(source.values), 0.0)
+        if self.transform == "clip":
+            signs = np.maximum(signs, 0.0)
+        return source.vectors @ (signs * (source.vectors.T @ coef))
+
+    def center(self, coef: Array) -> tuple[Array, float]:
+        """Coefficients and offset that apply P(k(·, x) - Ke/n) instead of k(·, x)."""
+        if not self.centered:
+            return coef, 0.0
+        centered = coef - coef.mean()
+        return centered, -float(centered @ self.problem.K.mean(axis=0))
+
+    def joint(self, K_new: Array, K_new_new: Array) -> Array:
+        """Rows of h(full) for the new points, full the kernel of training and new points.
+
+        A centred model centres the full matrix at the mean of the training points.
+        """
+        n, m = self.problem.n, K_new.shape[0]
+        full = np.block([[self.problem.K, K_new.T], [K_new, K_new_new]])
+        if self.centered:
+            means = full[:, :n].mean(axis=1)
+            full = full - means[:, None] - means[None, :] + means[:n].mean()
+        source = spectrum(full)
+        values = TRANSFORMS[self.transform](source.values)
+        kept = values != 0
+        left = source.vectors[n:, kept] * values[kept]
+        rows: Array = left @ source.vectors[:n, kept].T
+        return rows.reshape(m, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """f(x) = Σ_i coef_i k(x_i, x) + offset; the class is its sign.
+
+    Attributes
+    ----------
+    coef : (n,) array
+        Signed coefficients, one a training point.
+    offset : float
+        b.
+    classes : (2,) array
+        Labels predicted for negative and positive values.
+    new_points : {"original", "projected", "joint"}
+        Treatment of a new point's kernel row, where training changed the kernel: use k as it is;
+        apply the training transformation to the row; or transform the matrix of training and new
+        points together (needs the kernel among the new points). A centred model always centres.
+    change : KernelChange or None
+        The change that training made to the kernel; None if it made none.
+    """
+
+    coef: Array
+    offset: float
+    classes: NDArray[Any]
+    new_points: str = "original"
+    change: KernelChange | None = None
+
+    def __post_init__(self) -> None:
+        if self.new_points not in TREATMENTS:
+            raise UnknownName("new_points", self.new_points, TREATMENTS)
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """Indices of the training points with nonzero coefficients."""
+        largest = float(np.max(np.abs(self.coef), initial=0.0))
+        return np.flatnonzero(np.abs(self.coef) > SUPPORT_TOLERANCE * largest)
+
+    def with_new_points(self, new_points: str) -> Classifier:
+        """The same classifier with another treatment of new points."""
+        return replace(self, new_points=new_points)
+
+    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
+        """f at m new points.
+
+        Parameters
+        ----------
+        K_new : (m, n) array_like
+            k(new point, training point) with the original kernel.
+        K_new_new : (m, m) array_like, optional
+            Kernel among the new points; needed by the joint treatment only.
+
+        Returns
+        -------
+        (m,) array
+
+        Raises
+        ------
+        ProblemError
+            For a wrong shape, non-finite values, or a missing `K_new_new`.
+        """
+        rows = _finite(K_new, "K_new", (None, self.coef.size))
+        if self.change is None:
+            return rows @ self.coef + self.offset
+        if self.new_points == "joint":
+            if K_new_new is None:
+                raise ProblemError(
+                    "K_new_new", "the (m, m) kernel among the new points", "nothing",
+                    "The joint treatment transforms training and new points together.",
+                )  # fmt: skip
+            m = rows.shape[0]
+            block = _finite(K_new_new, "K_new_new", (m, m))
+            return self.change.joint(rows, block) @ self.coef + self.offset
+        coef = self.coef
+        if self.new_points == "projected":
+            coef = self.change.projected(coef)
+        coef, shift = self.change.center(coef)
+        return rows @ coef + (self.offset + shift)
+
+    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
+        """Predicted labels of m new points, (m,), in the caller's own classes."""
+        return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
+
+
+def _finite(matrix: ArrayLike, argument: str, shape: tuple[int | None, int]) -> Array:
+    array = np.asarray(matrix, dtype=float)
+    rows = "m" if shape[0] is None else str(shape[0])
+    expected = f"a finite matrix of shape ({rows}, {shape[1]})"
+    fits = array.ndim == 2 and array.shape[1] == shape[1] and shape[0] in (None, array.shape[0])
+    if not fits:
+        raise ProblemError(argument, expected, f"shape {array.shape}")
+    if not np.all(np.isfinite(array)):
+        raise ProblemError(argument, expected, "NaN or infinite entries")
+    return array
+
+
+def least_error_offset(scores: Array, y: Array) -> float:
+    """The offset b that minimises the training errors of sign(scores + b), O(n log n).
+
+    Between two neighbouring thresholds -scores the number of errors is constant; b is the middle
+    of the widest interval among the best ones (Guo & Schuurmans 2009, section 4, below (11)).
+
+    Parameters
+    ----------
+    scores : (n,) array
+        Decision values without offset.
+    y : (n,) array of -1 and +1
+
+    Examples
+    --------
+    >>> least_error_offset(np.array([1.0, 2.0, 5.0]), np.array([-1.0, -1.0, 1.0]))
+    -3.5
+    """
+    ascending = np.argsort(scores, kind="stable")
+    thresholds, labels = scores[ascending], y[ascending]
+    # A cut after the k lowest scores calls those negative and all others positive.
+    errors = np.concatenate([[0], np.cumsum(labels)]) + np.sum(labels < 0)
+    widths = np.concatenate([[-1.0], np.diff(thresholds), [-1.0]])
+    # Equal scores cannot be separated: no cut lies between them.
+    possible = np.concatenate([[True], np.diff(thresholds) > 0, [True]])
+    best = np.flatnonzero(possible & (errors == errors[possible].min()))
+    cut = int(best[np.argmax(widths[best])])
+    reach = max(float(thresholds[-1] - thresholds[0]), 1.0)
+    if cut == 0:
+        return -(float(thresholds[0]) - 0.5 * reach)
+    if cut == thresholds.size:
+        return -(float(thresholds[-1]) + 0.5 * reach)
+    return -0.5 * float(thresholds[cut - 1] + thresholds[cut])

@@ -1,0 +1,65 @@
+"""Convex programs through cvxpy, the same way for every back end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.solution import Solution, Status
+from indefinite_opt.solver import Task
+from indefinite_opt.structure import LinearProgram
+
+__all__ = ["solve_convex"]
+
+Array = NDArray[np.float64]
+
+
+def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Solution:
+    """Solve the declared program with a named cvxpy back end.
+
+    Raises
+    ------
+    SolverFailed
+        If the back end returns no point.
+    """
+    import cvxpy as cp
+
+    program = task.program.cvxpy()
+    with warnings.catch_warnings():
+        # cvxpy warns of inaccurate solutions; the status and the certificate say it instead.
+        warnings.simplefilter("ignore")
+        try:
+            program.solve(solver=backend, **options)
+        except cp.SolverError as error:
+            raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
+    variables = task.program.variables
+    if any(variable.value is None for variable in variables.values()):
+        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
+    stats = program.solver_stats
+    return Solution(
+        values={name: np.asarray(variable.value) for name, variable in variables.items()},
+        multipliers=_multipliers(task) if isinstance(task.structure, LinearProgram) else {},
+        status=_status(program.status, task),
+        iterations=int(stats.num_iters or 0),
+        message=f"{backend}: {program.status}",
+    )
+
+
+def _multipliers(task: Task) -> dict[str, Array]:
+    found = {name: constraint.dual_value for name, constraint in task.program.subject_to.items()}
+    if any(value is None for value in found.values()):
+        return {}
+    return {name: np.asarray(value, dtype=float) for name, value in found.items()}
+
+
+def _status(status: str, task: Task) -> Status:
+    if status == "optimal":
+        return Status.SOLVED
+    if task.elapsed >= task.time_limit:
+        return Status.TIME_LIMIT
+    return Status.INACCURATE if status == "optimal_inaccurate" else Status.MAX_ITER

@@ -1,0 +1,67 @@
+"""Models as files that other solvers read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.highs_model import highs_model
+from indefinite_opt.structure import BoxLineQP, Structure
+
+__all__ = ["export"]
+
+
+def export(structure: Structure, path: Path) -> Path:
+    """Write a model in its declared sense.
+
+    .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic
+    program min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper, the arrays of these names, and for a
+    linear one min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper those; `sense` is -1
+    where the declared objective is the negative of that, maximised.
+
+    Raises
+    ------
+    DataError
+        For another suffix, or a file that cannot be written.
+    """
+    if path.suffix not in (".lp", ".mps", ".npz"):
+        raise DataError("path", "a file name ending in .lp, .mps or .npz", str(path))
+    try:
+        # HiGHS writes to standard output when it cannot open a file: find out before.
+        with path.open("wb"):
+            pass
+    except OSError as error:
+        raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
+    if path.suffix == ".npz":
+        with path.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **_arrays(structure))
+    else:
+        highs_model(structure).writeModel(str(path))
+    return path
+
+
+def _arrays(structure: Structure) -> dict[str, NDArray[np.float64]]:
+    if isinstance(structure, BoxLineQP):
+        n = structure.n
+        return {
+            "H": structure.H(),
+            "q": np.full(n, structure.linear),
+            "A": structure.A,
+            "b": structure.b,
+            "lower": np.zeros(n),
+            "upper": np.full(n, structure.upper),
+            "sense": np.array(float(structure.sense)),
+        }
+    matrix = structure.matrix
+    return {
+        "cost": structure.cost,
+        "A": matrix if isinstance(matrix, np.ndarray) else matrix.toarray(),
+        "row_lower": structure.row_lower,
+        "row_upper": structure.row_upper,
+        "lower": structure.lower,
+        "upper": structure.upper,
+        "sense": np.array(float(structure.sense)),
+    }

@@ -1,0 +1,103 @@
+"""The contract of a formulation, and the checks its parameters share."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.errors import InfeasibleProblem, ParameterError
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program
+from indefinite_opt.structure import Structure
+
+__all__ = ["Formulation", "check_positive", "reduced_weight"]
+
+Values = dict[str, NDArray[np.float64]]
+
+
+class Formulation(ABC):
+    """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
+
+    Attributes
+    ----------
+    reference : str
+        Where the problem is written, with equation number.
+    structure_type : type
+        `BoxLineQP` or `LinearProgram`: what a solver must accept.
+    convex : bool or None
+        Whether the problem is convex for every kernel; None where the kernel decides.
+    """
+
+    reference: ClassVar[str]
+    structure_type: ClassVar[type]
+    convex: ClassVar[bool | None]
+
+    @abstractmethod
+    def declare(self, problem: KernelProblem) -> Program:
+        """The problem as the paper writes it."""
+
+    @abstractmethod
+    def structure(self, problem: KernelProblem) -> Structure:
+        """The same problem for direct solvers."""
+
+    @abstractmethod
+    def classifier(self, problem: KernelProblem, values: Values) -> Classifier:
+        """The classifier that values of the variables define."""
+
+    def dual_bound(self, problem: KernelProblem, multipliers: Values) -> float:
+        """Lower bound on the minimisation form from multipliers, for the linear programs.
+
+        Must hold for any multipliers at all, so that nobody need trust the solver they came from.
+        """
+        return -np.inf
+
+    def __str__(self) -> str:
+        shown = [
+            f"{field.name}={_short(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.repr and getattr(self, field.name) is not None
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def check_positive(argument: str, value: Any, *, infinite: bool = False) -> None:
+    """Raise `ParameterError` unless value is a positive number, finite unless `infinite`."""
+    expected = "a positive number" + (" (inf allowed)" if infinite else "")
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if isinstance(value, bool) or not number or not value > 0:
+        raise ParameterError(argument, expected, repr(value))
+    if np.isinf(value) and not infinite:
+        raise ParameterError(argument, expected, repr(value))
+
+
+def reduced_weight(argument: str, value: float | None, total: float, smaller: int) -> float:
+    """Largest weight of one example in a class of total weight `total`; the default if None.
+
+    The default is five times the smallest feasible value, at most the whole weight: at least five
+    examples of the smaller class then share its weight.
+
+    Raises
+    ------
+    InfeasibleProblem
+        If the smaller class cannot reach its total weight.
+    """
+    least = total / smaller
+    if value is None:
+        return min(total, 5.0 * least)
+    if value < least * (1.0 - 1e-12):
+        raise InfeasibleProblem(
+            argument,
+            f"at least {least:.6g} for a smaller class of {smaller} examples",
+            repr(value),
+            "Below it no class can reach its total weight.",
+        )
+    return max(float(value), least)

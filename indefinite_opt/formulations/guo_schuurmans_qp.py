@@ -1,0 +1,106 @@
+"""Guo & Schuurmans' quadratic program: least weighted sensitivity to flipped labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.confidence import checked_sensitivity, confidence_classifier
+from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["GuoSchuurmansQP"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GuoSchuurmansQP(Formulation):
+    r"""Quadratic program (4), the ν-form of the support vector machine.
+
+    .. math:: \min_\alpha\ \alpha^\top Q\alpha
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha = 1,\
+              0 \le \alpha \le \bar\beta
+
+    `ConvexHullDual` with ᾱ = 2α and μ = 2β̄.
+
+    Parameters
+    ----------
+    beta : float, optional
+        β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
+    sensitivity : (n, n) array, optional
+        Sensitivity matrix Δ of a general confidence function, (6) and (9); the objective is then
+        αᵀΔα, and Δ need not be symmetric.
+
+    Notes
+    -----
+    f(x) = Σ α_j y_j k(x_j, x) + b, b minimising the training error. For a general Δ the rows given
+    to the classifier hold ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)), which is k(x_j, x)
+    for a confidence made from a kernel.
+
+    References
+    ----------
+    Guo & Schuurmans (2009), (2), (4), (9), (10).
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> iopt.solve(problem, GuoSchuurmansQP(beta=0.5)).objective
+    1.0
+    """
+
+    beta: float | None = None
+    sensitivity: Array | None = field(default=None, repr=False, compare=False)
+
+    reference: ClassVar[str] = "Guo & Schuurmans (2009), (2), (4)"
+    structure_type: ClassVar[type] = BoxLineQP
+    convex: ClassVar[bool | None] = None
+
+    def __post_init__(self) -> None:
+        if self.beta is not None:
+            check_positive("beta", self.beta)
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        alpha = cp.Variable(problem.n, name="alpha")
+        betabar, y = constants(betabar=self._beta(problem), y=problem.y)
+        if self.sensitivity is None:
+            form = cp.quad_form(alpha, *constants(Q=problem.Q))
+        else:
+            Delta = checked_sensitivity(self.sensitivity, problem)
+            form = cp.quad_form(alpha, *constants(Delta_s=0.5 * (Delta + Delta.T)))
+        return Program(
+            name=str(self),
+            minimize=form,
+            subject_to={
+                "balance": y @ alpha == 0,
+                "total": cp.sum(alpha) == 1,
+                "lower": alpha >= 0,
+                "upper": alpha <= betabar,
+            },
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP:
+        form = problem
+        if self.sensitivity is not None:
+            Delta = checked_sensitivity(self.sensitivity, problem)
+            signed = 0.5 * (Delta + Delta.T) * np.outer(problem.y, problem.y)
+            form = KernelProblem(signed, problem.labels, name=problem.name)
+        return BoxLineQP(
+            form, hessian=2.0, linear=0.0, upper=self._beta(problem), lines=2, total=1.0
+        )
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        return confidence_classifier(problem, values["alpha"], self.sensitivity)
+
+    def _beta(self, problem: KernelProblem) -> float:
+        return reduced_weight("beta", self.beta, 0.5, problem.smaller_class)

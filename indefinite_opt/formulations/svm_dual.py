@@ -1,0 +1,123 @@
+"""The support vector machine dual, for kernels of any inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["SVMDual"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SVMDual(Formulation):
+    r"""Support vector machine dual (SVM-DU).
+
+    .. math:: \max_\alpha\ e^\top\alpha - \tfrac12\alpha^\top Q\alpha
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
+
+    Convex if and only if K is conditionally positive semidefinite; without the bias, if and only
+    if K is positive semidefinite.
+
+    Parameters
+    ----------
+    C : float
+        Upper bound of the weights; `inf` for the hard margin, Lin & Lin (6).
+    bias : bool
+        Without it the constraint yᵀα = 0 and the offset b are dropped, Lin & Lin (19).
+
+    Notes
+    -----
+    f(x) = Σ α_i y_i k(x_i, x) + b; b is the mean of y_t - f₀(x_t) over the free support vectors,
+    else the middle of the interval the KKT conditions allow. With C = inf, a pair of opposite
+    classes with K_ii + K_jj - 2K_ij ≤ 0 makes the problem unbounded (Lin & Lin, Theorem 5), as
+    does K_ii ≤ 0 without a bias (Theorem 10): `UnboundedProblem`.
+
+    References
+    ----------
+    Haasdonk (2005), SVM-DU, section 5. Lin & Lin (2003), (2), (6), (19).
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(SVMDual(C=10.0).declare(problem))    # doctest: +SKIP
+    >>> import indefinite_opt as iopt
+    >>> iopt.solve(problem, SVMDual(C=10.0)).values["alpha"]
+    array([0.5, 0.5])
+    """
+
+    C: float = 1.0
+    bias: bool = True
+
+    reference: ClassVar[str] = "Haasdonk (2005), SVM-DU; Lin & Lin (2003), (2), (6), (19)"
+    structure_type: ClassVar[type] = BoxLineQP
+    convex: ClassVar[bool | None] = None
+
+    def __post_init__(self) -> None:
+        check_positive("C", self.C, infinite=True)
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        alpha = cp.Variable(problem.n, name="alpha")
+        C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
+        constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
+        if not self.bias:
+            del constraints["balance"]
+        if np.isinf(self.C):
+            del constraints["upper"]
+        return Program(
+            name=str(self),
+            maximize=cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
+            subject_to=constraints,
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP:
+        if np.isinf(self.C):
+            _refuse_unbounded(problem, self.bias)
+        return BoxLineQP(
+            problem, hessian=1.0, linear=-1.0, upper=self.C, lines=int(self.bias), sense=-1
+        )
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        alpha = values["alpha"]
+        qp = BoxLineQP(problem, 1.0, -1.0, self.C, lines=int(self.bias))
+        lines = qp.first_order(alpha, qp.gradient(alpha), tol=1e-6).lines
+        offset = float(lines[0]) if self.bias else 0.0
+        return Classifier(problem.y * alpha, offset, problem.classes)
+
+
+def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
+    """Raise `UnboundedProblem` where one pair, or one point, proves it for C = inf."""
+    diagonal = np.diag(problem.K)
+    if not bias:
+        worst = int(np.argmin(diagonal))
+        if diagonal[worst] <= 0:
+            raise UnboundedProblem(
+                f"C = inf without a bias is unbounded: K[{worst}, {worst}] = "
+                f"{diagonal[worst]:.6g} ≤ 0, so the objective grows without end along that weight "
+                "(Lin & Lin 2003, Theorem 10). Use a finite C."
+            )
+        return
+    positive, negative = np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0)
+    for i in positive:
+        squared = diagonal[i] + diagonal[negative] - 2.0 * problem.K[i, negative]
+        if squared.min() <= 0:
+            j = int(negative[np.argmin(squared)])
+            raise UnboundedProblem(
+                f"C = inf is unbounded: points {i} and {j} of opposite classes have "
+                f"K_ii + K_jj - 2K_ij = {squared.min():.6g} ≤ 0, so the objective grows without "
+                "end along that pair (Lin & Lin 2003, Theorem 5). Use a finite C."
+            )

@@ -1,0 +1,85 @@
+"""Uniform weights: the baseline every learned weighting has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.confidence import confidence_classifier
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+from indefinite_opt.structure import LinearProgram
+
+__all__ = ["UniformWeights"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class UniformWeights(Formulation):
+    r"""Uniform weights α⁰ = e/n.
+
+    .. math:: \max_\alpha\ e^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1/n
+
+    The one program of the package with nothing to choose; declared so that it is solved,
+    certified and compared like the others. Classifier as in `GuoSchuurmansQP`.
+
+    References
+    ----------
+    Guo & Schuurmans (2009), section 6, α⁰.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> iopt.solve(problem, UniformWeights()).values["alpha"]
+    array([0.5, 0.5])
+    """
+
+    reference: ClassVar[str] = "Guo & Schuurmans (2009), section 6, α⁰"
+    structure_type: ClassVar[type] = LinearProgram
+    convex: ClassVar[bool | None] = True
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        alpha = cp.Variable(problem.n, name="alpha")
+        (share,) = constants(**{"1/n": 1.0 / problem.n})
+        return Program(
+            name=str(self),
+            maximize=cp.sum(alpha),
+            subject_to={"lower": alpha >= 0, "upper": alpha <= share},
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> LinearProgram:
+        n = problem.n
+        return LinearProgram(
+            cost=-np.ones(n),
+            lower=np.zeros(n),
+            upper=np.full(n, 1.0 / n),
+            row_lower=np.empty(0),
+            row_upper=np.empty(0),
+            build_matrix=lambda: np.empty((0, n)),
+            key=(UniformWeights, n),
+            read=lambda x: {"alpha": x},
+            write=lambda values: values["alpha"],
+            read_multipliers=lambda rows, reduced: {
+                "lower": np.maximum(reduced, 0.0),
+                "upper": np.maximum(-reduced, 0.0),
+            },
+            write_multipliers=lambda named: np.empty(0),
+            sense=-1,
+        )
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        return confidence_classifier(problem, values["alpha"], None)
+
+    def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
+        """eᵀα ≤ n · 1/n."""
+        return -1.0

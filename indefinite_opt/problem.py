@@ -1,0 +1,358 @@
+"""The data of a learning problem: a symmetric kernel matrix of any inertia, and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt import kernels
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.spectrum import Spectrum, negative_direction, spectrum, zero_tolerance
+
+__all__ = ["SYMMETRY_TOLERANCE", "KernelProblem"]
+
+Array = NDArray[np.float64]
+
+SYMMETRY_TOLERANCE = 1e-10
+"""Largest |K_ij - K_ji| accepted, relative to max |K_ij|: far above the rounding of any kernel
+function, far below anything that would change a certificate at tol = 1e-6."""
+
+_BLOCK = 256
+
+
+class KernelProblem:
+    """Kernel matrix K of any inertia and labels y of two classes.
+
+    Nothing is computed before it is asked for, and nothing is computed twice.
+
+    Parameters
+    ----------
+    K : (n, n) array_like
+        Symmetric, finite kernel (similarity) matrix. A C-contiguous float64 array is used as it
+        is, without a copy.
+    y : (n,) array_like
+        Labels of exactly two classes; the larger one in sorting order becomes +1.
+    symmetrize : bool
+        Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
+    name : str
+        What to call the problem in reports.
+
+    Attributes
+    ----------
+    K : (n, n) array, read-only
+    y : (n,) array of -1.0 and +1.0
+    classes : (2,) array
+        The caller's labels for -1 and +1.
+    X, kernel : optional
+        Data and kernel function, if the problem was made by `from_data`.
+
+    Raises
+    ------
+    ProblemError
+        If K is not square, finite and symmetric within `SYMMETRY_TOLERANCE`, or y does not have
+        n entries of exactly two classes.
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], ["cat", "dog"])
+    >>> problem.y, problem.spectrum.inertia
+    (array([-1.,  1.]), Inertia(positive=1, negative=1, zero=0))
+    """
+
+    def __init__(
+        self, K: ArrayLike, y: ArrayLike, *, symmetrize: bool = False, name: str = "problem"
+    ) -> None:
+        matrix = _checked_matrix(K, "K", symmetrize)
+        self.K = matrix.view()
+        self.K.flags.writeable = False
+        self.classes, self.y = _checked_labels(y, matrix.shape[0])
+        self.name = name
+        self.X: Array | None = None
+        self.kernel: Callable[..., Array] | None = None
+        self._convex: dict[int, bool] = {}
+        self._transformed: dict[tuple[str, bool], KernelProblem] = {}
+
+    @classmethod
+    def from_data(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: str | Callable[..., Any] = "sigmoid",
+        *,
+        name: str = "problem",
+        **parameters: Any,
+    ) -> KernelProblem:
+        """K_ij = k(x_i, x_j).
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            One row a point.
+        y : (n,) array_like
+            Labels of two classes.
+        kernel : str or callable
+            A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
+            callable (X, Z) -> (n, m).
+        name : str
+            What to call the problem in reports.
+        **parameters
+            Parameters of a kernel given by name.
+
+        Examples
+        --------
+        >>> KernelProblem.from_data([[0.0], [2.0]], [-1, 1], "linear").K
+        array([[0., 0.],
+               [0., 4.]])
+        """
+        function = kernels.get(kernel, **parameters)
+        points = np.asarray(X, dtype=float)
+        problem = cls(function(points), y, name=name)
+        problem.X, problem.kernel = points, function
+        return problem
+
+    @classmethod
+    def from_distances(
+        cls,
+        D: ArrayLike,
+        y: ArrayLike,
+        form: str = "linear",
+        *,
+        gamma: float = 1.0,
+        symmetrize: bool = False,
+        name: str = "problem",
+    ) -> KernelProblem:
+        """Kernel from a matrix of distances d_ij (not squared).
+
+        Parameters
+        ----------
+        D : (n, n) array_like
+            Symmetric, finite distances.
+        y : (n,) array_like
+            Labels of two classes.
+        form : {"linear", "gaussian", "raw"}
+            -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
+        gamma : float
+            γ > 0 of the Gaussian form.
+        symmetrize, name
+            As in `KernelProblem`.
+
+        Examples
+        --------
+        >>> KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1]).K
+        array([[-0., -2.],
+               [-2., -0.]])
+        """
+        distances = _checked_matrix(D, "D", symmetrize)
+        if not (np.isfinite(gamma) and gamma > 0):
+            raise ParameterError("gamma", "a positive number", repr(gamma))
+        forms: dict[str, Callable[[], Array]] = {
+            "linear": lambda: -0.5 * distances**2,
+            "gaussian": lambda: np.exp(-gamma * distances**2),
+            "raw": lambda: distances,
+        }
+        if form not in forms:
+            raise UnknownName("form", form, forms)
+        return cls(forms[form](), y, name=name)
+
+    def __repr__(self) -> str:
+        return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
+
+    @property
+    def n(self) -> int:
+        """Number of training points."""
+        return int(self.y.size)
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, int]:
+        """(n₊, n₋)."""
+        positive = int(np.sum(self.y > 0))
+        return positive, self.n - positive
+
+    @property
+    def smaller_class(self) -> int:
+        """min(n₊, n₋)."""
+        return min(self.class_sizes)
+
+    @cached_property
+    def Q(self) -> Array:
+        """Q_ij = y_i y_j K_ij, (n, n)."""
+        return self.K * np.outer(self.y, self.y)
+
+    @cached_property
+    def frobenius(self) -> float:
+        """‖K‖_F."""
+        return float(np.linalg.norm(self.K))
+
+    @property
+    def zero_tolerance(self) -> float:
+        """Eigenvalues of K of at most this size are rounding; see `spectrum.zero_tolerance`."""
+        return zero_tolerance(self.n, self.frobenius)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of K."""
+        return spectrum(self.K)
+
+    @cached_property
+    def centered(self) -> Array:
+        """PKP with P = I - eeᵀ/n, (n, n): the inner products of the centred embedding."""
+        means = self.K.mean(axis=0)
+        return self.K - means[:, None] - means[None, :] + means.mean()
+
+    @cached_property
+    def centered_spectrum(self) -> Spectrum:
+        """Eigendecomposition of PKP."""
+        return spectrum(self.centered)
+
+    @property
+    def signature(self) -> tuple[int, int]:
+        """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1)."""
+        inertia = self.centered_spectrum.inertia
+        return inertia.positive, inertia.negative
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether K is positive semidefinite up to `zero_tolerance`."""
+        return self.is_convex(lines=0)
+
+    @property
+    def is_conditionally_psd(self) -> bool:
+        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `zero_tolerance`.
+
+        Exactly then the SVM dual with a bias is convex.
+        """
+        return self.is_convex(lines=1)
+
+    def is_convex(self, lines: int) -> bool:
+        """Whether αᵀQα is convex on the directions that the equality constraints leave.
+
+        Parameters
+        ----------
+        lines : {0, 1, 2}
+            0: all directions; 1: those with yᵀd = 0; 2: those with yᵀd = 0 and eᵀd = 0.
+
+        Notes
+        -----
+        Answered from a spectrum if one is there, else by one Cholesky factorisation.
+        """
+        if lines not in self._convex:
+            self._convex[lines] = self._test_convexity(lines)
+        return self._convex[lines]
+
+    def _test_convexity(self, lines: int) -> bool:
+        if any(self._convex.get(fewer, False) for fewer in range(lines)):
+            return True
+        if lines < 2:
+            key, matrix = ("spectrum", self.K) if lines == 0 else ("centered_spectrum", None)
+            if key in self.__dict__:
+                known: Spectrum = self.__dict__[key]
+                return known.minimum >= -self.zero_tolerance
+            if matrix is not None:
+                return negative_direction(matrix) is None
+        return self.negative_direction(lines) is None
+
+    def negative_direction(self, lines: int) -> Array | None:
+        """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
+        normals = self._normals(lines)
+        direction = negative_direction(self.K, normals)
+        return None if direction is None else self.y * direction
+
+    def _normals(self, lines: int) -> Array | None:
+        """Orthonormal basis of the excluded directions, in terms of v = y∘d: e, and y."""
+        if lines == 0:
+            return None
+        columns = [np.ones(self.n), self.y][:lines]
+        return np.linalg.qr(np.column_stack(columns))[0]
+
+    @cached_property
+    def squared_distances(self) -> Array:
+        """d²_ij = K_ii - 2K_ij + K_jj, (n, n); may be negative (Haasdonk 2005, (1))."""
+        diagonal = np.diag(self.K)
+        squared = diagonal[:, None] - 2.0 * self.K + diagonal[None, :]
+        np.fill_diagonal(squared, 0.0)
+        return squared
+
+    @cached_property
+    def class_mean_distance(self) -> float:
+        """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
+        positive, negative = self.class_sizes
+        c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
+        return float(c @ self.K @ c)
+
+    def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
+        """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
+
+        The new problem knows its spectrum; nothing is decomposed again.
+        """
+        key = (transform, centered)
+        if key not in self._transformed:
+            source = self.centered_spectrum if centered else self.spectrum
+            image = source.transformed(transform)
+            problem = KernelProblem(
+                image.rebuild(image.values), self.labels, name=f"{self.name}, {transform}"
+            )
+            problem.__dict__["spectrum"] = image
+            problem._convex = {0: True, 1: True, 2: True}
+            self._transformed[key] = problem
+        return self._transformed[key]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels as the caller wrote them, (n,)."""
+        return self.classes[(self.y > 0).astype(int)]
+
+    def subset(self, rows: NDArray[np.intp]) -> KernelProblem:
+        """The problem on some of the points."""
+        problem = KernelProblem(self.K[np.ix_(rows, rows)], self.labels[rows], name=self.name)
+        problem.X = None if self.X is None else self.X[rows]
+        problem.kernel = self.kernel
+        return problem
+
+
+def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:
+    """A square, finite, symmetric float64 matrix, validated in O(n²) time and O(n) memory."""
+    try:
+        matrix = np.ascontiguousarray(K, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
+    largest = float(max(matrix.max(), -matrix.min()))
+    if not np.isfinite(largest):
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise ProblemError(
+            argument, "finite numbers", f"{matrix[row, column]} at ({row}, {column})"
+        )
+    if symmetrize:
+        return 0.5 * (matrix + matrix.T)
+    for first in range(0, matrix.shape[0], _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        difference = np.abs(matrix[rows, first:] - matrix[first:, rows].T)
+        if difference.max() > SYMMETRY_TOLERANCE * largest:
+            i, j = (int(k) + first for k in divmod(int(difference.argmax()), difference.shape[1]))
+            raise ProblemError(
+                argument,
+                f"a symmetric matrix (within {SYMMETRY_TOLERANCE:g} of its largest entry)",
+                f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
+                f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
+            )
+    return matrix
+
+
+def _checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ProblemError("y", "a vector of labels", f"shape {labels.shape}")
+    if labels.size != n:
+        raise ProblemError("y", f"{n} labels, one for each row of K", f"{labels.size} labels")
+    if labels.dtype.kind in "fc" and not np.all(np.isfinite(labels)):
+        raise ProblemError("y", "finite labels", "NaN or infinite entries")
+    classes = np.unique(labels)
+    if classes.size != 2:
+        shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
+        raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})")
+    return classes, np.where(labels == classes[1], 1.0, -1.0)

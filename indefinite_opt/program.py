@@ -1,0 +1,136 @@
+"""A declared optimization problem: cvxpy objects under the paper's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.structure import BoxLineQP, Structure
+
+__all__ = ["Program", "constants"]
+
+Values = Mapping[str, NDArray[np.float64]]
+
+
+def constants(**named: Any) -> list[Any]:
+    """Named cvxpy constants, in the order given: `C, Q, y = constants(C=1.0, Q=Q, y=y)`."""
+    import cvxpy as cp
+
+    return [cp.Constant(value, name=name) for name, value in named.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An objective and named constraints, as declared; see `Formulation.declare`.
+
+    Attributes
+    ----------
+    name : str
+    minimize, maximize : cvxpy expression
+        Exactly one of them.
+    subject_to : dict of str to cvxpy constraint
+    structure : BoxLineQP or LinearProgram
+        The same model for direct solvers.
+    """
+
+    name: str
+    subject_to: dict[str, Any]
+    structure: Structure
+    minimize: Any = None
+    maximize: Any = None
+
+    def __post_init__(self) -> None:
+        if (self.minimize is None) == (self.maximize is None):
+            raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
+
+    @property
+    def sense(self) -> str:
+        """ "minimize" or "maximize"."""
+        return "minimize" if self.maximize is None else "maximize"
+
+    @property
+    def objective(self) -> Any:
+        """The declared cvxpy expression."""
+        return self.minimize if self.maximize is None else self.maximize
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The declared cvxpy variables by name."""
+        found = list(self.objective.variables())
+        for constraint in self.subject_to.values():
+            found += constraint.variables()
+        return {variable.name(): variable for variable in found}
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the program is convex, decided by the eigenvalues of its kernel."""
+        return self.structure.is_convex
+
+    @property
+    def curvature(self) -> str:
+        """ "convex" or "nonconvex"."""
+        return "convex" if self.is_convex else "nonconvex"
+
+    def cvxpy(self) -> Any:
+        """The program as a `cvxpy.Problem`.
+
+        A nonconvex program is passed on as declared: solve it with `solve(nlp=True)`. A convex
+        quadratic one gets an objective that equals the declared one on the feasible set and has a
+        positive semidefinite Hessian everywhere, so that cvxpy need not (and cannot wrongly)
+        decide its curvature again.
+        """
+        import cvxpy as cp
+
+        objective = self.objective
+        if isinstance(self.structure, BoxLineQP) and self.is_convex:
+            H, q, constant = self.structure.convexified()
+            x = self.variables[self.structure.variable]
+            form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
+            objective = self.structure.sense * form
+        goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
+        return cp.Problem(goal, list(self.subject_to.values()))
+
+    def set_values(self, values: Values) -> None:
+        """Give the declared variables values, for evaluation or as a start."""
+        for name, variable in self.variables.items():
+            variable.value = np.reshape(values[name], variable.shape)
+
+    def evaluate(self, values: Values) -> tuple[float, float]:
+        """Objective and largest constraint violation at given values, from the declaration."""
+        self.set_values(values)
+        violations = [
+            float(np.max(constraint.violation())) for constraint in self.subject_to.values()
+        ]
+        return float(self.objective.value), max(violations, default=0.0)
+
+    def latex(self) -> str:
+        """The program as LaTeX (an `aligned` environment), generated from the declaration."""
+        from indefinite_opt.latex import latex
+
+        return latex(self)
+
+    def legend(self) -> dict[str, str]:
+        """The meaning of every symbol that appears."""
+        from indefinite_opt.latex import legend
+
+        return legend(self)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
+        from indefinite_opt.export import export
+
+        return export(self.structure, Path(path))
+
+    def __str__(self) -> str:
+        from indefinite_opt.latex import text
+
+        return text(self)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"

@@ -1,0 +1,151 @@
+"""What a solver returns, and what a user reads."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from indefinite_opt.certificate import Certificate
+    from indefinite_opt.classifier import Classifier
+
+__all__ = ["Claim", "Result", "Solution", "Status", "Trace"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+
+class Claim(enum.IntEnum):
+    """What has been proved about a point, from nothing to a global optimum."""
+
+    NONE = 0
+    FEASIBLE = 1
+    STATIONARY = 2
+    LOCAL = 3
+    GLOBAL = 4
+
+
+class Status(enum.Enum):
+    """Why a solver stopped; the value is a sentence."""
+
+    SOLVED = "stopped with its own optimality test satisfied"
+    INACCURATE = "stopped because rounding or its own limits prevent further progress"
+    MAX_ITER = "stopped at the iteration limit with the best point so far"
+    TIME_LIMIT = "stopped at the time limit with the best point so far"
+    INTERRUPTED = "interrupted; the best point so far is kept"
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass
+class Trace:
+    """Progress of a solver, one entry a report.
+
+    Attributes
+    ----------
+    seconds, iterations, objective, residual : lists of equal length
+        Time since the start, iterations so far, objective in the declared sense, and KKT
+        residual (nan where the solver does not report it).
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    iterations: list[int] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    residual: list[float] = field(default_factory=list)
+
+    def add(self, seconds: float, iterations: int, objective: float, residual: float) -> None:
+        """Append one entry."""
+        self.seconds.append(seconds)
+        self.iterations.append(iterations)
+        self.objective.append(objective)
+        self.residual.append(residual)
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+
+@dataclass
+class Solution:
+    """A solver's answer in the letters of the declared program.
+
+    Attributes
+    ----------
+    values : dict of str to array
+        The declared variables.
+    multipliers : dict of str to array
+        One entry a declared constraint, empty if the solver gives none; inequality multipliers
+        are nonnegative, and belong to the minimisation form of the program.
+    status : Status
+    iterations : int
+    trace : Trace
+    message : str
+        The solver's own words.
+    """
+
+    values: Values
+    status: Status
+    multipliers: Values = field(default_factory=dict)
+    iterations: int = 0
+    trace: Trace = field(default_factory=Trace)
+    message: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The answer to one problem with one formulation; see `solve`.
+
+    Attributes
+    ----------
+    formulation : Formulation
+    values, multipliers : dict of str to array
+        Declared variables, and one multiplier a declared constraint.
+    objective : float
+        In the formulation's own sense, as declared.
+    status : Status
+    solver : str
+    seconds : float
+        The whole call, from checking to reading back.
+    residual : float
+        KKT residual in the natural unit of the gradient (for a linear program: the duality gap).
+    iterations : int
+    trace : Trace
+    message : str
+        The solver's own words, if any.
+    """
+
+    formulation: Any
+    values: Values
+    multipliers: Values
+    objective: float
+    status: Status
+    solver: str
+    seconds: float
+    residual: float
+    iterations: int
+    trace: Trace
+    message: str
+    _classify: Callable[[], Classifier] = field(repr=False)
+    _certify: Callable[[], Certificate] = field(repr=False)
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """The classifier these values define."""
+        return self._classify()
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What these values prove; computed when first read."""
+        return self._certify()
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
+            f"solver={self.solver!r}, seconds={self.seconds:.3g})"
+        )

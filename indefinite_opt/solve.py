@@ -1,0 +1,275 @@
+"""Choose a solver, check that it fits, solve, and hand over a result that can prove itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt import solvers as solver_files
+from indefinite_opt.certificate import certify
+from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulations import known
+from indefinite_opt.names import instantiate
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solution import Result, Solution
+from indefinite_opt.solver import Callback, Session, Solver, Task
+from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
+
+__all__ = [
+    "as_formulation",
+    "check_tolerance",
+    "fitting_solvers",
+    "solve",
+    "solve_path",
+]
+
+Array = NDArray[np.float64]
+Start = ArrayLike | Mapping[str, ArrayLike]
+
+DEFAULT_SOLVERS: dict[type, str] = {BoxLineQP: "smo", LinearProgram: "highs"}
+"""By structure; neither needs to know the curvature of a kernel."""
+
+
+def solve(
+    problem: KernelProblem,
+    formulation: Formulation | str,
+    solver: str | Solver | None = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    start: Start | None = None,
+    seed: int | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Solve a problem with a formulation.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : Formulation or str
+        A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
+    solver : str or Solver, optional
+        By default `smo` for quadratic and `highs` for linear programs; `solvers(formulation)`
+        lists what fits.
+    tol : float
+        Relative accuracy asked of the solver, and tolerance of the certificate.
+    time_limit : float, optional
+        Seconds for the solver.
+    max_iter : int, optional
+        Iterations of the solver; None for its own limit.
+    start : array_like or mapping, optional
+        Starting point of the local solvers `smo` and `uno`; moved to the nearest feasible point.
+    seed : int, optional
+        Of every random draw; 0 if not given.
+    callback : callable, optional
+        Called with the `Trace` at every report; a true answer stops the solver.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    IncompatibleSolver
+        If the solver cannot take this problem; the message says what is missing.
+    InfeasibleProblem, UnboundedProblem
+        If the parameters leave nothing to solve.
+    SolverFailed
+        If the solver ends without any point.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, -1.0]], ["a", "b"])
+    >>> result = solve(problem, iopt.SVMDual(C=2.0))
+    >>> result.values["alpha"], result.objective, result.certificate.claim.name
+    (array([2., 2.]), 4.0, 'GLOBAL')
+    """
+    return _solve(
+        problem, as_formulation(formulation), solver, None,
+        tol, time_limit, max_iter, start, seed, callback,
+    )[0]  # fmt: skip
+
+
+def solve_path(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | str],
+    solver: str | Solver | None = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+) -> list[Result]:
+    """Solve formulations that differ in C, μ or β one after the other, reusing what they share.
+
+    `highs` keeps its matrix and basis, `osqp` its factorised model, `smo` starts each problem at
+    the solution before it. Parameters as in `solve`; `time_limit` is for each formulation.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
+    >>> [result.objective for result in path]
+    [0.4375, 0.75, 1.0]
+    """
+    results: list[Result] = []
+    session: Session | None = None
+    previous: tuple[type[Formulation], Array | None] | None = None
+    for item in formulations:
+        formulation = as_formulation(item)
+        start = None
+        if previous is not None and previous[0] is type(formulation):
+            start = previous[1]
+        else:
+            session = None
+        result, session = _solve(
+            problem, formulation, solver, session, tol, time_limit, max_iter, start, seed, None
+        )
+        weights = result.values.get("alpha", result.values.get("alphabar"))
+        local = formulation.structure_type is BoxLineQP
+        previous = (type(formulation), weights if local else None)
+        results.append(result)
+    return results
+
+
+def _solve(
+    problem: KernelProblem,
+    formulation: Formulation,
+    solver: str | Solver | None,
+    session: Session | None,
+    tol: float,
+    time_limit: float | None,
+    max_iter: int | None,
+    start: Start | None,
+    seed: int | None,
+    callback: Callback | None,
+) -> tuple[Result, Session]:
+    began = time.perf_counter()
+    _check_limits(tol, time_limit, max_iter)
+    if not isinstance(problem, KernelProblem):
+        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
+    structure = formulation.structure(problem)
+    task = Task(
+        problem=problem,
+        formulation=formulation,
+        structure=structure,
+        tol=tol,
+        time_limit=np.inf if time_limit is None else time_limit,
+        max_iter=max_iter,
+        start=None if start is None else _feasible_start(structure, start),
+        seed=0 if seed is None else seed,
+        callback=callback,
+        began=began,
+    )
+    chosen = solver_files.get(DEFAULT_SOLVERS[type(structure)] if solver is None else solver)
+    refusal = chosen.refusal(task)
+    if refusal is not None:
+        raise IncompatibleSolver(
+            f"{chosen.name} cannot solve {formulation} on this problem: {refusal}. "
+            f"Solvers for this formulation: {', '.join(fitting_solvers(formulation))}."
+        )
+    if session is None:
+        session = chosen.session()
+    solution = session.solve(task)
+    return _result(task, chosen, solution), session
+
+
+def _result(task: Task, solver: Solver, solution: Solution) -> Result:
+    objective, residual, multipliers = _measures(task, solution)
+    problem, formulation, values = task.problem, task.formulation, solution.values
+    recovered = multipliers if isinstance(task.structure, LinearProgram) else None
+    return Result(
+        formulation=formulation,
+        values=values,
+        multipliers=multipliers,
+        objective=objective,
+        status=solution.status,
+        solver=solver.name,
+        seconds=task.elapsed,
+        residual=residual,
+        iterations=solution.iterations,
+        trace=solution.trace,
+        message=solution.message,
+        _classify=lambda: formulation.classifier(problem, values),
+        _certify=lambda: certify(problem, formulation, values, recovered, task.tol),
+    )
+
+
+def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array]]:
+    """Objective, residual and multipliers, computed from the values themselves."""
+    structure = task.structure
+    if isinstance(structure, BoxLineQP):
+        x = solution.values[structure.variable]
+        gradient = structure.gradient(x)
+        first_order = structure.first_order(x, gradient, task.tol)
+        residual = first_order.residual / structure.gradient_unit(gradient)
+        objective = structure.sense * structure.value(x, gradient)
+        return objective, residual, structure.multipliers(first_order)
+    value = float(structure.cost @ structure.write(solution.values))
+    bound = -np.inf
+    if solution.multipliers:
+        bound = task.formulation.dual_bound(task.problem, solution.multipliers)
+    gap = abs(value - bound) / max(structure.unit, abs(value))
+    return structure.sense * value, gap, solution.multipliers
+
+
+def _feasible_start(structure: Structure, start: Start) -> Array:
+    if not isinstance(structure, BoxLineQP):
+        raise ParameterError("start", "nothing: linear programs need no start", "a start")
+    given: Any = start
+    if isinstance(start, Mapping):
+        if set(start) != {structure.variable}:
+            raise ProblemError("start", f"the name {structure.variable}", ", ".join(start))
+        given = start[structure.variable]
+    x = np.array(given, dtype=float)
+    if x.shape != (structure.n,) or not np.all(np.isfinite(x)):
+        raise ProblemError("start", f"{structure.n} finite numbers", f"shape {x.shape}")
+    return structure.project(x)
+
+
+def check_tolerance(tol: float) -> None:
+    """Raise `ParameterError` unless 0 < tol < 1."""
+    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
+        raise ParameterError("tol", "a number between 0 and 1", repr(tol))
+
+
+def _check_limits(tol: float, time_limit: float | None, max_iter: int | None) -> None:
+    check_tolerance(tol)
+    if time_limit is not None and not time_limit > 0:
+        raise ParameterError("time_limit", "a positive number of seconds", repr(time_limit))
+    if max_iter is not None and not (isinstance(max_iter, int | np.integer) and max_iter > 0):
+        raise ParameterError("max_iter", "a positive integer", repr(max_iter))
+
+
+def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
+    """A formulation object from itself, its class, or its name with parameters."""
+    if isinstance(formulation, Formulation):
+        return formulation
+    if isinstance(formulation, type) and issubclass(formulation, Formulation):
+        return formulation()
+    if isinstance(formulation, str):
+        return instantiate("formulation", known(), formulation)
+    raise ParameterError("formulation", "a formulation or its name", repr(formulation))
+
+
+def fitting_solvers(formulation: Formulation | type[Formulation] | str | None = None) -> list[str]:
+    """Names of the solvers that take a formulation, or of all solvers.
+
+    A solver that needs convexity is listed where the kernel decides it.
+    """
+    files = solver_files.known()
+    if formulation is None:
+        return sorted(files)
+    wanted = as_formulation(formulation)
+    return sorted(
+        name
+        for name, solver in files.items()
+        if wanted.structure_type in solver.accepts
+        and not (solver.needs_convex and wanted.convex is False)
+    )

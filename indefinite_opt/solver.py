@@ -1,0 +1,152 @@
+"""The contract of a solver."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program
+from indefinite_opt.solution import Claim, Solution, Trace
+from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
+
+__all__ = ["Callback", "Session", "Solver", "Task"]
+
+Array = NDArray[np.float64]
+Callback = Callable[[Trace], bool | None]
+
+
+@dataclass(eq=False)
+class Task:
+    """One problem, one formulation, and how far to go.
+
+    Attributes
+    ----------
+    problem, formulation, structure
+        What to solve.
+    tol : float
+        Relative accuracy, in the units of `BoxLineQP.gradient_unit` or of the objective.
+    time_limit : float
+        Seconds, may be infinite.
+    max_iter : int or None
+        Iterations; None leaves the solver's own limit.
+    start : (n,) array or None
+        Starting point of a local solver, feasible.
+    seed : int
+        Of every random draw.
+    callback : callable or None
+        Called with the trace at every report; a true answer stops the solver.
+    began : float
+        Value of `time.perf_counter` when the call started.
+    """
+
+    problem: KernelProblem
+    formulation: Formulation
+    structure: Structure
+    tol: float = 1e-6
+    time_limit: float = np.inf
+    max_iter: int | None = None
+    start: Array | None = None
+    seed: int = 0
+    callback: Callback | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def program(self) -> Program:
+        """The declared program."""
+        return self.formulation.declare(self.problem)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call started."""
+        return time.perf_counter() - self.began
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, at least a millisecond (solvers read 0 as no limit)."""
+        return max(self.time_limit - self.elapsed, 1e-3)
+
+
+class Session:
+    """A solver's model, kept between tasks that share a matrix; see `solve_path`.
+
+    The default keeps nothing.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+
+    def solve(self, task: Task) -> Solution:
+        """Solve the next task of the path."""
+        return self.solver.solve(task)
+
+
+class Solver(ABC):
+    """A method that solves some structures, and what it can claim at best.
+
+    Attributes
+    ----------
+    name : str
+        As users write it.
+    accepts : tuple of type
+        Structures it reads.
+    needs_convex : bool
+        Whether it must never see a nonconvex program.
+    claims : Claim
+        The most its answers can be worth.
+    """
+
+    name: ClassVar[str]
+    accepts: ClassVar[tuple[type, ...]]
+    needs_convex: ClassVar[bool]
+    claims: ClassVar[Claim]
+
+    def unavailable(self) -> str | None:
+        """Why this solver cannot run on this machine, or None."""
+        return None
+
+    def refusal(self, task: Task) -> str | None:
+        """What is missing for this solver to take the task, as a sentence, or None."""
+        missing = self.unavailable()
+        if missing:
+            return missing
+        structure = task.structure
+        if not isinstance(structure, self.accepts):
+            wanted = " or ".join(_READABLE[kind] for kind in self.accepts)
+            return f"it solves {wanted}, and this is {_READABLE[type(structure)]}"
+        if self.needs_convex and not structure.is_convex:
+            return f"it solves convex programs, and this one is not: {_witness(structure)}"
+        return None
+
+    @abstractmethod
+    def solve(self, task: Task) -> Solution:
+        """Solve a task this solver does not refuse."""
+
+    def session(self) -> Session:
+        """A session for a path of tasks."""
+        return Session(self)
+
+
+_READABLE: dict[type, str] = {
+    BoxLineQP: "a quadratic program on a box with line constraints",
+    LinearProgram: "a linear program",
+}
+
+
+def _witness(structure: Structure) -> str:
+    if not isinstance(structure, BoxLineQP):
+        return "its objective is curved the wrong way"
+    direction = structure.problem.negative_direction(structure.lines)
+    if direction is None:
+        return "its kernel has a negative eigenvalue"
+    signed = structure.problem.y * direction
+    curvature = structure.hessian * float(signed @ (structure.problem.K @ signed))
+    return f"along one feasible direction its objective has curvature {curvature:.3g}"

@@ -1,0 +1,31 @@
+"""SCS, a first-order conic solver, through cvxpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indefinite_opt.cvxpy_backend import solve_convex
+from indefinite_opt.solution import Claim, Solution
+from indefinite_opt.solver import Solver, Task
+from indefinite_opt.structure import BoxLineQP, LinearProgram
+
+__all__ = ["SCS"]
+
+
+class SCS(Solver):
+    """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
+
+    name = "scs"
+    accepts = (BoxLineQP, LinearProgram)
+    needs_convex = True
+    claims = Claim.GLOBAL
+
+    def solve(self, task: Task) -> Solution:
+        options = {
+            "eps_abs": 1e-2 * task.tol,
+            "eps_rel": 1e-2 * task.tol,
+            "max_iters": task.max_iter or 200_000,
+        }
+        if np.isfinite(task.time_limit):
+            options["time_limit_secs"] = task.remaining
+        return solve_convex(task, "SCS", options)

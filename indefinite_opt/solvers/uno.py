@@ -1,0 +1,140 @@
+"""UNO, a general nonlinear solver, through cvxpy's nonlinear route."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError, SolverFailed
+from indefinite_opt.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solver import Solver, Task
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["UNO"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class UNO(Solver):
+    """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
+
+    The declared program, nonconvex or not, is solved as a general nonlinear one. O(n³) an
+    iteration in pure Python callbacks: a reference for some hundred variables.
+
+    Parameters
+    ----------
+    starts : int
+        Number of starts: the given or default one, then random ones.
+    """
+
+    starts: int = 5
+
+    name = "uno"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def __post_init__(self) -> None:
+        if self.starts < 1:
+            raise ParameterError("starts", "a positive integer", repr(self.starts))
+
+    def unavailable(self) -> str | None:
+        if importlib.util.find_spec("unopy") is None:
+            return "the package unopy is not installed (pip install unopy)"
+        return None
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        generator = np.random.default_rng(task.seed)
+        best, best_value, trace, iterations, failures = None, np.inf, Trace(), 0, []
+        status = Status.SOLVED
+        for attempt in range(self.starts):
+            if attempt == 0:
+                start = qp.start() if task.start is None else task.start
+            else:
+                start = qp.random_start(generator)
+            x, steps, words = _run(task, qp, start)
+            iterations += steps
+            if x is None:
+                failures.append(words)
+            else:
+                x = qp.project(x)
+                value = qp.value(x)
+                if value < best_value:
+                    best, best_value = x, value
+                residual = qp.first_order(x, qp.gradient(x), task.tol).residual
+                trace.add(task.elapsed, iterations, qp.sense * value, residual)
+                if task.callback and task.callback(trace):
+                    status = Status.INTERRUPTED
+                    break
+            if task.elapsed >= task.time_limit:
+                status = Status.TIME_LIMIT
+                break
+        if best is None:
+            raise SolverFailed(f"UNO returned no point for {task.formulation}: {failures[0]}")
+        return Solution(
+            values=qp.values(best),
+            status=status,
+            iterations=iterations,
+            trace=trace,
+            message=f"{len(trace)} of {attempt + 1} starts ended at a point",
+        )
+
+
+def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+    """One start: the point (None if UNO gives none), iterations, UNO's words."""
+    import cvxpy as cp
+
+    program = task.program
+    declared = program.maximize if program.sense == "maximize" else program.minimize
+    goal = cp.Maximize(declared) if program.sense == "maximize" else cp.Minimize(declared)
+    model = cp.Problem(goal, list(program.subject_to.values()))
+    variable = program.variables[qp.variable]
+    variable.value = start
+    options: dict[str, object] = {
+        "logger": "SILENT",
+        "primal_tolerance": 1e-2 * task.tol,
+        "dual_tolerance": 1e-2 * task.tol,
+    }
+    if task.max_iter is not None:
+        options["max_iterations"] = task.max_iter
+    if np.isfinite(task.time_limit):
+        options["time_limit"] = task.remaining
+    with warnings.catch_warnings(), _silence():
+        warnings.simplefilter("ignore")
+        try:
+            model.solve(nlp=True, solver=cp.UNO, **options)
+        except cp.SolverError as error:
+            return None, 0, str(error)
+    steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
+    if variable.value is None or not np.all(np.isfinite(variable.value)):
+        return None, steps, str(model.status)
+    return np.asarray(variable.value), steps, str(model.status)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Send the process's standard output away: UNO lists its options whatever the logger."""
+    sys.stdout.flush()
+    try:
+        keep = os.dup(1)
+    except OSError:
+        yield
+        return
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(keep, 1)
+        os.close(keep)

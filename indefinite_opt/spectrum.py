@@ -1,0 +1,213 @@
+"""Eigenvalues of a symmetric matrix: computed once, then read in many ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.blas import few_threads
+from indefinite_opt.errors import ParameterError, UnknownName
+
+__all__ = [
+    "TRANSFORMS",
+    "Inertia",
+    "Spectrum",
+    "negative_direction",
+    "spectrum",
+    "zero_tolerance",
+]
+
+Array = NDArray[np.float64]
+
+
+class Inertia(NamedTuple):
+    """Numbers of positive, negative and zero eigenvalues."""
+
+    positive: int
+    negative: int
+    zero: int
+
+
+def zero_tolerance(order: int, frobenius: float) -> float:
+    """Size below which an eigenvalue is rounding: n·eps·‖K‖_F.
+
+    A backward stable eigensolver answers for K + E with ‖E‖ a small multiple of eps·‖K‖, and the
+    entries of K carry errors of that size themselves; n·eps·‖K‖_F bounds both with room.
+    """
+    return order * float(np.finfo(float).eps) * frobenius
+
+
+def _shift(values: Array) -> Array:
+    return values - min(float(values[0]), 0.0)
+
+
+TRANSFORMS: dict[str, Callable[[Array], Array]] = {
+    "clip": lambda values: np.maximum(values, 0.0),
+    "flip": np.abs,
+    "shift": _shift,
+}
+"""h of the spectrum transformations K ↦ V h(Λ) Vᵀ: max(λ, 0), |λ|, λ - min(λ_min, 0)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """K = V diag(λ) Vᵀ, eigenvalues ascending.
+
+    Attributes
+    ----------
+    values : (m,) array
+        Eigenvalues in ascending order; m = n, or fewer for a partial decomposition.
+    vectors : (n, m) array
+        Orthonormal eigenvectors in the columns.
+    """
+
+    values: Array
+    vectors: Array
+
+    @cached_property
+    def zero_tolerance(self) -> float:
+        """Eigenvalues of at most this size count as zero; see `zero_tolerance`."""
+        return zero_tolerance(self.vectors.shape[0], float(np.linalg.norm(self.values)))
+
+    @cached_property
+    def inertia(self) -> Inertia:
+        """Numbers of positive, negative and zero eigenvalues."""
+        positive = int(np.sum(self.values > self.zero_tolerance))
+        negative = int(np.sum(self.values < -self.zero_tolerance))
+        return Inertia(positive, negative, self.values.size - positive - negative)
+
+    @property
+    def minimum(self) -> float:
+        """Smallest eigenvalue."""
+        return float(self.values[0])
+
+    @property
+    def maximum(self) -> float:
+        """Largest eigenvalue."""
+        return float(self.values[-1])
+
+    def rebuild(self, values: Array) -> Array:
+        """V diag(values) Vᵀ, (n, n), exactly symmetric; O(n²r) for r nonzero values."""
+        kept = values != 0
+        vectors = self.vectors[:, kept]
+        product = (vectors * values[kept]) @ vectors.T
+        return 0.5 * (product + product.T)
+
+    def transformed(self, transform: str) -> Spectrum:
+        """Spectrum of h(K) for a named transformation of `TRANSFORMS`."""
+        if transform not in TRANSFORMS:
+            raise UnknownName("transform", transform, TRANSFORMS)
+        values = TRANSFORMS[transform](self.values)
+        order = np.argsort(values, kind="stable")
+        return Spectrum(values[order], self.vectors[:, order])
+
+    def krein_split(self) -> tuple[Array, Array]:
+        """K₊ and K₋, both positive semidefinite, with K = K₊ - K₋ and K₊K₋ = 0."""
+        return (
+            self.rebuild(np.maximum(self.values, 0.0)),
+            self.rebuild(np.maximum(-self.values, 0.0)),
+        )
+
+
+def spectrum(K: Array, leading: int | None = None) -> Spectrum:
+    """Eigendecomposition of a symmetric matrix, O(n³); or only its leading part.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Symmetric matrix; only the lower triangle is read in the full decomposition.
+    leading : int, optional
+        Number of eigenvalues largest in magnitude to compute, by Lanczos iteration.
+
+    Returns
+    -------
+    Spectrum
+        All n pairs, or the `leading` ones.
+
+    Raises
+    ------
+    ParameterError
+        If `leading` is not between 1 and n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
+    array([-1.,  1.])
+    """
+    import scipy.linalg
+    from scipy.sparse.linalg import eigsh
+
+    order = K.shape[0]
+    if leading is not None and not 1 <= leading <= order:
+        raise ParameterError("leading", f"an integer from 1 to {order}", repr(leading))
+    with few_threads(order):
+        if leading is None or leading > order // 2:
+            values, vectors = scipy.linalg.eigh(K, check_finite=False, driver="evd")
+            if leading is not None:
+                kept = np.sort(np.argsort(-np.abs(values), kind="stable")[:leading])
+                values, vectors = values[kept], vectors[:, kept]
+        else:
+            # A fixed start makes the result reproducible; a random one is generic enough.
+            start = np.random.default_rng(0).standard_normal(order)
+            values, vectors = eigsh(K, k=leading, which="LM", v0=start)
+            ascending = np.argsort(values, kind="stable")
+            values, vectors = values[ascending], vectors[:, ascending]
+    return Spectrum(values, vectors)
+
+
+def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | None:
+    """A vector v with vᵀKv < 0, or None when K is positive semidefinite up to rounding.
+
+    One Cholesky factorisation, O(n³/3), of K + τI with τ the `zero_tolerance`: where it breaks
+    down, its factor gives the direction.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Symmetric matrix.
+    orthogonal_to : (n, k) array, optional
+        Orthonormal columns; only vectors orthogonal to all of them are considered.
+
+    Returns
+    -------
+    (n,) array of unit length, or None
+        None proves vᵀKv ≥ -2τ‖v‖² for every v considered (2τ: the rounding of the factorisation
+        itself is below τ).
+    """
+    import scipy.linalg
+
+    order = K.shape[0]
+    norm = float(np.linalg.norm(K))
+    if norm == 0.0:
+        return None
+    tolerance = zero_tolerance(order, norm)
+    shifted = np.array(K, order="F")
+    if orthogonal_to is not None:
+        # P K P + ‖K‖ (I - P): the excluded directions are made safely positive.
+        cross = K @ orthogonal_to
+        inner = orthogonal_to.T @ cross + norm * np.eye(orthogonal_to.shape[1])
+        half = cross - 0.5 * orthogonal_to @ inner
+        shifted -= half @ orthogonal_to.T
+        shifted -= orthogonal_to @ half.T
+    shifted[np.diag_indices(order)] += tolerance
+    with few_threads(order):
+        factor, breakdown = scipy.linalg.lapack.dpotrf(shifted, lower=1, clean=0)
+    if breakdown == 0:
+        return None
+    pivot = breakdown - 1
+    direction = np.zeros(order)
+    direction[pivot] = 1.0
+    if pivot:
+        # The leading block is L Lᵀ; v = (-L⁻ᵀL⁻¹m, 1) has vᵀ(K + τI)v = the failed pivot ≤ 0.
+        direction[:pivot] = -scipy.linalg.solve_triangular(
+            factor[:pivot, :pivot], factor[pivot, :pivot], lower=True, trans="T"
+        )
+    if orthogonal_to is not None:
+        direction -= orthogonal_to @ (orthogonal_to.T @ direction)
+    return direction / float(np.linalg.norm(direction))

@@ -1,0 +1,426 @@
+"""The structures that direct solvers read: a quadratic program on a box with lines, and an LP.
+
+A `structure` says a declared program a second time, for speed. A contract test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.problem import KernelProblem
+
+__all__ = ["BoxLineQP", "FirstOrder", "LinearProgram", "Structure", "cheapest"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstOrder:
+    """First-order optimality of a point of a `BoxLineQP`.
+
+    Attributes
+    ----------
+    residual : float
+        max(0, m - M), the largest violation of Lin & Lin (21), in units of the gradient.
+    lines : (k,) array
+        Multipliers of the equality constraints.
+    reduced : (n,) array
+        ∇F + Aᵀ·lines: positive entries belong to the lower bound, negative ones to the upper.
+    """
+
+    residual: float
+    lines: Array
+    reduced: Array
+
+    @property
+    def lower(self) -> Array:
+        """Multipliers of 0 ≤ x, (n,)."""
+        return np.maximum(self.reduced, 0.0)
+
+    @property
+    def upper(self) -> Array:
+        """Multipliers of x ≤ u, (n,)."""
+        return np.maximum(-self.reduced, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class BoxLineQP:
+    """min F(x) = ½ xᵀHx + c eᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
+
+    H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
+    none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of each class to t/2.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        Holds K and y; nothing is copied.
+    hessian : float
+        h > 0.
+    linear : float
+        c.
+    upper : float
+        u, may be infinite.
+    lines : {0, 1, 2}
+        Number of equality constraints.
+    total : float
+        t, read only with two lines.
+    sense : {1, -1}
+        Declared objective = sense · F.
+    variable : str
+        Name of x in the declared program.
+    """
+
+    problem: KernelProblem
+    hessian: float
+    linear: float
+    upper: float
+    lines: int
+    total: float = 0.0
+    sense: int = 1
+    variable: str = "alpha"
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.problem.n
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """Names of the equality constraints in the declared program."""
+        return ("balance", "total")[: self.lines]
+
+    @property
+    def A(self) -> Array:
+        """Rows of the equality constraints, (lines, n)."""
+        return np.vstack([self.problem.y, np.ones(self.n)])[: self.lines]
+
+    @property
+    def b(self) -> Array:
+        """Right-hand sides of the equality constraints, (lines,)."""
+        return np.array([0.0, self.total])[: self.lines]
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether F is convex along the lines; see `KernelProblem.is_convex`."""
+        return self.problem.is_convex(self.lines)
+
+    def H(self) -> Array:
+        """The Hessian, a new (n, n) array."""
+        y = self.problem.y
+        dense: Array = self.problem.K * (self.hessian * y)[:, None]
+        dense *= y
+        return dense
+
+    def hessian_times(self, x: Array) -> Array:
+        """Hx in O(n · nonzeros of x)."""
+        y = self.problem.y
+        support = np.flatnonzero(x)
+        if support.size < self.n // 4:
+            product = (y[support] * x[support]) @ self.problem.K[support]
+        else:
+            product = self.problem.K @ (y * x)
+        return self.hessian * y * product
+
+    def gradient(self, x: Array) -> Array:
+        """∇F(x) = Hx + c e."""
+        return self.hessian_times(x) + self.linear
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x), in O(n) where the gradient is at hand."""
+        g = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(x @ (g + self.linear))
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size that a KKT residual is compared with.
+
+        |c| where there is a linear term (the margin 1 of an SVM), else the gradient's own size;
+        never below 1e-6 of the gradient, where rounding would decide.
+        """
+        largest = float(np.max(np.abs(gradient - self.linear)))
+        if self.linear == 0.0:
+            return largest if largest > 0.0 else 1.0
+        return max(abs(self.linear), 1e-6 * largest)
+
+    @property
+    def objective_unit(self) -> float:
+        """Smallest size that a gap is divided by: 1, or the scale of K in a homogeneous problem."""
+        if self.linear != 0.0:
+            return 1.0
+        largest = float(max(self.problem.K.max(), -self.problem.K.min()))
+        return min(1.0, largest) if largest > 0.0 else 1.0
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the size of x."""
+        size = float(np.max(np.abs(x))) or 1.0
+        box = max(float(np.max(-x)), float(np.max(x)) - self.upper, 0.0) / size
+        if self.lines == 0:
+            return box
+        mass = float(np.sum(np.abs(x))) or 1.0
+        return max(box, float(np.max(np.abs(self.A @ x - self.b))) / max(mass, self.total))
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        slack = tol * min(float(np.max(np.abs(x), initial=0.0)), self.upper)
+        return x <= slack, x >= self.upper - slack
+
+    def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
+        """Multipliers and the residual of Lin & Lin (21), generalised to 0 and 2 lines, O(n).
+
+        Parameters
+        ----------
+        x, gradient : (n,) arrays
+        tol : float
+            Entries within tol (relative) of a bound count as being there.
+        """
+        lower, upper = self.at_bounds(x, tol)
+        if self.lines == 0:
+            down = float(np.max(-gradient[~upper], initial=0.0))
+            up = float(np.max(gradient[~lower], initial=0.0))
+            return FirstOrder(max(down, up), np.empty(0), gradient)
+        y = self.problem.y
+        signed = -y * gradient
+        may_rise = np.where(y > 0, ~upper, ~lower)
+        may_fall = np.where(y > 0, ~lower, ~upper)
+        groups = [np.ones(self.n, bool)] if self.lines == 1 else [y > 0, y < 0]
+        levels, residual = [], 0.0
+        for group in groups:
+            m = float(np.max(signed[group & may_rise], initial=-np.inf))
+            M = float(np.min(signed[group & may_fall], initial=np.inf))
+            residual = max(residual, m - M)
+            free = group & may_rise & may_fall
+            levels.append(float(signed[free].mean()) if free.any() else _between(m, M))
+        if self.lines == 1:
+            lines = np.array(levels)
+            return FirstOrder(residual, lines, gradient + y * levels[0])
+        plus, minus = levels[0], -levels[1]
+        lines = 0.5 * np.array([plus - minus, plus + minus])
+        return FirstOrder(residual, lines, gradient + np.where(y > 0, plus, minus))
+
+    def multipliers(self, first_order: FirstOrder) -> Values:
+        """Multipliers under the names of the declared constraints."""
+        named = {
+            name: np.array(value)
+            for name, value in zip(self.line_names, first_order.lines, strict=True)
+        }
+        named["lower"] = first_order.lower
+        if np.isfinite(self.upper):
+            named["upper"] = first_order.upper
+        return named
+
+    def linear_minimum(self, g: Array) -> float:
+        """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
+        y = self.problem.y
+        if self.lines == 0:
+            if np.isinf(self.upper):
+                return 0.0 if np.all(g >= 0.0) else -np.inf
+            return self.upper * float(np.minimum(g, 0.0).sum())
+        plus, minus = np.sort(g[y > 0]), np.sort(g[y < 0])
+        if self.lines == 2:
+            half = 0.5 * self.total
+            return cheapest(plus, half, self.upper) + cheapest(minus, half, self.upper)
+        # Weight moves onto pairs of opposite classes, the cheapest ones first.
+        pairs = min(plus.size, minus.size)
+        sums = plus[:pairs] + minus[:pairs]
+        if np.isinf(self.upper):
+            return 0.0 if sums[0] >= 0.0 else -np.inf
+        return self.upper * float(np.minimum(sums, 0.0).sum())
+
+    def dual_bound(self, x: Array, gradient: Array) -> float:
+        """A lower bound on F over the feasible set, valid when F is convex there.
+
+        The linearisation at x minimised over the feasible set; for the SVM dual this is the
+        primal objective at the best offset. With u = ∞ the primal point is first scaled until
+        it is feasible. Less the amount by which an eigenvalue that passes as zero could lower F.
+        """
+        curvature = float(x @ (gradient - self.linear))
+        allowance = self.hessian * 2.0 * self.problem.zero_tolerance * 0.5 * self._square_radius(x)
+        if np.isfinite(self.upper) or self.lines == 2:
+            bound = self.linear_minimum(gradient) - 0.5 * curvature
+            return bound - allowance
+        # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
+        y = self.problem.y
+        if self.lines == 0:
+            shortfall = float(np.max(-gradient))
+        else:
+            signed = -y * gradient
+            shortfall = 0.5 * (float(signed[y > 0].max()) - float(signed[y < 0].min()))
+        shortfall = max(shortfall / -self.linear, 0.0)
+        if shortfall >= 1.0:
+            return -np.inf
+        return -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2 - allowance
+
+    def _square_radius(self, x: Array) -> float:
+        """Largest ‖z‖² over the feasible set; for u = ∞ that of x itself, doubled."""
+        if self.lines == 2:
+            return self.total * min(self.upper, 0.5 * self.total)
+        if np.isinf(self.upper):
+            return 4.0 * float(x @ x)
+        count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
+        return count * self.upper**2
+
+    def convexified(self) -> tuple[Array, Array, float]:
+        """H̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀH̃x + q̃ᵀx + constant on the lines.
+
+        Only for `is_convex`. If K itself is positive semidefinite this is H and c e; if it is so
+        only along the constraints, the curvature across them is projected away, because a convex
+        solver must never see an indefinite Hessian.
+        """
+        linear = np.full(self.n, self.linear)
+        if self.problem.is_convex(lines=0):
+            return self.H(), linear, 0.0
+        basis = np.linalg.qr(self.A.T)[0]
+        offset = np.linalg.lstsq(self.A, self.b, rcond=None)[0]
+        H = self.H()
+        crossed = H @ basis
+        half = crossed - 0.5 * basis @ (basis.T @ crossed)
+        push = H @ offset
+        constant = 0.5 * float(offset @ push)
+        H -= half @ basis.T
+        H -= basis @ half.T
+        return H, linear + push - basis @ (basis.T @ push), constant
+
+    def start(self) -> Array:
+        """A feasible point: zero, or weight on as few points as the box allows."""
+        x = np.zeros(self.n)
+        if self.lines == 2:
+            for sign in (1.0, -1.0):
+                members = np.flatnonzero(self.problem.y == sign)
+                x[members] = _fill(members.size, 0.5 * self.total, self.upper)
+        return x
+
+    def random_start(self, generator: np.random.Generator) -> Array:
+        """A random feasible point."""
+        scale = self.upper if np.isfinite(self.upper) else 1.0
+        return self.project(generator.uniform(0.0, scale, self.n))
+
+    def project(self, x: Array) -> Array:
+        """Nearest feasible point, in O(n log n) for each class."""
+        y = self.problem.y
+        if self.lines == 0:
+            return np.clip(x, 0.0, self.upper)
+        if self.lines == 1:
+            return _project_line(x, y, 0.0, self.upper)
+        projected = np.empty_like(x)
+        for sign in (1.0, -1.0):
+            group = y == sign
+            ones = np.ones(int(group.sum()))
+            projected[group] = _project_line(x[group], ones, 0.5 * self.total, self.upper)
+        return projected
+
+    def values(self, x: Array) -> Values:
+        """x under its declared name."""
+        return {self.variable: x}
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
+
+    Attributes
+    ----------
+    cost, lower, upper : (n,) arrays
+    row_lower, row_upper : (m,) arrays
+    build_matrix : callable
+        Makes A, (m, n), dense or scipy sparse; called at most once.
+    key : hashable
+        Two programs with equal keys have the same A; a solver then keeps its model.
+    read : callable
+        x -> the declared variables.
+    write : callable
+        Declared variables -> x.
+    read_multipliers : callable
+        (row multipliers λ, reduced costs c - Aᵀλ) -> multipliers of the declared constraints.
+    write_multipliers : callable
+        Multipliers of the declared constraints -> λ.
+    sense : {1, -1}
+        Declared objective = sense · cᵀx.
+    unit : float
+        Smallest size that a gap is divided by.
+    """
+
+    cost: Array
+    lower: Array
+    upper: Array
+    row_lower: Array
+    row_upper: Array
+    build_matrix: Callable[[], Any]
+    key: Hashable
+    read: Callable[[Array], Values]
+    write: Callable[[Values], Array]
+    read_multipliers: Callable[[Array, Array], Values]
+    write_multipliers: Callable[[Values], Array]
+    sense: int = 1
+    unit: float = 1.0
+    is_convex: bool = field(default=True, init=False)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """A."""
+        return self.build_matrix()
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the sizes in its row."""
+        activity = self.matrix @ x
+        sizes = np.maximum(abs(self.matrix) @ np.abs(x), 1.0)
+        rows = np.maximum(self.row_lower - activity, activity - self.row_upper) / sizes
+        columns = np.maximum(self.lower - x, x - self.upper) / max(float(np.max(np.abs(x))), 1.0)
+        return max(float(np.max(rows, initial=0.0)), float(np.max(columns, initial=0.0)), 0.0)
+
+
+Structure = BoxLineQP | LinearProgram
+
+
+def _between(m: float, M: float) -> float:
+    """Midpoint of [m, M]; the finite end where one is infinite; 0 where both are."""
+    if np.isfinite(m) and np.isfinite(M):
+        return 0.5 * (m + M)
+    return m if np.isfinite(m) else M if np.isfinite(M) else 0.0
+
+
+def _fill(count: int, total: float, upper: float) -> Array:
+    """total spread over `count` places, each filled to `upper` before the next."""
+    if np.isinf(upper):
+        return np.concatenate([[total], np.zeros(count - 1)])
+    return np.clip(total - upper * np.arange(count), 0.0, upper)
+
+
+def cheapest(costs: Array, total: float, upper: float) -> float:
+    """min costsᵀx with eᵀx = total, 0 ≤ x ≤ upper; costs ascending."""
+    return float(costs @ _fill(costs.size, total, upper))
+
+
+def _project_line(x: Array, a: Array, b: float, upper: float) -> Array:
+    """Projection onto {0 ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
+
+    aᵀ clip(x - ta, 0, upper) is piecewise linear and nonincreasing in t: the two breakpoints
+    around b are found by bisection on the sorted list, and t between them by interpolation.
+    """
+
+    def level(t: float) -> float:
+        return float(a @ np.clip(x - t * a, 0.0, upper))
+
+    ends = [a * x] if np.isinf(upper) else [a * x, a * (x - upper)]
+    breakpoints = np.sort(np.concatenate(ends))
+    low, high = 0, breakpoints.size - 1
+    if level(breakpoints[low]) <= b:
+        # Left of the first breakpoint the slope is that of the unbounded entries.
+        slope = float(np.sum(a > 0)) if np.isinf(upper) else 0.0
+        t = breakpoints[low] - (b - level(breakpoints[low])) / slope if slope else breakpoints[low]
+    elif level(breakpoints[high]) >= b:
+        slope = float(np.sum(a < 0)) if np.isinf(upper) else 0.0
+        t = breakpoints[high] + (level(breakpoints[high]) - b) / slope if slope else breakpoints[-1]
+    else:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if level(breakpoints[middle]) > b else (low, middle)
+        above, below = level(breakpoints[low]), level(breakpoints[high])
+        share = (above - b) / (above - below)
+        t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
+    return np.asarray(np.clip(x - t * a, 0.0, upper))
