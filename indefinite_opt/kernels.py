@@ -1,0 +1,538 @@
+"""Kernel functions, positive semidefinite and indefinite, evaluated on whole sets of points.
+
+A kernel is called as `kernel(X, Z)`: rows are points, X is (n, d), Z is (m, d) and the result
+is the (n, m) matrix K_ij = k(x_i, z_j). `kernel(X)` means Z = X and is exactly symmetric.
+A width given as None means 1/d, where d is the number of features.
+
+References
+----------
+.. [H05] B. Haasdonk, Feature Space Interpretation of SVMs with Indefinite Kernels, IEEE
+   Transactions on Pattern Analysis and Machine Intelligence 27(4), 2005.
+.. [HB04] B. Haasdonk and C. Bahlmann, Learning with Distance Substitution Kernels, DAGM 2004.
+.. [LL03] H.-T. Lin and C.-J. Lin, A Study on Sigmoid Kernels for SVM and the Training of
+   non-PSD Kernels by SMO-type Methods, National Taiwan University, 2003.
+.. [LA07] R. Luss and A. d'Aspremont, Support Vector Machine Classification with Indefinite
+   Kernels, NIPS 2007.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.names import instantiate
+
+__all__ = [
+    "Custom",
+    "DistanceSubstitution",
+    "Epanechnikov",
+    "Gaussian",
+    "Kernel",
+    "L1Gaussian",
+    "Linear",
+    "Polynomial",
+    "PseudoEuclidean",
+    "Sigmoid",
+    "Simpson",
+    "get",
+    "names",
+]
+
+Array: TypeAlias = npt.NDArray[np.float64]
+PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
+
+# The metrics of scipy that need nothing but the two points: a metric with weights estimated
+# from X and Z would change the value of k(x, z) with the company the two points keep.
+METRICS = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "cosine",
+    "euclidean",
+    "hamming",
+    "sqeuclidean",
+)
+FORMS = ("gaussian", "linear", "raw")
+
+
+class Kernel(ABC):
+    """A function k(x, z) of two points, evaluated on all pairs at once.
+
+    Subclasses are frozen dataclasses; they give a `name` and the formula in `evaluate`.
+    """
+
+    name: ClassVar[str]
+
+    def __call__(self, X: npt.ArrayLike, Z: npt.ArrayLike | None = None) -> Array:
+        """Kernel matrix K_ij = k(x_i, z_j).
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        Z : (m, d) array_like, optional
+            X itself if not given.
+
+        Returns
+        -------
+        (n, m) ndarray
+            Exactly symmetric if Z is not given.
+
+        Raises
+        ------
+        ProblemError
+            If X or Z is no finite matrix, if their widths differ, or if the values of the
+            kernel are not finite or, for Z not given, not symmetric.
+        """
+        left = _points(X, "X")
+        right = left if Z is None else _points(Z, "Z")
+        if right.shape[1] != left.shape[1]:
+            raise ProblemError("Z", f"{left.shape[1]} columns as in X", f"shape {right.shape}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = self.evaluate(left, right)
+        if not np.isfinite(K).all():
+            raise ProblemError("K", f"finite values of {self!r}", "NaN or infinity")
+        return _symmetric(K, self) if Z is None else K
+
+    @abstractmethod
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        """The formula, on points that have been checked."""
+
+
+def _points(X: npt.ArrayLike, argument: str) -> Array:
+    expected = "a finite matrix with points in rows, at least one row and one column"
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(argument, expected, f"a {type(X).__name__}") from None
+    if points.ndim != 2 or 0 in points.shape:
+        raise ProblemError(argument, expected, f"shape {points.shape}")
+    if not np.isfinite(points).all():
+        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise ProblemError(argument, expected, f"NaN or infinity in row {row}")
+    return points
+
+
+def _symmetric(K: Array, kernel: Kernel) -> Array:
+    difference = float(np.abs(K - K.T).max())
+    # Matrix products round k(x, z) and k(z, x) differently, by far less than this.
+    if difference > 1e-8 * float(np.abs(K).max()):
+        got = f"values that differ from their transpose by up to {difference:.3g}"
+        raise ProblemError("K", f"{kernel!r} to be symmetric in its two arguments", got)
+    return 0.5 * (K + K.T)
+
+
+def _distances(X: Array, Z: Array, metric: str) -> Array:
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(X, Z, metric), dtype=np.float64)
+
+
+def _width(value: float | None, X: Array) -> float:
+    return 1.0 / X.shape[1] if value is None else value
+
+
+def _check_number(argument: str, value: object, *, positive: bool = False) -> None:
+    fits = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not fits or not math.isfinite(value) or (positive and value <= 0):  # type: ignore[arg-type, operator]
+        raise ParameterError(argument, f"a finite {'positive ' * positive}number", repr(value))
+
+
+def _check_width(argument: str, value: object) -> None:
+    if value is not None:
+        _check_number(argument, value, positive=True)
+
+
+def _check_integer(argument: str, value: object, least: int) -> None:
+    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not fits or value < least:  # type: ignore[operator]
+        raise ParameterError(argument, f"an integer, at least {least}", repr(value))
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = <x, z>, the positive semidefinite inner product.
+
+    >>> Linear()([[1.0, 2.0], [3.0, 0.0]])
+    array([[5., 3.],
+           [3., 9.]])
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return X @ Z.T
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (gamma <x, z> + r)^degree; positive semidefinite if r >= 0, else it may not be.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+    gamma : float, optional
+        Positive; 1/d if not given.
+    r : float
+
+    Examples
+    --------
+    >>> Polynomial(degree=2, gamma=1)([[1.0, 0.0]], [[1.0, 5.0], [2.0, 5.0]])
+    array([[4., 9.]])
+    """
+
+    degree: int = 3
+    gamma: float | None = None
+    r: float = 1.0
+    name: ClassVar[str] = "polynomial"
+
+    def __post_init__(self) -> None:
+        _check_integer("degree", self.degree, least=1)
+        _check_width("gamma", self.gamma)
+        _check_number("r", self.r)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.asarray((_width(self.gamma, X) * (X @ Z.T) + self.r) ** self.degree)
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||_2^2), positive definite.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Positive; 1/d if not given.
+
+    Examples
+    --------
+    >>> Gaussian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    gamma: float | None = None
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        _check_width("gamma", self.gamma)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.exp(-_width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(a <x, z> + r), indefinite in general.
+
+    With a > 0 and r small enough its matrices become conditionally positive definite
+    [LL03]_, Section 3, where a > 0, r < 0 is also found to be the case that suits SVMs best.
+
+    Parameters
+    ----------
+    a : float, optional
+        Any sign; 1/d if not given.
+    r : float
+
+    Examples
+    --------
+    >>> K = Sigmoid(a=1, r=-1)([[0.0], [1.0], [3.0]])
+    >>> K[0]
+    array([-0.76159416, -0.76159416, -0.76159416])
+    >>> np.linalg.eigvalsh(K).round(2)
+    array([-1.25, -0.5 ,  1.99])
+    """
+
+    a: float | None = None
+    r: float = -1.0
+    name: ClassVar[str] = "sigmoid"
+
+    def __post_init__(self) -> None:
+        if self.a is not None:
+            _check_number("a", self.a)
+        _check_number("r", self.r)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.tanh(_width(self.a, X) * (X @ Z.T) + self.r)
+
+
+@dataclass(frozen=True)
+class L1Gaussian(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||_1^2), indefinite for d >= 2 ([H05]_, Section 7.5, Figure 4).
+
+    For d = 1 it is the Gaussian.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Positive; 1/d if not given.
+
+    Examples
+    --------
+    >>> L1Gaussian(gamma=0.25)([[0.0, 0.0]], [[1.0, 1.0], [0.0, -2.0]]).round(4)
+    array([[0.3679, 0.3679]])
+    """
+
+    gamma: float | None = None
+    name: ClassVar[str] = "l1-gaussian"
+
+    def __post_init__(self) -> None:
+        _check_width("gamma", self.gamma)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock") ** 2)
+
+
+@dataclass(frozen=True)
+class Epanechnikov(Kernel):
+    """k(x, z) = max(0, 1 - gamma ||x - z||_2^2), indefinite ([LA07]_, Section 4.1).
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Positive; 1/d if not given.
+
+    Examples
+    --------
+    >>> Epanechnikov(gamma=0.25)([[0.0]], [[0.0], [1.0], [3.0]])
+    array([[1.  , 0.75, 0.  ]])
+    """
+
+    gamma: float | None = None
+    name: ClassVar[str] = "epanechnikov"
+
+    def __post_init__(self) -> None:
+        _check_width("gamma", self.gamma)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.maximum(0.0, 1.0 - _width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
+
+
+@dataclass(frozen=True)
+class Simpson(Kernel):
+    """k(x, z) = |x and z| / min(|x|, |z|) for binary images, indefinite ([LA07]_, Section 4.1).
+
+    |x| counts the features above the threshold. Two empty images score 1; an empty and a
+    nonempty one score 0.
+
+    Parameters
+    ----------
+    threshold : float
+        Features above it count as on.
+
+    Examples
+    --------
+    >>> Simpson()([[1, 1, 0, 0]], [[1, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
+    array([[0.5, 1. , 0. ]])
+    """
+
+    threshold: float = 0.0
+    name: ClassVar[str] = "simpson"
+
+    def __post_init__(self) -> None:
+        _check_number("threshold", self.threshold)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        # Counts are integers far below 2^53: the products are exact.
+        x_on, z_on = self._on(X), self._on(Z)
+        x_size, z_size = x_on.sum(axis=1)[:, None], z_on.sum(axis=1)[None, :]
+        smaller = np.minimum(x_size, z_size)
+        overlap: Array = x_on @ z_on.T / np.maximum(smaller, 1.0)
+        return np.where(smaller > 0, overlap, x_size == z_size)
+
+    def _on(self, points: Array) -> Array:
+        return (points > self.threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class DistanceSubstitution(Kernel):
+    """A distance d(x, z) turned into a kernel; indefinite unless d embeds in a Euclidean space.
+
+    "gaussian" is exp(-gamma d^2) [HB04]_, "linear" is -d^2 / 2 ([H05]_, Section 7.1), which is
+    the inner product up to terms in x or z alone ([H05]_, equation 3), and "raw" is d itself.
+
+    Parameters
+    ----------
+    distance : str or callable
+        One of `kernels.METRICS`, as scipy defines them, or a function (X, Z) -> (n, m).
+    form : {"gaussian", "linear", "raw"}
+    gamma : float
+        Positive; used by "gaussian" only.
+
+    Examples
+    --------
+    >>> DistanceSubstitution("chebyshev", form="linear")([[0.0, 0.0]], [[1.0, 2.0]])
+    array([[-2.]])
+    """
+
+    distance: str | PairFunction = "cityblock"
+    form: str = "gaussian"
+    gamma: float = 1.0
+    name: ClassVar[str] = "distance"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.distance, str) and self.distance not in METRICS:
+            raise UnknownName("distance", self.distance, METRICS)
+        if not isinstance(self.distance, str) and not callable(self.distance):
+            raise ParameterError("distance", "a metric name or a function", repr(self.distance))
+        if self.form not in FORMS:
+            raise UnknownName("form", str(self.form), FORMS)
+        _check_number("gamma", self.gamma, positive=True)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        if isinstance(self.distance, str):
+            D = _distances(X, Z, self.distance)
+        else:
+            D = _pairwise(self.distance, X, Z)
+        if self.form == "raw":
+            return D
+        return -0.5 * D**2 if self.form == "linear" else np.exp(-self.gamma * D**2)
+
+
+@dataclass(frozen=True)
+class PseudoEuclidean(Kernel):
+    """k(x, z) = x_1 z_1 + ... + x_p z_p - x_{p+1} z_{p+1} - ... - x_d z_d, indefinite for p < d.
+
+    The inner product of R^(p, d-p) ([H05]_, Section 3.2); Figures 1 to 3 there use p = 1, d = 2.
+
+    Parameters
+    ----------
+    p : int
+        Number of coordinates with a positive sign, at most d.
+
+    Examples
+    --------
+    >>> PseudoEuclidean()([[2.0, 1.0], [0.0, 1.0]])
+    array([[ 3., -1.],
+           [-1., -1.]])
+    """
+
+    p: int = 1
+    name: ClassVar[str] = "pseudo-euclidean"
+
+    def __post_init__(self) -> None:
+        _check_integer("p", self.p, least=0)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        d = X.shape[1]
+        if self.p > d:
+            raise ProblemError("X", f"at least p = {self.p} columns", f"shape {X.shape}")
+        return (X * np.where(np.arange(d) < self.p, 1.0, -1.0)) @ Z.T
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """Any function (X, Z) -> (n, m), with its values checked; what it is, only its author knows.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an (n, d) and an (m, d) array, symmetric in the sense k(x, z) = k(z, x).
+
+    Examples
+    --------
+    >>> Custom(lambda X, Z: X @ Z.T + 1)([[1.0]], [[2.0], [3.0]])
+    array([[3., 4.]])
+    """
+
+    function: PairFunction
+    name: ClassVar[str] = "custom"
+
+    def __post_init__(self) -> None:
+        function: object = self.function
+        if not callable(function):
+            expected = "a name, a Kernel or a function (X, Z) -> (n, m)"
+            raise ParameterError("kernel", expected, repr(function))
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return _pairwise(self.function, X, Z)
+
+
+def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
+    expected = f"{function!r} to return a real matrix of shape {(len(X), len(Z))}"
+    returned = function(X, Z)
+    try:
+        values = np.asarray(returned, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError("K", expected, f"a {type(returned).__name__}") from None
+    if values.shape != (len(X), len(Z)):
+        raise ProblemError("K", expected, f"shape {values.shape}")
+    return values
+
+
+_KERNELS: dict[str, type[Kernel]] = {
+    cls.name: cls
+    for cls in (
+        Linear,
+        Polynomial,
+        Gaussian,
+        Sigmoid,
+        L1Gaussian,
+        Epanechnikov,
+        Simpson,
+        DistanceSubstitution,
+        PseudoEuclidean,
+    )
+}
+
+
+def names() -> list[str]:
+    """Names that `get` accepts.
+
+    >>> names()[:4]
+    ['linear', 'polynomial', 'gaussian', 'sigmoid']
+    """
+    return list(_KERNELS)
+
+
+def get(kernel: str | Kernel | type[Kernel] | PairFunction, **parameters: Any) -> Kernel:
+    """The kernel that is meant by a name, a class, an instance or a function.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, subclass of Kernel or callable
+        `name` or `name(key=value, ...)`; a function (X, Z) -> (n, m) is wrapped in `Custom`.
+    **parameters
+        Parameters of the kernel; they win over those written in the name or set before.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown kernel or parameter.
+    ParameterError
+        For a value out of range, or something that is no kernel.
+
+    Examples
+    --------
+    >>> get("sigmoid(a=0.1, r=-1)")
+    Sigmoid(a=0.1, r=-1)
+    >>> get(Gaussian, gamma=2.0) == get("gaussian", gamma=2.0)
+    True
+    """
+    if isinstance(kernel, str):
+        return instantiate("kernel", _KERNELS, kernel, **parameters)
+    if isinstance(kernel, type):
+        if not issubclass(kernel, Kernel):
+            raise ParameterError("kernel", "a subclass of Kernel", repr(kernel))
+        return instantiate("kernel", {kernel.__name__: kernel}, kernel.__name__, **parameters)
+    return _replaced(kernel if isinstance(kernel, Kernel) else Custom(kernel), parameters)
+
+
+def _replaced(kernel: Kernel, parameters: dict[str, Any]) -> Kernel:
+    if not parameters:
+        return kernel
+    fields = [field.name for field in dataclasses.fields(kernel)]  # type: ignore[arg-type]
+    written = {key: getattr(kernel, key) for key in fields}
+    cls = type(kernel)
+    return instantiate("kernel", {cls.__name__: cls}, cls.__name__, **{**written, **parameters})

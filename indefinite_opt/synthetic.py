@@ -1,0 +1,424 @@
+"""The form of a data set, and the data sets that are generated.
+
+Haasdonk (2005) draws his examples without coordinates; those here are built to have the
+properties he states, which the docstrings repeat, and are the same for the same seed.
+For some of them every local optimum of the SVM dual
+
+    maximize  sum(alpha) - 1/2 alpha^T Q alpha   subject to  0 <= alpha <= C, y^T alpha = 0
+
+is known. The arguments use this: with S the sum of alpha over one class and z+, z- the points
+of the two convex hulls with weights alpha / S, the objective is
+
+    2 S - 1/2 S^2 d^2,        d^2 = <z+ - z-, z+ - z->,
+
+so that, where no bound C is active, a local maximum is a local minimum of d^2 over the weights
+together with S = 2 / d^2, and its objective is 2 / d^2 as well.
+
+References
+----------
+.. [H05] B. Haasdonk, Feature Space Interpretation of SVMs with Indefinite Kernels, IEEE
+   Transactions on Pattern Analysis and Machine Intelligence 27(4), 2005.
+.. [LOC] G. Loosli, C. S. Ong and S. Canu, SVM in Krein Spaces, 2013.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
+
+__all__ = [
+    "Dataset",
+    "checkerboard",
+    "haasdonk_figure1a",
+    "haasdonk_figure1c",
+    "haasdonk_figure2d",
+    "haasdonk_figure3",
+    "haasdonk_figure4a",
+    "haasdonk_figure4b",
+    "haasdonk_lemma4",
+]
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Labels: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled points, or labelled objects with their similarities or distances.
+
+    Exactly one of X, K and D is given.
+
+    Parameters
+    ----------
+    name : str
+    y : (n,) array of -1 and 1
+    X : (n, d) array, optional
+        Features.
+    K : (n, n) array, optional
+        Symmetric similarities.
+    D : (n, n) array, optional
+        Symmetric distances.
+    description : str
+        Where the data come from, and what was done to them.
+    classes : (str, str)
+        What -1 and 1 stand for.
+    feature_names : tuple of str
+        One for each column of X, or empty.
+    kernel : Kernel, optional
+        A kernel for X that the literature uses; the sigmoid kernel wants features in [-1, 1].
+    optima : dict, optional
+        All local optima of the SVM dual with `kernel`: "C", a float; "alpha", one per row; and
+        "objective", their values.
+    """
+
+    name: str
+    y: Labels = field(repr=False)
+    X: Array | None = field(default=None, repr=False)
+    K: Array | None = field(default=None, repr=False)
+    D: Array | None = field(default=None, repr=False)
+    description: str = ""
+    classes: tuple[str, str] = ("-1", "+1")
+    feature_names: tuple[str, ...] = field(default=(), repr=False)
+    kernel: Kernel | None = None
+    optima: dict[str, Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        given = [letter for letter in "XKD" if getattr(self, letter) is not None]
+        if len(given) != 1:
+            raise ProblemError("dataset", "exactly one of X, K, D", " and ".join(given) or "none")
+        rows = getattr(self, given[0]).shape
+        if rows[0] != self.n or (given[0] != "X" and rows[1] != self.n):
+            raise ProblemError(given[0], f"{self.n} rows as in y", f"shape {rows}")
+
+    @property
+    def n(self) -> int:
+        """Number of labelled objects."""
+        return len(self.y)
+
+
+def checkerboard(n: int = 200, cells: int = 4, overlap: float = 0.0, seed: int = 0) -> Dataset:
+    """Points of [-1, 1]^2 labelled like a checkerboard (Loosli, Ong and Canu 2013, Section 6.2).
+
+    Parameters
+    ----------
+    n : int
+    cells : int
+        Squares along a side.
+    overlap : float
+        In [0, 1]: the round(overlap * n) points nearest to a boundary between squares get a
+        label drawn by a fair coin. The paper has "10% of overlapping classes at boundaries"
+        and does not say how.
+    seed : int
+
+    Examples
+    --------
+    >>> data = checkerboard(n=4, cells=2)
+    >>> [int(np.prod(np.sign(x))) for x in data.X] == data.y.tolist()
+    True
+    """
+    _at_least("n", n, 2)
+    _at_least("cells", cells, 2)
+    _within("overlap", overlap, 0.0, 1.0)
+    random = _random(seed)
+    board = random.uniform(0.0, cells, size=(n, 2))
+    y = np.where(np.floor(board).sum(axis=1) % 2 == 0, 1, -1)
+    inner = np.clip(np.rint(board), 1, cells - 1)
+    nearest = np.argsort(np.abs(board - inner).min(axis=1))[: round(overlap * n)]
+    y[nearest] = random.choice([-1, 1], size=len(nearest))
+    return Dataset(
+        name="checkerboard",
+        X=2.0 * board / cells - 1.0,
+        y=y,
+        description=f"{cells} x {cells} board on [-1, 1]^2, overlap {overlap}",
+        kernel=Sigmoid(),
+    )
+
+
+def haasdonk_figure1a(n: int = 20, seed: int = 0) -> Dataset:
+    """Separable data in R^(1,1) with one local optimum (Haasdonk 2005, Figures 1a, 1b and 2a).
+
+    The classes lie in cones that open away from each other about the real axis, with their tips
+    at (1, 0) and (-1, 0): squared distances between classes, and of the class means, are
+    positive, and Lemma 5 of [H05]_ applies: the optimum is the only stationary point.
+
+    Examples
+    --------
+    >>> data = haasdonk_figure1a()
+    >>> data.optima["objective"]
+    array([0.5])
+    """
+    # At any z+, z- write z+ - z- = (2 + A, B), |B| <= 0.9 A. Moving the weight of a point
+    # tip + (a, b) to its tip changes d^2 at the rate -2 (a (2 + A) - b B) < 0, so all the
+    # weight is at the tips, d^2 = 4. As d^2 >= 4 on the hulls, 2 - S d^2 >= 0 (shrinking alpha
+    # must not pay) gives S <= 1/2: no bound C > 1/2 is active at any local maximum.
+    m = _half(n, least=4)
+    random = _random(seed)
+    tip = np.array([1.0, 0.0])
+    X = np.concatenate([_cone(random, m) + tip, -_cone(random, m) - tip])
+    return Dataset(
+        name="haasdonk-figure1a",
+        X=X,
+        y=_labels(m),
+        description="separable cones in R^(1,1), after Haasdonk 2005, Figure 1a",
+        kernel=PseudoEuclidean(p=1),
+        optima=_optima(n, [(0, m)], np.array([4.0])),
+    )
+
+
+def haasdonk_figure1c(n: int = 40, seed: int = 0) -> Dataset:
+    """Overlapping classes in R^(1,1) (Haasdonk 2005, Figures 1c, 1d, 2b and 2c).
+
+    Normal clouds about (1, 0) and (-1, 0), and one point of each class at the other's centre:
+    no line separates them, and the SVM dual grows without bound with C. The class means have
+    the positive squared distance 4 (1 - 4/n)^2, so that a small C or mu suits the data.
+
+    Examples
+    --------
+    >>> data = haasdonk_figure1c(n=40)
+    >>> difference = data.X[data.y == 1].mean(axis=0) - data.X[data.y == -1].mean(axis=0)
+    >>> round(float(difference[0] ** 2 - difference[1] ** 2), 12)
+    3.24
+    """
+    m = _half(n, least=8)
+    random = _random(seed)
+    clouds = random.normal(scale=0.6, size=(2, m - 1, 2))
+    clouds -= clouds.mean(axis=1, keepdims=True)
+    right, left = np.array([1.0, 0.0]), np.array([-1.0, 0.0])
+    return Dataset(
+        name="haasdonk-figure1c",
+        X=np.vstack([clouds[0] + right, left, clouds[1] + left, right]),
+        y=_labels(m),
+        description="overlapping clouds in R^(1,1), after Haasdonk 2005, Figure 1c",
+        kernel=PseudoEuclidean(p=1),
+    )
+
+
+def haasdonk_figure2d(n: int = 16, seed: int = 0) -> Dataset:
+    """Data in R^(1,1) for which no indefinite SVM is suitable (Haasdonk 2005, Figure 2d).
+
+    The classes follow each other as + - - + along the real axis, the one above it and the other
+    below. All squared distances between points are positive, at least 0.19, and yet that of the
+    class means is negative, at most -0.51: no C gives w a positive squared norm.
+
+    Examples
+    --------
+    >>> data = haasdonk_figure2d()
+    >>> difference = data.X[data.y == 1].mean(axis=0) - data.X[data.y == -1].mean(axis=0)
+    >>> bool(difference[0] ** 2 < difference[1] ** 2)
+    True
+    """
+    _half(n, least=4)
+    if n % 4:
+        raise ParameterError("n", "a multiple of 4", repr(n))
+    y = np.tile([1, -1, -1, 1], n // 4)
+    height = _random(seed).uniform(0.36, 0.45, size=n)
+    return Dataset(
+        name="haasdonk-figure2d",
+        X=np.column_stack([np.arange(n), y * height]),
+        y=y,
+        description="class means at negative squared distance, after Haasdonk 2005, Figure 2d",
+        kernel=PseudoEuclidean(p=1),
+    )
+
+
+def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset:
+    """Separable data in R^(1,1) with exactly two local optima (Haasdonk 2005, Figure 3).
+
+    The positive class has the vertices (2, 1) and (2, -1 - shift) and further points to the
+    right of the line between them; the negative class opens to the left from its tip (0, 0).
+    Either vertex with the tip is a strict local optimum.
+
+    Parameters
+    ----------
+    n : int
+        Even.
+    shift : float
+        In [0, 0.9]: how far the lower vertex is shifted down, which makes it the better one.
+    seed : int
+
+    Examples
+    --------
+    >>> haasdonk_figure3().optima["objective"].round(4)
+    array([0.6667, 0.8205])
+    """
+    # Write z+ - z- = (u, v), where u >= 2 and d^2 = u^2 - v^2.
+    # 1. Weight of a positive point (2 + a, b), a > 0, pays at the point (2, b) of the line:
+    #    rate -2 a u < 0. Only the two vertices are left, and d^2 is strictly concave between
+    #    them, so a minimum uses one of them.
+    # 2. Weight of a negative point (-a, b), |b| <= 0.9 a, pays at the tip: rate -2 (a u + b v),
+    #    negative as u >= 2 + A and |v| <= 1.9 + 0.9 A with -A the real part of z-.
+    # 3. At a vertex and the tip all these rates, and that towards the other vertex, are strict.
+    # 4. Bounds are inactive, as for Figure 1a, once C exceeds 2 over the smaller d^2.
+    m = _half(n, least=6)
+    _within("shift", shift, 0.0, 0.9)
+    random = _random(seed)
+    low = -1.0 - shift
+    inside = random.uniform([2.1, low], [3.5, 1.0], size=(m - 2, 2))
+    return Dataset(
+        name="haasdonk-figure3",
+        X=np.vstack([[2.0, 1.0], [2.0, low], inside, -_cone(random, m)]),
+        y=_labels(m),
+        description="two local optima in R^(1,1), after Haasdonk 2005, Figure 3",
+        kernel=PseudoEuclidean(p=1),
+        optima=_optima(n, [(0, m), (1, m)], np.array([3.0, 4.0 - low**2])),
+    )
+
+
+def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
+    """Data in R^(1,q) with exactly 2^q local optima, all known (Haasdonk 2005, Lemma 4).
+
+    One class is the cube with vertices (h, s_1 + o_1, ..., s_q + o_q), s in {-1, 1}^q, off
+    centre by o_j = shift / 2^j; the other is the origin. h^2 = 4 + sum_j (1 + o_j)^2. Every
+    vertex v with the origin is a strict local optimum: with k = 0, ..., 2^q - 1 the number
+    whose j-th binary digit, from the left, is 1 where s_j = -1,
+
+        <v, v> = 4 (1 + shift k / 2^q),    objective = alpha_v = alpha_0 = 2 / <v, v>
+
+    and all other weights are 0. Vertices are in the order of k, so the first is a global
+    optimum, the only one if shift > 0.
+
+    Parameters
+    ----------
+    q : int
+        From 1 to 10.
+    shift : float
+        In [0, 1]; 0 gives equal objective values.
+
+    Examples
+    --------
+    >>> data = haasdonk_lemma4(q=2, shift=1)
+    >>> data.optima["objective"].round(4)
+    array([0.5   , 0.4   , 0.3333, 0.2857])
+    """
+    # z- is the origin and z+ = (h, m), so d^2 = h^2 - |m|^2, strictly concave in the weights
+    # along the edge between any two vertices. A local minimum with two vertices in its support
+    # could move along that edge in both directions; hence its support is one vertex v.
+    # There the rate of -d^2 towards the vertex that differs in the signs of J is
+    # -4 sum_{j in J} (1 + s_j o_j) < 0, since |o_j| < 1, and in S the objective is strictly
+    # concave with its maximum at S = 2 / <v, v> <= 1/2 < C: a strict local maximum. No bound C
+    # interferes, since S = alpha_0 <= C leaves every vertex of a larger support below C, and
+    # alpha = 0 is no maximum, since the objective grows like 2 S there.
+    _at_least("q", q, 1)
+    if q > 10:
+        raise ParameterError("q", "at most 10, since there are 2^q points", repr(q))
+    _within("shift", shift, 0.0, 1.0)
+    vertices = 2**q
+    negative = np.arange(vertices)[:, None] >> np.arange(q)[::-1] & 1
+    offset = shift / 2.0 ** np.arange(1, q + 1)
+    h = np.sqrt(4.0 + ((1.0 + offset) ** 2).sum())
+    cube = np.column_stack([np.full(vertices, h), 1.0 - 2.0 * negative + offset])
+    return Dataset(
+        name="haasdonk-lemma4",
+        X=np.vstack([cube, np.zeros(1 + q)]),
+        y=np.append(np.ones(vertices, dtype=np.int64), -1),
+        description=f"2^{q} local optima in R^(1,{q}), after Haasdonk 2005, Lemma 4",
+        kernel=PseudoEuclidean(p=1),
+        optima=_optima(
+            vertices + 1,
+            [(k, vertices) for k in range(vertices)],
+            4.0 * (1.0 + shift * np.arange(vertices) / vertices),
+        ),
+    )
+
+
+def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
+    """A diamond inside the unit square, separable (Haasdonk 2005, Figure 4a, C infinite).
+
+    The positive class fills |x_1 - 1/2| + |x_2 - 1/2| < 0.47 uniformly, the negative class the
+    part of the square where this is above 0.53. Haasdonk's points give 15 negative eigenvalues
+    of the centred kernel matrix; these give about 5.
+
+    Examples
+    --------
+    >>> data = haasdonk_figure4a()
+    >>> data.n, data.kernel
+    (68, L1Gaussian(gamma=50.0))
+    """
+    m = _half(n, least=4)
+    random = _random(seed)
+    # Each class holds over 0.43 of the square: 40 m draws leave no class short of m.
+    points = random.uniform(size=(40 * m, 2))
+    radius = np.abs(points - 0.5).sum(axis=1)
+    return Dataset(
+        name="haasdonk-figure4a",
+        X=np.concatenate([points[radius < 0.47][:m], points[radius > 0.53][:m]]),
+        y=_labels(m),
+        description="a diamond in the unit square, after Haasdonk 2005, Figure 4a",
+        kernel=L1Gaussian(gamma=50.0),
+    )
+
+
+def haasdonk_figure4b(n: int = 40, seed: int = 0) -> Dataset:
+    """Two overlapping normal classes (Haasdonk 2005, Figure 4b, where C = 2000).
+
+    Both have standard deviation 0.12 in each direction; the means (0.55, 0.5) and (0.45, 0.5)
+    differ along the horizontal. Points are not kept inside the unit square.
+
+    Examples
+    --------
+    >>> data = haasdonk_figure4b()
+    >>> data.n, data.kernel
+    (40, L1Gaussian(gamma=0.005))
+    """
+    m = _half(n, least=4)
+    noise = _random(seed).normal(scale=0.12, size=(n, 2))
+    y = _labels(m)
+    return Dataset(
+        name="haasdonk-figure4b",
+        X=noise + np.column_stack([0.5 + 0.05 * y, np.full(n, 0.5)]),
+        y=y,
+        description="two normal classes, after Haasdonk 2005, Figure 4b",
+        kernel=L1Gaussian(gamma=0.005),
+    )
+
+
+def _cone(random: np.random.Generator, m: int) -> Array:
+    """The tip (0, 0) and m - 1 points (a, b) with 0.1 <= a <= 2 and |b| <= 0.9 a."""
+    a = random.uniform(0.1, 2.0, size=m - 1)
+    b = a * random.uniform(-0.9, 0.9, size=m - 1)
+    return np.vstack([np.zeros(2), np.column_stack([a, b])])
+
+
+def _random(seed: int) -> np.random.Generator:
+    _at_least("seed", seed, 0)
+    return np.random.default_rng(seed)
+
+
+def _labels(m: int) -> Labels:
+    return np.repeat([1, -1], m)
+
+
+def _optima(n: int, pairs: list[tuple[int, int]], squared: Array) -> dict[str, Any]:
+    """Local optima that rest on one point of each class, at the given squared distances."""
+    weight = 2.0 / squared
+    alpha = np.zeros((len(pairs), n))
+    for row, pair in enumerate(pairs):
+        alpha[row, list(pair)] = weight[row]
+    # Twice the largest weight: any C above the largest weight leaves the optima as they are.
+    return {"C": 2.0 * float(weight.max()), "alpha": alpha, "objective": weight}
+
+
+def _at_least(argument: str, value: object, least: int) -> None:
+    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not fits or value < least:  # type: ignore[operator]
+        raise ParameterError(argument, f"an integer, at least {least}", repr(value))
+
+
+def _within(argument: str, value: object, low: float, high: float) -> None:
+    if not isinstance(value, numbers.Real) or not low <= float(value) <= high:
+        raise ParameterError(argument, f"a number in [{low:g}, {high:g}]", repr(value))
+
+
+def _half(n: int, least: int) -> int:
+    """Points per class, for classes of equal size."""
+    _at_least("n", n, least)
+    if n % 2:
+        raise ParameterError("n", "an even number", repr(n))
+    return n // 2

@@ -1,0 +1,628 @@
+"""Data sets: counts of the sources, stated geometry, closed-form optima, bad files."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.error import URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+from scipy.linalg import null_space
+
+from indefinite_opt import datasets
+from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
+from indefinite_opt.kernels import Linear
+
+Array = np.ndarray
+
+
+@pytest.fixture
+def data_dir(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the named data sets; tests without it are skipped."""
+    import os
+
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    named = os.environ.get("INDEFINITE_OPT_DATA")
+    folder = Path(named) if named else beside
+    if not folder.is_dir():
+        pytest.skip("no data folder: set INDEFINITE_OPT_DATA, or put it at ../shared/data")
+    monkeypatch.setenv("INDEFINITE_OPT_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise URLError("no network in tests")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+
+
+@pytest.fixture
+def _no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INDEFINITE_OPT_DATA", raising=False)
+
+
+# --- bundled -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "positive", "classes"),
+    [
+        ("breast_cancer", (569, 30), 212, ("benign", "malignant")),
+        ("digits-3-5", (365, 64), 183, ("5", "3")),
+        ("digits-4-6", (362, 64), 181, ("6", "4")),
+        ("iris-versicolor-virginica", (100, 4), 50, ("virginica", "versicolor")),
+        ("wine-1-2", (130, 13), 59, ("2", "1")),
+        ("wine-2-3", (119, 13), 71, ("3", "2")),
+    ],
+)
+@pytest.mark.usefixtures("_no_folder")
+def test_bundled(
+    name: str, shape: tuple[int, int], positive: int, classes: tuple[str, str]
+) -> None:
+    data = datasets.load(name)
+    assert data.name == name
+    assert data.X is not None
+    assert data.X.shape == shape == (data.n, len(data.feature_names))
+    assert int((data.y == 1).sum()) == positive
+    assert set(data.y.tolist()) == {-1, 1}
+    assert data.classes == classes
+    assert data.kernel is not None
+    assert np.isfinite(data.kernel(data.X)).all()
+
+
+def test_digits_are_scaled_and_others_are_not() -> None:
+    digits = datasets.load("digits-3-5").X
+    assert digits is not None
+    assert (digits.min(), digits.max()) == (0.0, 1.0)
+    wine = datasets.load("wine-2-3").X
+    assert wine is not None
+    np.testing.assert_array_equal(wine, sklearn.datasets.load_wine().data[59:])
+
+
+# --- generated -----------------------------------------------------------------------------
+
+
+def test_checkerboard() -> None:
+    data = datasets.load("checkerboard(n=300, cells=3, seed=4)")
+    assert data.X is not None
+    expected = [1 if (int(1.5 * (a + 1)) + int(1.5 * (b + 1))) % 2 == 0 else -1 for a, b in data.X]
+    assert data.y.tolist() == expected
+    assert np.abs(data.X).max() <= 1
+    again = datasets.checkerboard(n=300, cells=3, seed=4)
+    np.testing.assert_array_equal(again.X, data.X)
+    assert not np.array_equal(datasets.checkerboard(n=300, cells=3, seed=5).X, data.X)
+
+
+def test_checkerboard_overlap_changes_labels_near_boundaries_only() -> None:
+    clean = datasets.checkerboard(n=1000, cells=2, seed=0)
+    noisy = datasets.checkerboard(n=1000, cells=2, overlap=0.2, seed=0)
+    assert clean.X is not None
+    np.testing.assert_array_equal(clean.X, noisy.X)
+    changed = clean.y != noisy.y
+    # 200 fair coins change 100 labels; 40 is more than five standard deviations (7.1).
+    assert abs(int(changed.sum()) - 100) < 40
+    distance = np.abs(clean.X).min(axis=1)  # with two cells the boundaries are the axes
+    assert distance[changed].max() <= np.sort(distance)[199]
+
+
+def squared_distances(X: Array) -> Array:
+    """In R^(1, q), by explicit differences."""
+    differences = X[:, None, :] - X[None, :, :]
+    squares: Array = differences[..., 0] ** 2 - (differences[..., 1:] ** 2).sum(axis=-1)
+    return squares
+
+
+def class_mean_distance(data: datasets.Dataset) -> float:
+    assert data.X is not None
+    difference = data.X[data.y == 1].mean(axis=0) - data.X[data.y == -1].mean(axis=0)
+    return float(difference[0] ** 2 - (difference[1:] ** 2).sum())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_geometry_of_haasdonks_examples(seed: int) -> None:
+    separable = datasets.haasdonk_figure1a(seed=seed)
+    assert separable.X is not None
+    between = squared_distances(separable.X)[separable.y == 1][:, separable.y == -1]
+    assert between.min() == pytest.approx(4.0, rel=1e-12)  # tip to tip
+    assert class_mean_distance(separable) > 4.0
+
+    overlapping = datasets.haasdonk_figure1c(n=40, seed=seed)
+    assert class_mean_distance(overlapping) == pytest.approx(4 * (1 - 4 / 40) ** 2, rel=1e-12)
+    assert overlapping.X is not None
+    # Each class has a point that is the mean of 19 points of the other: the hulls meet.
+    X, y = overlapping.X, overlapping.y
+    np.testing.assert_allclose(X[y == 1][-1], X[y == -1][:-1].mean(axis=0), atol=1e-15)
+
+    unsuitable = datasets.haasdonk_figure2d(seed=seed)
+    assert unsuitable.X is not None
+    off_diagonal = squared_distances(unsuitable.X)[~np.eye(unsuitable.n, dtype=bool)]
+    assert off_diagonal.min() >= 0.19
+    assert class_mean_distance(unsuitable) <= -0.51
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_l1_examples_are_indefinite_with_positive_class_mean_distance(seed: int) -> None:
+    for data, n in (
+        (datasets.haasdonk_figure4a(seed=seed), 68),
+        (datasets.haasdonk_figure4b(seed=seed), 40),
+    ):
+        assert data.n == n
+        assert data.X is not None
+        assert data.kernel is not None
+        K = data.kernel(data.X)
+        centre = np.eye(n) - 1 / n
+        assert np.linalg.eigvalsh(centre @ K @ centre)[0] < -1e-3
+        c = np.where(data.y == 1, 1, -1) / (n / 2)
+        assert c @ K @ c > 0
+    diamond = datasets.haasdonk_figure4a(seed=seed)
+    assert diamond.X is not None
+    inside = np.abs(diamond.X - 0.5).sum(axis=1) < 0.5
+    np.testing.assert_array_equal(inside, diamond.y == 1)
+    assert 0 <= diamond.X.min() <= diamond.X.max() <= 1
+
+
+# --- closed-form optima --------------------------------------------------------------------
+
+
+def local_maxima(Q: Array, y: Array, C: float) -> Iterator[Array]:
+    """Every local maximum of the SVM dual, by enumeration of all 3^n faces of its polytope.
+
+    In each face the curvature along the face and the multipliers across it are examined.
+    """
+    n = len(y)
+    for pattern in itertools.product((0, 1, 2), repeat=n):
+        face = np.array(pattern)
+        alpha = np.where(face == 1, np.nan, C * (face == 2))
+        free = face == 1
+        balance = np.nansum(y * alpha)
+        if balance + C * (free & (y == 1)).sum() < 0 or balance > C * (free & (y == -1)).sum():
+            continue  # the face holds no point with y^T alpha = 0
+        found = interior_point(Q, y, alpha, free)
+        if found is None or found[free].min(initial=C) < 1e-9 or found.max() > C + 1e-9:
+            continue
+        if free.any() and found[free].max() > C - 1e-9:
+            continue  # belongs to a smaller face
+        if abs(y @ found) < 1e-9 and multipliers_fit(1 - Q @ found, y, face):
+            yield found
+
+
+def interior_point(Q: Array, y: Array, alpha: Array, free: Array) -> Array | None:
+    if not free.any():
+        return alpha
+    tangent = null_space(y[None, free].astype(float))
+    curvature = np.linalg.eigvalsh(tangent.T @ Q[np.ix_(free, free)] @ tangent)
+    if curvature.min(initial=1.0) < -1e-9:
+        return None  # the objective curves upwards along the face
+    assert curvature.min(initial=1.0) > 1e-9, "a flat face: the maxima need not be isolated"
+    fixed = np.nan_to_num(alpha)
+    k = int(free.sum())
+    matrix = np.block([[Q[np.ix_(free, free)], y[free, None]], [y[None, free], np.zeros((1, 1))]])
+    right = np.append((1 - Q @ fixed)[free], -(y @ fixed))
+    fixed[free] = np.linalg.solve(matrix, right)[:k]
+    return fixed
+
+
+def multipliers_fit(gradient: Array, y: Array, face: Array) -> bool:
+    """Is there a b with gradient - b y zero on free, <= 0 at lower, >= 0 at upper bounds?"""
+    b = gradient * y
+    at_least = np.concatenate([b[(face == 0) & (y == 1)], b[(face == 2) & (y == -1)], b[face == 1]])
+    at_most = np.concatenate([b[(face == 0) & (y == -1)], b[(face == 2) & (y == 1)], b[face == 1]])
+    return bool(at_least.max(initial=-np.inf) <= at_most.min(initial=np.inf) + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("spec", "count"),
+    [
+        ("haasdonk-lemma4(q=1)", 2),
+        ("haasdonk-lemma4(q=2)", 4),
+        ("haasdonk-lemma4(q=2, shift=0)", 4),
+        ("haasdonk-lemma4(q=3, shift=1)", 8),
+        ("haasdonk-figure3(n=6)", 2),
+        ("haasdonk-figure3(n=8, shift=0.9, seed=3)", 2),
+        ("haasdonk-figure1a(n=6)", 1),
+    ],
+)
+def test_optima_are_all_the_local_maxima(spec: str, count: int) -> None:
+    data = datasets.load(spec)
+    assert data.X is not None
+    assert data.optima is not None
+    X, y, C = data.X, data.y, data.optima["C"]
+    K = X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T
+    Q = K * np.outer(y, y)
+    found = np.array(list(local_maxima(Q, y, C)))
+    alpha, objective = data.optima["alpha"], data.optima["objective"]
+    assert alpha.shape == found.shape == (count, data.n)
+    # Linear systems with condition numbers below 1e3.
+    np.testing.assert_allclose(sorted(map(tuple, found)), sorted(map(tuple, alpha)), atol=1e-10)
+    values = [a.sum() - 0.5 * a @ Q @ a for a in alpha]
+    np.testing.assert_allclose(objective, values, rtol=1e-12)
+
+
+def test_optima_survive_any_larger_C() -> None:
+    data = datasets.haasdonk_lemma4(q=2)
+    assert data.X is not None
+    assert data.optima is not None
+    X, y = data.X, data.y
+    Q = (X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T) * np.outer(y, y)
+    for C in (0.6, 100.0):
+        found = sorted(map(tuple, local_maxima(Q, y, C)))
+        np.testing.assert_allclose(found, sorted(map(tuple, data.optima["alpha"])), atol=1e-10)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 6])
+def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
+    data = datasets.haasdonk_lemma4(q=q, shift=0.5)
+    assert data.X is not None
+    assert data.optima is not None
+    n = data.n
+    assert n == 2**q + 1
+    centre = np.eye(n) - 1 / n
+    inertia = np.linalg.eigvalsh(-0.5 * centre @ squared_distances(data.X) @ centre)
+    assert int((inertia > 1e-9).sum()) == 1
+    assert int((inertia < -1e-9).sum()) == q
+    np.testing.assert_allclose(
+        data.optima["objective"], [0.5 / (1 + 0.5 * k / 2**q) for k in range(2**q)], rtol=1e-12
+    )
+    signs = np.append(1.0, -np.ones(q))
+    for alpha in data.optima["alpha"]:
+        scores = data.X @ (signs * ((alpha * data.y) @ data.X))
+        assert scores[data.y == 1].min() - scores[data.y == -1].max() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "checkerboard(n=1)",
+        "checkerboard(cells=1)",
+        "checkerboard(overlap=1.5)",
+        "checkerboard(seed=-1)",
+        "haasdonk-figure1a(n=7)",
+        "haasdonk-figure2d(n=6)",
+        "haasdonk-figure3(shift=2)",
+        "haasdonk-lemma4(q=0)",
+        "haasdonk-lemma4(q=11)",
+        "haasdonk-lemma4(q=1.5)",
+        "haasdonk-lemma4(shift=-1)",
+    ],
+)
+def test_bad_parameters_of_generators(spec: str) -> None:
+    with pytest.raises(ParameterError):
+        datasets.load(spec)
+
+
+# --- named sets ----------------------------------------------------------------------------
+
+# Rows, features and labels 1 of the complete rows, as the data folder's own notes count them.
+TABLES = [
+    ("a1a", 1605, 123, 395),
+    ("australian", 690, 14, 307),
+    ("breast", 683, 9, 239),
+    ("cleve", 297, 13, 137),
+    ("corral", 160, 6, 70),
+    ("diabetes", 768, 8, 268),
+    ("pima", 768, 8, 268),
+    ("german", 1000, 24, 300),
+    ("german_numeric", 1000, 24, 300),
+    ("glass2", 163, 9, 87),
+    ("heart", 270, 13, 120),
+    ("hepatitis", 80, 19, 13),
+    ("ionosphere", 351, 34, 225),
+    ("liver", 345, 6, 145),
+    ("mofn_3_7_10", 1324, 10, 1032),
+    ("sonar", 208, 60, 111),
+    ("vote", 232, 16, 108),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "features", "positive"), TABLES)
+def test_tables(data_dir: Path, name: str, rows: int, features: int, positive: int) -> None:
+    data = datasets.load(name)
+    assert data.X is not None
+    assert data.X.shape == (rows, features)
+    assert int((data.y == 1).sum()) == positive
+    assert set(data.y.tolist()) == {-1, 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "letters", "rows", "positive"),
+    [
+        ("crx", ["A1", "A4", "A5", "A6", "A7", "A9", "A10", "A12", "A13"], 653, 296),
+        ("flare", ["class", "largest_spot_size", "spot_distribution"], 1066, 182),
+    ],
+)
+def test_one_hot_columns(
+    data_dir: Path, name: str, letters: list[str], rows: int, positive: int
+) -> None:
+    frame = pd.read_csv(data_dir / "uci" / f"{name}.csv").dropna()
+    levels = [frame[column].nunique() for column in letters]
+    numeric = frame.shape[1] - 1 - len(letters)
+    data = datasets.load(name)
+    assert data.X is not None
+    assert data.X.shape == (rows, numeric + sum(1 if k == 2 else k for k in levels))
+    assert int((data.y == 1).sum()) == positive
+    for column in letters:
+        picked = [i for i, f in enumerate(data.feature_names) if f.startswith(f"{column}=")]
+        level = frame[column].to_numpy()
+        for i in picked:
+            expected = level == data.feature_names[i].split("=")[1]
+            np.testing.assert_array_equal(data.X[:, i], expected)
+
+
+def test_leading_zeros_are_numbers(data_dir: Path) -> None:
+    data = datasets.load("crx")
+    assert data.X is not None
+    assert data.X[0, data.feature_names.index("A14")] == 202  # written 00202
+
+
+def test_imputation(data_dir: Path) -> None:
+    for name, rows in (("crx", 690), ("hepatitis", 155), ("vote", 435), ("breast", 699)):
+        filled = datasets.load(name, missing="impute")
+        assert filled.X is not None
+        assert len(filled.X) == rows
+    frame = pd.read_csv(data_dir / "uci" / "breast.csv")
+    data = datasets.load("breast(missing=impute)")
+    assert data.X is not None
+    column = data.X[:, data.feature_names.index("bare_nuclei")]
+    empty = frame["bare_nuclei"].isna().to_numpy()
+    assert int(empty.sum()) == 16
+    assert set(column[empty]) == {float(np.nanmedian(frame["bare_nuclei"]))}
+
+
+@pytest.mark.parametrize(
+    ("name", "positive", "negative"), [("usps-3-5", 824, 716), ("usps-4-6", 852, 834)]
+)
+def test_usps(data_dir: Path, name: str, positive: int, negative: int) -> None:
+    data = datasets.load(name)
+    assert data.X is not None
+    assert data.X.shape == (positive + negative, 256)
+    assert int((data.y == 1).sum()) == positive
+    assert (data.X.min(), data.X.max()) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "positive", "least", "largest"),
+    [
+        ("protein", 144, -322.3446, 2223.73),
+        ("protein-HA", 72, -322.3446, 2223.73),
+        ("protein-hb", 72, -322.3446, 2223.73),
+        ("protein-M", 39, -322.3446, 2223.73),
+        ("protein-G", 30, -322.3446, 2223.73),
+        ("catcortex53-V", 16, -23.39, 182.61),
+        ("catcortex53-A", 7, -23.39, 182.61),
+        ("catcortex53-S", 16, -23.39, 182.61),
+        ("catcortex53-F", 14, -23.39, 182.61),
+        ("coilyork", 72, -4818.6, 29765.2),
+        ("auralsonar", 50, -2.096, 35.07),
+    ],
+)
+def test_proximities(
+    data_dir: Path, name: str, positive: int, least: float, largest: float
+) -> None:
+    data = datasets.load(name)
+    matrix = data.K if name == "auralsonar" else data.D
+    assert matrix is not None
+    assert (matrix == matrix.T).all()
+    spectrum = np.linalg.eigvalsh(matrix)
+    # The sources print four to six digits.
+    assert spectrum[0] == pytest.approx(least, rel=2e-4)
+    assert spectrum[-1] == pytest.approx(largest, rel=2e-4)
+    assert int((data.y == 1).sum()) == positive
+
+
+# --- names, scaling, the form --------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_no_folder")
+def test_names_and_describe_agree() -> None:
+    names = datasets.names()
+    assert {"heart", "pima", "usps-3-5", "protein-HA", "catcortex53-F", "digits-4-6"} <= set(names)
+    assert {"checkerboard", "haasdonk-lemma4"} <= set(names)
+    assert list(datasets.describe()) == names
+    assert all(datasets.describe().values())
+
+
+@pytest.mark.usefixtures("_no_folder")
+def test_unknown_names() -> None:
+    assert datasets.load("Breast-Cancer").name == "breast_cancer"
+    with pytest.raises(UnknownName, match="Did you mean heart"):
+        datasets.load("hart")
+    with pytest.raises(UnknownName, match="parameter of checkerboard"):
+        datasets.load("checkerboard(size=3)")
+    with pytest.raises(UnknownName, match="missing: expected one of drop, impute"):
+        datasets.load("heart(missing=guess)")
+
+
+def test_scaler() -> None:
+    points = np.array([[0.0, 5.0], [2.0, 5.0], [4.0, 8.0]])
+    scaled = datasets.scaler("minmax").fit_transform(points)
+    np.testing.assert_allclose(scaled, [[-1, -1], [0, -1], [1, 1]], atol=1e-15)
+    standard = datasets.scaler("standard").fit_transform(points)
+    np.testing.assert_allclose(standard[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-15)
+    assert datasets.scaler(None) is None
+    assert datasets.scaler("none") is None
+    with pytest.raises(UnknownName, match="scaler"):
+        datasets.scaler("minimax")
+
+
+def test_a_data_set_has_exactly_one_of_X_K_D() -> None:
+    y, eye = np.array([1, -1]), np.eye(2)
+    assert datasets.Dataset(name="pair", y=y, K=eye, kernel=Linear()).n == 2
+    with pytest.raises(ProblemError, match="exactly one of X, K, D, got none"):
+        datasets.Dataset(name="nothing", y=y)
+    with pytest.raises(ProblemError, match="got X and D"):
+        datasets.Dataset(name="both", y=y, X=eye, D=eye)
+    for wrong in ({"X": np.eye(3)}, {"K": np.ones((2, 3))}, {"D": np.eye(3)}):
+        with pytest.raises(ProblemError, match="2 rows as in y"):
+            datasets.Dataset(name="wrong", y=y, **wrong)
+
+
+# --- files that are missing or malformed ---------------------------------------------------
+
+
+@pytest.mark.usefixtures("_no_folder")
+@pytest.mark.parametrize("name", ["flare", "protein", "coilyork", "auralsonar", "catcortex53-V"])
+def test_missing_file_without_openml(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="INDEFINITE_OPT_DATA"):
+        datasets.load(name)
+    with pytest.raises(DataError, match="no such file"):
+        datasets.load(name, data_dir=tmp_path)
+
+
+def test_missing_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone")
+    with pytest.raises(DataError, match=r"^data_dir: .*no folder"):
+        datasets.load("heart", data_dir=gone)
+    monkeypatch.setenv("INDEFINITE_OPT_DATA", gone)
+    with pytest.raises(DataError, match=r"^INDEFINITE_OPT_DATA: .*no folder"):
+        datasets.load("usps-3-5")
+    assert datasets.load("checkerboard(n=10)").n == 10  # needs no folder
+
+
+@pytest.mark.usefixtures("_no_folder")
+@pytest.mark.parametrize("name", ["heart", "usps-3-5", "cleve"])
+def test_network_failure_is_a_data_error(name: str) -> None:
+    with pytest.raises(DataError, match=r"no network in tests.*INDEFINITE_OPT_DATA"):
+        datasets.load(name)
+
+
+def fake_heart(rows: int = 270, positive: int = 120) -> SimpleNamespace:
+    target = pd.Series(["present"] * positive + ["absent"] * (rows - positive), dtype="category")
+    data = pd.DataFrame({"age": np.arange(rows, dtype=float), "sex": ["m", "f"] * (rows // 2)})
+    return SimpleNamespace(data=data, target=target)
+
+
+@pytest.mark.usefixtures("_no_folder")
+def test_openml_result_is_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+
+    def fetch(**parameters: object) -> SimpleNamespace:
+        asked.update(parameters)
+        return fake_heart()
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    data = datasets.load("heart")
+    assert asked["data_id"] == 53
+    assert data.X is not None
+    assert data.feature_names == ("age", "sex=m")
+    assert data.X[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert data.y.tolist() == [1] * 120 + [-1] * 150
+
+
+@pytest.mark.usefixtures("_no_folder")
+@pytest.mark.parametrize(("rows", "positive"), [(268, 120), (270, 122)])
+def test_openml_result_of_another_size(
+    monkeypatch: pytest.MonkeyPatch, rows: int, positive: int
+) -> None:
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: fake_heart(rows, positive))
+    with pytest.raises(DataError, match="OpenML 53: expected 270 rows"):
+        datasets.load("heart")
+
+
+@pytest.mark.usefixtures("_no_folder")
+def test_openml_usps(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
+    labels = pd.Series(np.repeat(np.arange(1, 11), counts).astype(str), dtype="category")
+    pixels = pd.DataFrame(np.zeros((9298, 256)))
+    pixels.iloc[:, 0] = labels.astype(float)
+    bunch = SimpleNamespace(data=pixels, target=labels)
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: bunch)
+    data = datasets.load("usps-3-5")
+    assert data.X is not None
+    assert data.X[data.y == 1, 0].tolist() == [4.0] * 824  # OpenML calls digit 3 "4"
+    assert data.X[data.y == -1, 0].tolist() == [6.0] * 716
+    bunch.target = pd.Series(np.repeat(np.arange(10), counts).astype(str), dtype="category")
+    with pytest.raises(DataError, match="digits 0 to 9"):
+        datasets.load("usps-3-5")
+
+
+def write(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_own_table(tmp_path: Path) -> None:
+    write(tmp_path, "uci/mine.csv", b"a,b,c,label\n1,x,NA,1\n2,y,u,-1\n,z,u,1\n4,x,NA,-1\n")
+    assert "mine" in datasets.names(tmp_path)
+    data = datasets.load("mine", data_dir=tmp_path)
+    assert data.X is not None
+    assert data.feature_names == ("a", "b=y", "c=u")
+    assert data.X.tolist() == [[1, 0, 0], [2, 1, 1], [4, 0, 0]]  # b, c have two levels left
+    filled = datasets.load("mine(missing=impute)", data_dir=tmp_path)
+    assert filled.X is not None
+    assert filled.feature_names == ("a", "b=x", "b=y", "b=z", "c=u")
+    assert filled.X[2].tolist() == [2, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"a,label\n",
+        b"a,b\n1,2\n",
+        b"label\n1\n",
+        b"a,label\n1,2\n",
+        b"a,label\n1,\n",
+        b"a,label\n1,1\n1,2,3,4\n",
+        b"a,label\n\xff\xfe,1\n",
+        b"a,label\ninf,1\n",
+        b"a,label\n,1\n",
+        b"a,label\n1,yes\n",
+    ],
+)
+def test_malformed_table(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, "uci/mine.csv", content)
+    with pytest.raises(DataError, match=r"mine\.csv"):
+        datasets.load("mine", data_dir=tmp_path)
+
+
+def test_table_of_another_size(tmp_path: Path) -> None:
+    write(tmp_path, "uci/heart.csv", b"a,label\n1,1\n2,-1\n")
+    with pytest.raises(DataError, match=r"heart\.csv: expected 270 rows, 120 of them labelled 1"):
+        datasets.load("heart", data_dir=tmp_path)
+
+
+def test_column_without_a_value(tmp_path: Path) -> None:
+    write(tmp_path, "uci/mine.csv", b"a,b,label\n1,,1\n2,,-1\n")
+    with pytest.raises(DataError, match="some rows without missing cells"):
+        datasets.load("mine", data_dir=tmp_path)
+    with pytest.raises(DataError, match="finite numbers"):
+        datasets.load("mine(missing=impute)", data_dir=tmp_path)
+
+
+def test_malformed_usps(tmp_path: Path) -> None:
+    good = gzip.compress(b"p0_0,label\n0.5,3\n")
+    for part in ("train", "test"):
+        write(tmp_path, f"usps/usps_{part}.csv.gz", good)
+    with pytest.raises(DataError, match="256 pixels"):
+        datasets.load("usps-3-5", data_dir=tmp_path)
+    for broken in (good[:-12], b"no gzip"):
+        write(tmp_path, "usps/usps_test.csv.gz", broken)
+        with pytest.raises(DataError, match=r"usps_test\.csv\.gz"):
+            datasets.load("usps-3-5", data_dir=tmp_path)
+
+
+def test_malformed_proximities(tmp_path: Path) -> None:
+    path = write(tmp_path, "proximity/protein.npz", b"no archive")
+    cases: list[dict[str, Any]] = [
+        {"D": np.eye(3), "y": np.arange(3)},
+        {"y": np.ones(213)},
+        {"D": np.full((213, 213), np.nan), "y": np.ones(213)},
+        {"D": np.full((213, 213), None), "y": np.ones(213)},
+    ]
+    with pytest.raises(DataError, match=r"protein\.npz"):
+        datasets.load("protein", data_dir=tmp_path)
+    for arrays in cases:
+        np.savez(path, **arrays)
+        with pytest.raises(DataError, match=r"protein\.npz"):
+            datasets.load("protein", data_dir=tmp_path)

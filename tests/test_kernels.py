@@ -1,0 +1,252 @@
+"""Kernels against explicit double loops, scikit-learn, closed forms and known inertia."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.metrics import pairwise
+
+from indefinite_opt import kernels
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+
+Point = np.ndarray
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(7, 3))
+Z = RANDOM.normal(size=(4, 3))
+
+
+def simpson(x: Point, z: Point) -> float:
+    x_on, z_on = set(np.flatnonzero(x > 0.2)), set(np.flatnonzero(z > 0.2))
+    if not x_on or not z_on:
+        return float(x_on == z_on)
+    return len(x_on & z_on) / min(len(x_on), len(z_on))
+
+
+FORMULAS: list[tuple[kernels.Kernel, Callable[[Point, Point], float]]] = [
+    (kernels.Linear(), lambda x, z: sum(a * b for a, b in zip(x, z, strict=True))),
+    (kernels.Polynomial(), lambda x, z: (np.dot(x, z) / 3 + 1) ** 3),
+    (kernels.Polynomial(2, gamma=0.5, r=-1), lambda x, z: (0.5 * np.dot(x, z) - 1) ** 2),
+    (kernels.Gaussian(), lambda x, z: math.exp(-sum((x - z) ** 2) / 3)),
+    (kernels.Gaussian(gamma=2), lambda x, z: math.exp(-2 * sum((x - z) ** 2))),
+    (kernels.Sigmoid(), lambda x, z: math.tanh(np.dot(x, z) / 3 - 1)),
+    (kernels.Sigmoid(a=-0.5, r=0.25), lambda x, z: math.tanh(-0.5 * np.dot(x, z) + 0.25)),
+    (kernels.L1Gaussian(), lambda x, z: math.exp(-(sum(abs(x - z)) ** 2) / 3)),
+    (kernels.L1Gaussian(gamma=0.1), lambda x, z: math.exp(-0.1 * sum(abs(x - z)) ** 2)),
+    (kernels.Epanechnikov(), lambda x, z: max(0.0, 1 - sum((x - z) ** 2) / 3)),
+    (kernels.Epanechnikov(gamma=0.2), lambda x, z: max(0.0, 1 - 0.2 * sum((x - z) ** 2))),
+    (kernels.Simpson(threshold=0.2), simpson),
+    (kernels.DistanceSubstitution(), lambda x, z: math.exp(-(sum(abs(x - z)) ** 2))),
+    (
+        kernels.DistanceSubstitution("chebyshev", "linear"),
+        lambda x, z: -(max(abs(x - z)) ** 2) / 2,
+    ),
+    (kernels.DistanceSubstitution("cityblock", "raw"), lambda x, z: sum(abs(x - z))),
+    (
+        kernels.DistanceSubstitution(pairwise.euclidean_distances, "gaussian", gamma=0.5),
+        lambda x, z: math.exp(-0.5 * sum((x - z) ** 2)),
+    ),
+    (kernels.PseudoEuclidean(), lambda x, z: x[0] * z[0] - x[1] * z[1] - x[2] * z[2]),
+    (kernels.PseudoEuclidean(p=0), lambda x, z: -np.dot(x, z)),
+    (kernels.Custom(lambda A, B: A @ B.T), lambda x, z: np.dot(x, z)),
+]
+EVERY = pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=lambda case: repr(case)[:40])
+
+
+@EVERY
+def test_kernel_agrees_with_a_double_loop(
+    kernel: kernels.Kernel, formula: Callable[[Point, Point], float]
+) -> None:
+    expected = [[formula(x, z) for z in Z] for x in X]
+    K = kernel(X, Z)
+    assert K.shape == (7, 4)
+    assert K.dtype == np.float64
+    # Rounding only: sums of three products of numbers of size one.
+    np.testing.assert_allclose(K, expected, rtol=1e-12, atol=1e-12)
+
+
+@EVERY
+def test_gram_matrix_is_exactly_symmetric(
+    kernel: kernels.Kernel, formula: Callable[[Point, Point], float]
+) -> None:
+    K = kernel(X)
+    assert (K == K.T).all()
+    np.testing.assert_allclose(K, kernel(X, X), rtol=1e-12, atol=1e-12)
+
+
+def test_kernels_agree_with_scikit_learn() -> None:
+    pairs = [
+        (kernels.Gaussian(gamma=0.7), pairwise.rbf_kernel(X, Z, gamma=0.7)),
+        (kernels.Polynomial(4), pairwise.polynomial_kernel(X, Z, degree=4)),
+        (kernels.Sigmoid(a=0.3, r=-2), pairwise.sigmoid_kernel(X, Z, gamma=0.3, coef0=-2)),
+    ]
+    for kernel, expected in pairs:
+        np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12)
+
+
+def test_simpson_by_hand_and_its_rule_for_empty_images() -> None:
+    images = [[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
+    expected = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    np.testing.assert_array_equal(kernels.Simpson()(images), expected)
+
+
+def test_known_spectra() -> None:
+    # tanh(<x, z> - 1) for x = 0, 1: trace -t, determinant -t^2, with t = tanh(1).
+    t = math.tanh(1.0)
+    expected = [t * (-1 - math.sqrt(5)) / 2, t * (-1 + math.sqrt(5)) / 2]
+    K = kernels.Sigmoid(a=1.0, r=-1.0)([[0.0], [1.0]])
+    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
+    # Epanechnikov on 0, 1, 2 with gamma = 1/2: tridiagonal (1/2, 1, 1/2), 1 + cos(k pi / 4).
+    K = kernels.Epanechnikov(gamma=0.5)([[0.0], [1.0], [2.0]])
+    expected = [1 + math.cos(k * math.pi / 4) for k in (3, 2, 1)]
+    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
+
+
+def test_signs_of_eigenvalues() -> None:
+    points = np.random.default_rng(1).uniform(size=(40, 2))
+
+    def least(kernel: kernels.Kernel) -> float:
+        return float(np.linalg.eigvalsh(kernel(points))[0])
+
+    # 40 eigenvalues of a matrix of norm below 40^2 are exact to about 1e-12.
+    for kernel in (kernels.Linear(), kernels.Polynomial(), kernels.Gaussian(gamma=9.0)):
+        assert least(kernel) > -1e-12
+    for kernel in (
+        kernels.Sigmoid(a=1.0),
+        kernels.L1Gaussian(gamma=9.0),
+        kernels.Epanechnikov(gamma=9.0),
+        kernels.DistanceSubstitution("cityblock", gamma=9.0),
+        kernels.PseudoEuclidean(),
+    ):
+        assert least(kernel) < -1e-3
+
+
+def test_l1_gaussian_on_the_corners_of_the_diamond() -> None:
+    # K has rows (1, e^-4g, e^-4g, ...): on +-e1, +-e2 all L1 distances are 2; adding the
+    # centre at distance 1 gives an indefinite matrix when 4 e^-2g > 1 + 3 e^-4g.
+    points = [[1, 0], [-1, 0], [0, 1], [0, -1], [0, 0]]
+    gamma = 0.1
+    far, near = math.exp(-4 * gamma), math.exp(-gamma)
+    reduced = [[1 + 3 * far, 2 * near], [2 * near, 1]]  # on (1, 1, 1, 1, 0)/2 and the centre
+    expected = sorted([*np.linalg.eigvalsh(reduced), *[1 - far] * 3])
+    K = kernels.L1Gaussian(gamma=gamma)(points)
+    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
+    assert expected[0] < 0
+
+
+def test_get_and_names() -> None:
+    assert kernels.names() == [
+        "linear",
+        "polynomial",
+        "gaussian",
+        "sigmoid",
+        "l1-gaussian",
+        "epanechnikov",
+        "simpson",
+        "distance",
+        "pseudo-euclidean",
+    ]
+    for name in kernels.names():
+        assert kernels.get(name).name == name
+    assert kernels.get("sigmoid(a=0.1, r=-1)") == kernels.Sigmoid(a=0.1, r=-1)
+    assert kernels.get("L1-Gaussian(gamma=50)", gamma=2) == kernels.L1Gaussian(gamma=2)
+    expected = kernels.DistanceSubstitution("euclidean", "raw")
+    assert kernels.get("distance(distance=euclidean, form=raw)") == expected
+    assert kernels.get(kernels.PseudoEuclidean, p=2) == kernels.PseudoEuclidean(p=2)
+    instance = kernels.Sigmoid(a=2.0)
+    assert kernels.get(instance) is instance
+    assert kernels.get(instance, r=0.0) == kernels.Sigmoid(a=2.0, r=0.0)
+    np.testing.assert_allclose(
+        kernels.get(pairwise.laplacian_kernel)(X, Z), pairwise.laplacian_kernel(X, Z)
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["gausian", "gaussian(width=1)", "distance(form=cubic)", "distance(distance=l2)"]
+)
+def test_unknown_names(text: str) -> None:
+    with pytest.raises(UnknownName):
+        kernels.get(text)
+
+
+def test_what_is_no_kernel() -> None:
+    for thing in (3, None, dict):
+        with pytest.raises(ParameterError, match="kernel"):
+            kernels.get(thing)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="parameter of Custom"):
+        kernels.get(pairwise.linear_kernel, gamma=1)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        *itertools.product(
+            [kernels.Gaussian, kernels.L1Gaussian, kernels.Epanechnikov, kernels.Polynomial],
+            [{"gamma": -1.0}, {"gamma": 0.0}, {"gamma": math.inf}, {"gamma": "wide"}],
+        ),
+        (kernels.DistanceSubstitution, {"gamma": -1.0}),
+        (kernels.DistanceSubstitution, {"gamma": None}),
+        (kernels.DistanceSubstitution, {"distance": 2}),
+        (kernels.Polynomial, {"degree": 0}),
+        (kernels.Polynomial, {"degree": 1.5}),
+        (kernels.Polynomial, {"degree": True}),
+        (kernels.Polynomial, {"r": math.nan}),
+        (kernels.Sigmoid, {"a": math.nan}),
+        (kernels.Sigmoid, {"r": None}),
+        (kernels.Simpson, {"threshold": math.inf}),
+        (kernels.PseudoEuclidean, {"p": -1}),
+        (kernels.Custom, {"function": 1}),
+    ],
+)
+def test_bad_parameters(cls: type[kernels.Kernel], parameters: dict[str, object]) -> None:
+    argument = "kernel" if cls is kernels.Custom else next(iter(parameters))
+    with pytest.raises(ParameterError, match=f"^{argument}: expected"):
+        cls(**parameters)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [1.0, 2.0],
+        [[[1.0]]],
+        np.zeros((0, 2)),
+        np.zeros((2, 0)),
+        [[1.0], [np.nan]],
+        [[np.inf]],
+        [["a"]],
+        [[1.0], [1.0, 2.0]],
+        None,
+    ],
+    ids=str,
+)
+def test_bad_points(points: object) -> None:
+    with pytest.raises(ProblemError, match=r"^X: expected a finite matrix"):
+        kernels.Linear()(points)  # type: ignore[arg-type]
+    if points is not None:
+        with pytest.raises(ProblemError, match=r"^Z: expected a finite matrix"):
+            kernels.Linear()([[1.0]], points)  # type: ignore[arg-type]
+
+
+def test_bad_widths() -> None:
+    with pytest.raises(ProblemError, match=r"^Z: expected 3 columns as in X, got shape \(4, 2\)"):
+        kernels.Gaussian()(X, Z[:, :2])
+    with pytest.raises(ProblemError, match="at least p = 5 columns"):
+        kernels.PseudoEuclidean(p=5)(X)
+
+
+def test_bad_values() -> None:
+    with pytest.raises(ProblemError, match="finite values"):
+        kernels.Polynomial(degree=200)(1e3 * X)
+    with pytest.raises(ProblemError, match="finite values"):
+        kernels.get(lambda A, B: np.full((len(A), len(B)), np.nan))(X)
+    with pytest.raises(ProblemError, match=r"shape \(7, 4\), got shape \(7,\)"):
+        kernels.get(lambda A, B: A[:, 0])(X, Z)
+    with pytest.raises(ProblemError, match="got a list"):
+        kernels.get(lambda A, B: [[1.0], [1.0, 2.0]])(X)
+    with pytest.raises(ProblemError, match="symmetric"):
+        kernels.get(lambda A, B: A[:, :1] - B[:, :1].T)(X)
+    with pytest.raises(ProblemError, match="shape"):
+        kernels.DistanceSubstitution(lambda A, B: A)(X, Z)
