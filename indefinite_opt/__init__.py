@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from indefinite_opt import datasets, kernels
 from indefinite_opt import formulations as _formulations
-from indefinite_opt import kernels
 from indefinite_opt.certificate import Certificate, verify
 from indefinite_opt.classifier import Classifier
+from indefinite_opt.compare import Comparison, compare
 from indefinite_opt.errors import (
     BadArgument,
     DataError,
@@ -44,6 +45,7 @@ __all__ = [
     "Certificate",
     "Claim",
     "Classifier",
+    "Comparison",
     "DataError",
     "Diagnosis",
     "Embedding",
@@ -61,6 +63,8 @@ __all__ = [
     "Trace",
     "UnboundedProblem",
     "UnknownName",
+    "compare",
+    "datasets",
     "diagnose",
     "embed",
     "formulations",

@@ -24,4 +24,4 @@ def few_threads(order: int) -> AbstractContextManager[Any]:
     """One BLAS thread inside the block when matrices are of order below `SMALL`."""
     if order >= SMALL:
         return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    return _controller().limit(limits=1, user_api="blas")

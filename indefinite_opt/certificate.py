@@ -16,7 +16,7 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solution import Claim
-from indefinite_opt.solver import Task
+from indefinite_opt.solver import Task, check_tolerance
 from indefinite_opt.solvers.highs import Highs
 from indefinite_opt.spectrum import zero_tolerance
 from indefinite_opt.structure import BoxLineQP, LinearProgram
@@ -144,8 +144,6 @@ def verify(
     >>> certificate.claim.name, certificate.gap_kind
     ('LOCAL', 'KKT residual')
     """
-    from indefinite_opt.solve import check_tolerance
-
     check_tolerance(tol)
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLineQP):
@@ -290,10 +288,7 @@ def _second_order(
     where = "the free variables"
     if weak.any():
         where += f" and {int(weak.sum())} at bounds with zero multiplier"
-    if not qp.is_convex:
-        prefix = "Not convex; no bound on the global optimum is known. "
-    else:
-        prefix = ""
+    prefix = "" if qp.is_convex else "Not convex; no bound on the global optimum is known. "
     if np.isinf(curvature):
         reason = f"{prefix}First-order conditions hold and leave no direction to move in."
         return Claim.LOCAL, curvature, reason
@@ -319,7 +314,7 @@ def _second_order(
 
 
 def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float]:
-    """Smallest eigenvalue of the Hessian on {d: Ad = 0, d zero outside `kept`}, and its rounding."""
+    """Least eigenvalue of the Hessian on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""
     import scipy.linalg
 
     normals = np.empty((kept.size, 0))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import kernels
+from indefinite_opt import datasets, kernels
+from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.spectrum import Spectrum, negative_direction, spectrum, zero_tolerance
 
-__all__ = ["SYMMETRY_TOLERANCE", "KernelProblem"]
+__all__ = ["SYMMETRY_TOLERANCE", "KernelProblem", "Split"]
 
 Array = NDArray[np.float64]
 
@@ -47,8 +49,9 @@ class KernelProblem:
     y : (n,) array of -1.0 and +1.0
     classes : (2,) array
         The caller's labels for -1 and +1.
-    X, kernel : optional
-        Data and kernel function, if the problem was made by `from_data`.
+    X, kernel, scaling : optional
+        Raw data, kernel function and scaling of the features, if the problem was made by
+        `from_data`.
 
     Raises
     ------
@@ -73,6 +76,8 @@ class KernelProblem:
         self.name = name
         self.X: Array | None = None
         self.kernel: Callable[..., Array] | None = None
+        self.scaling: str | None = None
+        self._scaled: Callable[[Array], Array] = _unscaled
         self._convex: dict[int, bool] = {}
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
@@ -83,10 +88,11 @@ class KernelProblem:
         y: ArrayLike,
         kernel: str | Callable[..., Any] = "sigmoid",
         *,
+        scaling: str | None = None,
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
-        """K_ij = k(x_i, x_j).
+        """K_ij = k(x_i, x_j), features scaled first if asked for.
 
         Parameters
         ----------
@@ -97,6 +103,9 @@ class KernelProblem:
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
             callable (X, Z) -> (n, m).
+        scaling : {"minmax", "standard"}, optional
+            Scale each feature to [-1, 1], or to mean 0 and variance 1. `split` fits it anew on
+            the training points alone.
         name : str
             What to call the problem in reports.
         **parameters
@@ -110,9 +119,45 @@ class KernelProblem:
         """
         function = kernels.get(kernel, **parameters)
         points = np.asarray(X, dtype=float)
-        problem = cls(function(points), y, name=name)
+        scaled = _fitted_scaling(scaling, points)
+        problem = cls(function(scaled(points)), y, name=name)
         problem.X, problem.kernel = points, function
+        problem.scaling, problem._scaled = scaling, scaled
         return problem
+
+    @classmethod
+    def from_dataset(
+        cls,
+        dataset: Dataset,
+        kernel: str | Callable[..., Any] | None = None,
+        *,
+        scaling: str | None = None,
+        form: str = "gaussian",
+        **parameters: Any,
+    ) -> KernelProblem:
+        """The problem of a data set of points, similarities or distances.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            See `datasets.load`.
+        kernel, scaling, **parameters
+            For points, as in `from_data`; by default the kernel that the data set suggests, else
+            the sigmoid.
+        form : {"linear", "gaussian", "raw"}
+            For distances, as in `from_distances`, with γ = 1/mean(d²).
+        """
+        if dataset.X is not None:
+            chosen = kernel or dataset.kernel or "sigmoid"
+            return cls.from_data(
+                dataset.X, dataset.y, chosen, scaling=scaling, name=dataset.name, **parameters
+            )
+        if dataset.D is not None:
+            gamma = 1.0 / float(np.mean(np.square(dataset.D)))
+            return cls.from_distances(dataset.D, dataset.y, form, gamma=gamma, name=dataset.name)
+        if dataset.K is None:
+            raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
+        return cls(dataset.K, dataset.y, name=dataset.name)
 
     @classmethod
     def from_distances(
@@ -305,12 +350,65 @@ class KernelProblem:
         """The labels as the caller wrote them, (n,)."""
         return self.classes[(self.y > 0).astype(int)]
 
-    def subset(self, rows: NDArray[np.intp]) -> KernelProblem:
-        """The problem on some of the points."""
-        problem = KernelProblem(self.K[np.ix_(rows, rows)], self.labels[rows], name=self.name)
-        problem.X = None if self.X is None else self.X[rows]
-        problem.kernel = self.kernel
-        return problem
+    def kernel_with(self, X_new: ArrayLike) -> Array:
+        """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
+        if self.X is None or self.kernel is None:
+            raise ProblemError("problem", "one made by from_data", "one without points")
+        return self.kernel(self._scaled(np.asarray(X_new, dtype=float)), self._scaled(self.X))
+
+    def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
+        """Training problem and test kernel for two sets of rows.
+
+        A `from_data` problem with scaling is built anew from its training points; otherwise K is
+        cut into blocks.
+        """
+        labels = self.labels[test]
+        if self.X is None or self.kernel is None or self.scaling is None:
+            problem = KernelProblem(
+                self.K[np.ix_(train, train)], self.labels[train], name=self.name
+            )
+            K_new = self.K[np.ix_(test, train)]
+            return Split(problem, K_new, labels, lambda: self.K[np.ix_(test, test)])
+        problem = KernelProblem.from_data(
+            self.X[train], self.labels[train], self.kernel, scaling=self.scaling, name=self.name
+        )
+        kernel, scaled, points = self.kernel, problem._scaled, self.X[test]
+        return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A training problem, and what is needed to test on other points.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    K_new : (m, n) array
+        k(test point, training point).
+    labels : (m,) array
+        True labels of the test points.
+    K_new_new : callable
+        Makes the (m, m) kernel among the test points, which only the joint treatment needs.
+    """
+
+    problem: KernelProblem
+    K_new: Array
+    labels: NDArray[Any]
+    K_new_new: Callable[[], Array]
+
+
+def _unscaled(X: Array) -> Array:
+    return X
+
+
+def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
+    transformer = datasets.scaler(scaling)
+    if transformer is None:
+        return _unscaled
+    if X.ndim != 2 or not np.all(np.isfinite(X)):
+        raise ProblemError("X", "a finite matrix, one row a point", f"shape {X.shape}")
+    fitted: Callable[[Array], Array] = transformer.fit(X).transform
+    return fitted
 
 
 def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:

@@ -17,12 +17,11 @@ from indefinite_opt.formulations import known
 from indefinite_opt.names import instantiate
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solution import Result, Solution
-from indefinite_opt.solver import Callback, Session, Solver, Task
+from indefinite_opt.solver import Callback, Session, Solver, Task, check_tolerance
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
 __all__ = [
     "as_formulation",
-    "check_tolerance",
     "fitting_solvers",
     "solve",
     "solve_path",
@@ -231,12 +230,6 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
     if x.shape != (structure.n,) or not np.all(np.isfinite(x)):
         raise ProblemError("start", f"{structure.n} finite numbers", f"shape {x.shape}")
     return structure.project(x)
-
-
-def check_tolerance(tol: float) -> None:
-    """Raise `ParameterError` unless 0 < tol < 1."""
-    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
-        raise ParameterError("tol", "a number between 0 and 1", repr(tol))
 
 
 def _check_limits(tol: float, time_limit: float | None, max_iter: int | None) -> None:

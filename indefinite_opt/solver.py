@@ -12,13 +12,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.solution import Claim, Solution, Trace
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
-__all__ = ["Callback", "Session", "Solver", "Task"]
+__all__ = ["Callback", "Session", "Solver", "Task", "check_tolerance"]
 
 Array = NDArray[np.float64]
 Callback = Callable[[Trace], bool | None]
@@ -150,3 +151,9 @@ def _witness(structure: Structure) -> str:
     signed = structure.problem.y * direction
     curvature = structure.hessian * float(signed @ (structure.problem.K @ signed))
     return f"along one feasible direction its objective has curvature {curvature:.3g}"
+
+
+def check_tolerance(tol: float) -> None:
+    """Raise `ParameterError` unless 0 < tol < 1."""
+    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
+        raise ParameterError("tol", "a number between 0 and 1", repr(tol))

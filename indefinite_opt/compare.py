@@ -1,0 +1,415 @@
+"""Formulations side by side: the same folds, the same spectra, one table."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt import solvers as solver_files
+from indefinite_opt.errors import DataError, ParameterError, ProblemError
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulations import known
+from indefinite_opt.problem import KernelProblem, Split
+from indefinite_opt.solution import Claim
+from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation, fitting_solvers, solve
+from indefinite_opt.spectrum import TRANSFORMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Comparison", "compare", "default_formulations"]
+
+Row = dict[str, Any]
+Progress = Callable[[int, int, Row], None]
+Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
+
+COLUMNS = (
+    "formulation", "solver", "fold", "accuracy", "objective", "claim", "gap_kind", "gap",
+    "support", "seconds", "status", "error",
+)  # fmt: skip
+
+_FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+"""What a failing cell may raise without ending the study: our own errors are ValueErrors, and so
+are those of numpy's linear algebra; solvers raise the others."""
+
+
+def default_formulations() -> list[Formulation]:
+    """Every formulation with its default parameters, and each spectrum transformation."""
+    chosen: list[Formulation] = []
+    for name, cls in known().items():
+        if name == "SpectrumSVM":
+            chosen += [as_formulation(f"SpectrumSVM(transform={h})") for h in TRANSFORMS]
+        else:
+            chosen.append(cls())
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The outcome of `compare`.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        All the data.
+    formulations : list of Formulation
+    settings : dict of str to str
+        What is needed to run it again.
+    rows : list of dict
+        One entry a cell (formulation, solver, fold); see `frame`.
+    """
+
+    problem: KernelProblem
+    formulations: list[Formulation]
+    settings: dict[str, str]
+    rows: list[Row]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row a cell: accuracy, objective, claim, the number `gap_kind` names, and so on."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=list(COLUMNS))
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row for each formulation and solver: means, the weakest claim, the worst gap."""
+        import pandas as pd
+
+        grouped: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            grouped.setdefault((row["formulation"], row["solver"]), []).append(row)
+        return pd.DataFrame([_summary(*key, rows) for key, rows in grouped.items()])
+
+    def to_markdown(self) -> str:
+        """The summary as a Markdown table."""
+        from indefinite_opt.report import to_markdown
+
+        return to_markdown(self)
+
+    def to_html(self, path: str | Path) -> Path:
+        """A self-contained HTML report."""
+        from indefinite_opt.report import to_html
+
+        return to_html(self, path)
+
+    def plot(self) -> Figure:
+        """Accuracy, proof and time in one figure."""
+        from indefinite_opt.plots import comparison_figure
+
+        return comparison_figure(self)
+
+
+def compare(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | type[Formulation] | str] | None = None,
+    solvers: Sequence[str] | None = None,
+    test: Test | None = None,
+    n_jobs: int | None = None,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    record: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run formulations × solvers × folds and collect what each cell achieved and proved.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        If made by `from_data` with scaling, each fold scales by its own training points.
+    formulations : iterable, optional
+        Formulations, classes or names; all of them with defaults if not given.
+    solvers : sequence of str, optional
+        Every formulation is run with each of these that fits; by default with its own default.
+    test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
+        One fixed test set instead of folds: (m, n) kernel rows, m labels, and the (m, m) kernel
+        among the new points where a formulation treats new points jointly.
+    n_jobs : int, optional
+        Processes to spread the folds over, by joblib; each uses one BLAS thread.
+    folds : int
+        Stratified cross-validation folds, shuffled by `seed`.
+    tol, time_limit
+        As in `solve`, for every cell.
+    record : path, optional
+        A .jsonl file that receives every row as soon as it is known; a study that was cut short
+        goes on from there.
+    progress : callable, optional
+        Called with (rows done, rows in all, last row).
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    A cell that fails is reported in its row and does not stop the others. `seconds` is the time
+    of the solve; compiling and loading happen before, on a tiny problem.
+
+    Examples
+    --------
+    >>> import numpy as np, indefinite_opt as iopt
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[-2.0], [2.0]], 20, axis=0)
+    >>> problem = iopt.KernelProblem.from_data(X, np.repeat([0, 1], 20), "gaussian")
+    >>> comparison = compare(problem, ["SVMDual", "UniformWeights"], folds=2)
+    >>> comparison.summary[["formulation", "accuracy", "claim"]].values.tolist()
+    [['SVMDual(C=1, bias=True)', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
+    """
+    if not isinstance(problem, KernelProblem):
+        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
+    chosen = [as_formulation(item) for item in formulations or default_formulations()]
+    cells = [(f, name) for f in chosen for name in _solver_names(f, solvers)]
+    if not cells:
+        raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
+    splits = _splits(problem, test, folds, seed)
+    settings = _settings(problem, test, folds, seed, tol, time_limit)
+    ledger = _Ledger(record, problem, settings)
+    total = len(cells) * len(splits)
+    rows = [row for row in ledger.rows if _belongs(row, cells, len(splits))]
+    if progress and rows:
+        progress(len(rows), total, rows[-1])
+    done = {(row["formulation"], row["solver"], row["fold"]) for row in rows}
+    work = [
+        (fold, make_split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
+        for fold, make_split in enumerate(splits)
+    ]
+    work = [item for item in work if item[2]]
+    for row in _run(work, n_jobs, seed, tol, time_limit):
+        rows.append(row)
+        ledger.write(row)
+        if progress:
+            progress(len(rows), total, row)
+    order = {(str(f), name): k for k, (f, name) in enumerate(cells)}
+    rows.sort(key=lambda row: (order[row["formulation"], row["solver"]], row["fold"]))
+    return Comparison(problem, chosen, settings, rows)
+
+
+Work = tuple[int, Callable[[], Split], list[tuple[Formulation, str]]]
+
+
+def _solver_names(formulation: Formulation, solvers: Sequence[str] | None) -> list[str]:
+    if solvers is None:
+        return [DEFAULT_SOLVERS[formulation.structure_type]]
+    for name in solvers:
+        solver_files.get(name)
+    fitting = fitting_solvers(formulation)
+    return [name for name in solvers if name in fitting]
+
+
+def _splits(
+    problem: KernelProblem, test: Test | None, folds: int, seed: int
+) -> list[Callable[[], Split]]:
+    if test is not None:
+        K_new, y_new = np.asarray(test[0], dtype=float), np.asarray(test[1])
+        if K_new.ndim != 2 or K_new.shape != (y_new.size, problem.n):
+            raise ProblemError(
+                "test", f"K_new of shape (m, {problem.n}) and m labels",
+                f"shapes {K_new.shape} and {y_new.shape}",
+            )  # fmt: skip
+        among = np.asarray(test[2], dtype=float) if len(test) > 2 else np.empty((0, 0))
+        return [partial(_fixed_split, problem, K_new, y_new, among)]
+    if not isinstance(folds, int | np.integer) or not 2 <= folds <= problem.smaller_class:
+        raise ParameterError(
+            "folds", f"an integer from 2 to {problem.smaller_class} (the smaller class)",
+            repr(folds),
+        )  # fmt: skip
+    from sklearn.model_selection import StratifiedKFold
+
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    indices = splitter.split(np.zeros(problem.n), problem.y)
+    return [partial(problem.split, train, held) for train, held in indices]
+
+
+def _fixed_split(
+    problem: KernelProblem, K_new: NDArray[Any], labels: NDArray[Any], among: NDArray[Any]
+) -> Split:
+    return Split(problem, K_new, labels, lambda: among)
+
+
+def _run(
+    work: list[Work], n_jobs: int | None, seed: int, tol: float, time_limit: float | None
+) -> Iterator[Row]:
+    if n_jobs in (None, 1) or len(work) < 2:
+        for item in work:
+            yield from _fold_rows(item, seed, tol, time_limit)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        jobs = (delayed(_fold_list)(item, seed, tol, time_limit) for item in work)
+        for rows in parallel(jobs):
+            yield from rows
+
+
+def _fold_list(work: Work, seed: int, tol: float, time_limit: float | None) -> list[Row]:
+    return list(_fold_rows(work, seed, tol, time_limit))
+
+
+def _fold_rows(work: Work, seed: int, tol: float, time_limit: float | None) -> Iterator[Row]:
+    fold, make_split, cells = work
+    split = make_split()
+    warm_up({name for _, name in cells})
+    for formulation, solver in cells:
+        yield _cell(split, formulation, solver, fold, seed, tol, time_limit)
+
+
+def warm_up(names: Iterable[str]) -> None:
+    """Load and compile solvers on a tiny convex problem, so that no cell pays for it."""
+    tiny = KernelProblem(np.eye(4), [1, 1, -1, -1])
+    for name in names:
+        for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP"):
+            if name in fitting_solvers(formulation):
+                solve(tiny, formulation, solver=name)
+
+
+def _cell(
+    split: Split,
+    formulation: Formulation,
+    solver: str,
+    fold: int,
+    seed: int,
+    tol: float,
+    time_limit: float | None,
+) -> Row:
+    row: Row = {
+        "formulation": str(formulation), "solver": solver, "fold": fold,
+        "accuracy": float("nan"), "objective": float("nan"), "claim": "-", "gap_kind": "",
+        "gap": float("nan"), "support": 0, "seconds": float("nan"), "status": "failed",
+        "error": "",
+    }  # fmt: skip
+    try:
+        result = solve(
+            split.problem, formulation, solver=solver, tol=tol, time_limit=time_limit, seed=seed
+        )
+        classifier, certificate = result.classifier, result.certificate
+        among = split.K_new_new() if classifier.new_points == "joint" else None
+        predicted = classifier.predict(split.K_new, among)
+    except _FAILURES as error:
+        row["error"] = f"{type(error).__name__}: {error}"
+        return row
+    row.update(
+        accuracy=float(np.mean(predicted == split.labels)),
+        objective=result.objective,
+        claim=certificate.claim.name,
+        gap_kind=certificate.gap_kind,
+        gap=float(certificate.measure),
+        support=int(classifier.support.size),
+        seconds=result.seconds,
+        status=str(result.status),
+    )
+    return row
+
+
+def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
+    good = [row for row in rows if not row["error"]]
+    kinds = {row["gap_kind"] for row in good}
+    # Where some folds are convex and some are not, only the weaker measure holds for all.
+    kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
+    accuracies = [row["accuracy"] for row in good]
+    return {
+        "formulation": formulation,
+        "solver": solver,
+        "accuracy": _mean(accuracies),
+        "spread": float(np.std(accuracies)) if accuracies else float("nan"),
+        "objective": _mean([row["objective"] for row in good]),
+        "claim": min(Claim[row["claim"]] for row in good).name if good else "-",
+        "gap_kind": kind,
+        "gap": max((row["gap"] for row in good if row["gap_kind"] == kind), default=float("nan")),
+        "support": _mean([row["support"] for row in good]),
+        "seconds": _mean([row["seconds"] for row in good]),
+        "failed": len(rows) - len(good),
+        "cells": len(rows),
+    }
+
+
+def _mean(numbers: list[float]) -> float:
+    return float(np.mean(numbers)) if numbers else float("nan")
+
+
+def _settings(
+    problem: KernelProblem,
+    test: Test | None,
+    folds: int,
+    seed: int,
+    tol: float,
+    time_limit: float | None,
+) -> dict[str, str]:
+    return {
+        "problem": problem.name,
+        "points": str(problem.n),
+        "kernel": "precomputed" if problem.kernel is None else str(problem.kernel),
+        "scaling": problem.scaling or "none",
+        "evaluation": f"{folds} stratified folds" if test is None else "fixed test set",
+        "seed": str(seed),
+        "tol": f"{tol:g}",
+        "time limit": "none" if time_limit is None else f"{time_limit:g} s",
+        "indefinite_opt": importlib.metadata.version("indefinite_opt"),
+    }
+
+
+def _belongs(row: Row, cells: list[tuple[Formulation, str]], folds: int) -> bool:
+    wanted = {(str(formulation), solver) for formulation, solver in cells}
+    return (row["formulation"], row["solver"]) in wanted and row["fold"] < folds
+
+
+class _Ledger:
+    """Rows on disk: a first line that says which study they belong to, then one line a row."""
+
+    def __init__(
+        self, path: str | Path | None, problem: KernelProblem, settings: dict[str, str]
+    ) -> None:
+        self.path = None if path is None else Path(path)
+        self.rows: list[Row] = []
+        if self.path is None:
+            return
+        digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
+        study = {**settings, "data": digest}
+        if self.path.exists() and self.path.stat().st_size:
+            self._read(self.path, study)
+        else:
+            self._append(study)
+
+    def _read(self, path: Path, study: dict[str, str]) -> None:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        try:
+            found = json.loads(lines[0])
+        except json.JSONDecodeError:
+            raise DataError("record", "a record of a study", f"{path}: no JSON line") from None
+        if found != study:
+            raise DataError(
+                "record", "the record of this study", f"{path} holds another one",
+                "Choose another file, or remove it.",
+            )  # fmt: skip
+        # The text after the last line break is a row that was cut short, or nothing.
+        complete, cut = lines[1:-1], lines[-1]
+        self.rows = [json.loads(line) for line in complete]
+        if cut:
+            path.write_text("\n".join([lines[0], *complete, ""]), encoding="utf-8")
+
+    def write(self, row: Row) -> None:
+        """Append a row and flush it."""
+        if self.path is not None:
+            self._append(row)
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        path = self.path
+        if path is None:
+            return
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+        except OSError as error:
+            raise DataError("record", "a file that can be written", f"{path}: {error}") from None
