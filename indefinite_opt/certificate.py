@@ -225,7 +225,7 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         upper = given.get("upper", np.zeros(qp.n))
         reduced = gradient + qp.A.T @ lines
         stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / unit
-    complementarity = _box_complementarity(qp, x, multipliers) / size
+    complementarity = qp.complementarity(x, multipliers["lower"], multipliers.get("upper")) / size
 
     bound, gap = -np.inf, np.inf
     if qp.is_convex:
@@ -264,13 +264,6 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         reasons=tuple(reasons),
         multipliers=multipliers,
     )
-
-
-def _box_complementarity(qp: BoxLineQP, x: Array, multipliers: Values) -> float:
-    total = float(np.abs(multipliers["lower"]) @ np.abs(x))
-    if "upper" in multipliers:
-        total += float(np.abs(multipliers["upper"]) @ np.abs(qp.upper - x))
-    return total
 
 
 def _second_order(

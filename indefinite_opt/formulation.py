@@ -60,9 +60,14 @@ class Formulation(ABC):
         shown = [
             f"{field.name}={_short(getattr(self, field.name))}"
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
-            if field.repr and getattr(self, field.name) is not None
+            if field.repr and not _is_quiet(getattr(self, field.name), field.default)
         ]
         return f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
+
+
+def _is_quiet(value: Any, default: Any) -> bool:
+    """Whether a title reads better without the parameter: unset, or a switch left as it is."""
+    return value is None or (isinstance(value, bool) and value is default)
 
 
 def _short(value: Any) -> str:

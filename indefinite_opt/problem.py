@@ -419,25 +419,32 @@ def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:
         raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
-    largest = float(max(matrix.max(), -matrix.min()))
-    if not np.isfinite(largest):
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise ProblemError(
-            argument, "finite numbers", f"{matrix[row, column]} at ({row}, {column})"
-        )
     if symmetrize:
-        return 0.5 * (matrix + matrix.T)
+        matrix = 0.5 * (matrix + matrix.T)
+    # One pass over the upper triangle, block by block while it is in cache. Non-finite entries
+    # survive the maxima of |K_ij - K_ji| and |K_ij|.
+    largest, asymmetry, place = 0.0, 0.0, (0, 0)
     for first in range(0, matrix.shape[0], _BLOCK):
         rows = slice(first, first + _BLOCK)
-        difference = np.abs(matrix[rows, first:] - matrix[first:, rows].T)
-        if difference.max() > SYMMETRY_TOLERANCE * largest:
-            i, j = (int(k) + first for k in divmod(int(difference.argmax()), difference.shape[1]))
-            raise ProblemError(
-                argument,
-                f"a symmetric matrix (within {SYMMETRY_TOLERANCE:g} of its largest entry)",
-                f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
-                f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
-            )
+        block, mirror = matrix[rows, first:], matrix[first:, rows].T
+        difference = np.abs(block - mirror)
+        worst = float(difference.max())
+        largest = max(largest, float(block.max()), -float(block.min()))
+        if not (np.isfinite(worst) and np.isfinite(largest)):
+            row, column = np.argwhere(~np.isfinite(matrix))[0]
+            entry = f"{matrix[row, column]} at ({row}, {column})"
+            raise ProblemError(argument, "finite numbers", entry)
+        if worst > asymmetry:
+            i, j = divmod(int(difference.argmax()), difference.shape[1])
+            asymmetry, place = worst, (first + i, first + j)
+    if asymmetry > SYMMETRY_TOLERANCE * largest:
+        i, j = place
+        raise ProblemError(
+            argument,
+            f"a symmetric matrix (within {SYMMETRY_TOLERANCE:g} of its largest entry)",
+            f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
+            f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
+        )
     return matrix
 
 

@@ -214,6 +214,13 @@ class BoxLineQP:
             named["upper"] = first_order.upper
         return named
 
+    def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
+        """Σ |multiplier| · |slack| over both bounds, in units of the objective."""
+        total = float(np.abs(lower) @ np.abs(x))
+        if upper is not None and np.isfinite(self.upper):
+            total += float(np.abs(upper) @ np.abs(self.upper - x))
+        return total
+
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
         y = self.problem.y

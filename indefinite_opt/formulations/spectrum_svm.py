@@ -38,9 +38,10 @@ class SpectrumSVM(Formulation):
     transform : {"clip", "flip", "shift"}
     centered : bool
         Transform PKP, P = I - eeᵀ/n, instead of K: Haasdonk's CNE (clip) and RNE (flip).
-    new_points : {"original", "projected", "joint"}
-        How a new point's kernel row is treated; see `Classifier`. The choice is part of the
-        result, because mixing treatments silently makes results incomparable.
+    new_points : {"projected", "original", "joint"}
+        How a new point's kernel row is treated; see `Classifier`. Only `projected` agrees with
+        the training values on training points. The choice is part of the result, because mixing
+        treatments silently makes results incomparable.
 
     References
     ----------
@@ -58,7 +59,7 @@ class SpectrumSVM(Formulation):
     C: float = 1.0
     transform: str = "clip"
     centered: bool = False
-    new_points: str = "original"
+    new_points: str = "projected"
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5"
     structure_type: ClassVar[type] = BoxLineQP

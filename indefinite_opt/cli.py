@@ -1,0 +1,422 @@
+"""The command line: list, show, solve, verify, compare."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+from typer.core import TyperGroup
+
+import indefinite_opt as iopt
+from indefinite_opt.compare import warm_up
+from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.names import split_calls
+from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation
+
+__all__ = ["main"]
+
+console = Console()
+stderr = Console(stderr=True)
+
+
+class _Commands(TyperGroup):
+    """Commands whose known errors are one line and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except IndefiniteOptError as error:
+            text = f"error: {error}"
+            stderr.print(text, style="red", highlight=False, markup=False, soft_wrap=True)
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            stderr.print("interrupted; rows that were finished are kept", style="yellow")
+            raise typer.Exit(130) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Learning with indefinite kernels: declared, solved, certified, compared.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+class Scaling(StrEnum):
+    """Scalings of the features."""
+
+    minmax = "minmax"
+    standard = "standard"
+    none = "none"
+
+
+class Form(StrEnum):
+    """Kernels made from distances."""
+
+    gaussian = "gaussian"
+    linear = "linear"
+    raw = "raw"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(help="A data set (see `list data`), or a .npz file with y and X, K or D."),
+]
+Kernel = Annotated[
+    str, typer.Option(help="Kernel for points, with or without parameters: 'sigmoid(a=0.1, r=-1)'.")
+]
+GammaOption = Annotated[float | None, typer.Option(help="Kernel parameter gamma.")]
+AOption = Annotated[float | None, typer.Option("--a", help="Kernel parameter a (sigmoid).")]
+ROption = Annotated[float | None, typer.Option("--r", help="Kernel parameter r.")]
+DegreeOption = Annotated[int | None, typer.Option(help="Kernel parameter degree (polynomial).")]
+ScalingOption = Annotated[Scaling, typer.Option(help="Scaling of the features.")]
+FormOption = Annotated[Form, typer.Option(help="Kernel form for data given as distances.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA"),
+]
+Tolerance = Annotated[float, typer.Option(help="Relative tolerance of solvers and certificates.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds allowed for each solve.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command("list")
+def list_(
+    what: Annotated[
+        str, typer.Argument(help="formulations, solvers, kernels, data, or all.")
+    ] = "all",
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Show what exists."""
+    data = sorted(iopt.datasets.describe().items())
+    sections: dict[str, list[tuple[str, str]]] = {
+        "formulations": [
+            (name, getattr(iopt, name).reference + "; solvers: " + ", ".join(iopt.solvers(name)))
+            for name in iopt.formulations()
+        ],
+        "solvers": _solver_lines(),
+        "kernels": [(name, _first_line(iopt.kernels.get(name))) for name in _simple_kernels()],
+        "data": data
+        if what == "data" or as_json
+        else [("names", ", ".join(name for name, _ in data))],
+    }
+    if what != "all":
+        if what not in sections:
+            raise iopt.UnknownName("what", what, [*sections, "all"])
+        sections = {what: sections[what]}
+    elif not as_json:
+        sections["data"] = [("names", ", ".join(name for name, _ in data))]
+    if as_json:
+        _print_json({kind: dict(entries) for kind, entries in sections.items()})
+        return
+    for kind, entries in sections.items():
+        table = Table(title=kind, title_justify="left", box=None, show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, meaning in entries:
+            table.add_row(name, meaning)
+        console.print(table)
+        console.print()
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A formulation, with or without parameters.")],
+    latex: Annotated[bool, typer.Option(help="Print LaTeX source instead of text.")] = False,
+) -> None:
+    """Show a formulation as mathematics, generated from its declaration."""
+    formulation = as_formulation(name)
+    # Any problem will do: only the symbols are shown. This one is indefinite and small.
+    K = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]])
+    program = formulation.declare(iopt.KernelProblem(K, [1, -1, 1]))
+    if latex:
+        console.print(program.latex(), highlight=False, markup=False, soft_wrap=True)
+        return
+    console.print(str(program), highlight=False, markup=False, soft_wrap=True)
+    console.print("\nwhere", highlight=False)
+    for symbol, meaning in program.legend().items():
+        console.print(f"  {symbol}: {meaning}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"\n{formulation.reference}", highlight=False, markup=False, soft_wrap=True)
+
+
+@app.command()
+def solve(
+    data: Data,
+    formulation: Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")],
+    kernel: Kernel = "sigmoid",
+    gamma: GammaOption = None,
+    a: AOption = None,
+    r: ROption = None,
+    degree: DegreeOption = None,
+    scaling: ScalingOption = Scaling.minmax,
+    form: FormOption = Form.gaussian,
+    data_dir: DataDir = None,
+    solver: Annotated[str | None, typer.Option(help="Solver; by default the fitting one.")] = None,
+    tol: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    max_iter: Annotated[int | None, typer.Option(help="Iterations of the solver.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of random starts.")] = 0,
+    output: Annotated[Path | None, typer.Option(help="Write the values to a .npz file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Solve one formulation and print what the answer proves."""
+    parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    chosen = as_formulation(formulation)
+    warm_up([solver or DEFAULT_SOLVERS[chosen.structure_type]])
+    result = iopt.solve(
+        problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
+        seed=seed,
+    )  # fmt: skip
+    certificate = result.certificate
+    if output is not None:
+        _save(output, result.values)
+    if as_json:
+        _print_json(
+            {
+                "problem": problem.name,
+                "n": problem.n,
+                "formulation": str(result.formulation),
+                "solver": result.solver,
+                "status": str(result.status),
+                "seconds": result.seconds,
+                "iterations": result.iterations,
+                "support": int(result.classifier.support.size),
+                "offset": result.classifier.offset,
+                **_certificate_fields(certificate),
+            }
+        )
+        return
+    console.print(
+        f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
+        f"{result.seconds:.3g} s: {result.status.value}",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+    console.print(str(certificate), highlight=False, markup=False, soft_wrap=True)
+
+
+@app.command()
+def verify(
+    data: Data,
+    formulation: Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")],
+    values: Annotated[Path, typer.Argument(help="Values to check: .npz, or .json, by name.")],
+    kernel: Kernel = "sigmoid",
+    gamma: GammaOption = None,
+    a: AOption = None,
+    r: ROption = None,
+    degree: DegreeOption = None,
+    scaling: ScalingOption = Scaling.minmax,
+    form: FormOption = Form.gaussian,
+    data_dir: DataDir = None,
+    tol: Tolerance = 1e-6,
+    require: Annotated[
+        str | None,
+        typer.Option(help="Exit with 1 unless the claim is at least this, e.g. LOCAL."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check anybody's numbers against a declared problem."""
+    wanted = None
+    if require is not None:
+        if require.upper() not in iopt.Claim.__members__:
+            raise iopt.UnknownName("require", require, iopt.Claim.__members__)
+        wanted = iopt.Claim[require.upper()]
+    parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    chosen = as_formulation(formulation)
+    certificate = iopt.verify(problem, chosen, _read_values(values), tol=tol)
+    if as_json:
+        _print_json(_certificate_fields(certificate))
+    else:
+        console.print(str(certificate), highlight=False, markup=False, soft_wrap=True)
+    if wanted is not None and certificate.claim < wanted:
+        raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    data: Data,
+    kernel: Kernel = "sigmoid",
+    gamma: GammaOption = None,
+    a: AOption = None,
+    r: ROption = None,
+    degree: DegreeOption = None,
+    scaling: ScalingOption = Scaling.minmax,
+    form: FormOption = Form.gaussian,
+    data_dir: DataDir = None,
+    formulations: Annotated[
+        str, typer.Option(help="'all', or a list: 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
+    ] = "all",
+    solvers: Annotated[
+        str | None, typer.Option(help="List of solvers to run each formulation with.")
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Cross-validation folds.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of random starts.")] = 0,
+    tol: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    jobs: Annotated[int, typer.Option(help="Processes to spread the folds over.")] = 1,
+    output: Annotated[Path, typer.Option(help="Folder for the report and the table.")] = Path(
+        "indefinite-opt-report"
+    ),
+    resume: Annotated[
+        bool, typer.Option(help="Go on from the rows an earlier run left in the folder.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Compare formulations on the same folds: a table here, a report in the output folder."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    chosen = None if formulations == "all" else split_calls(formulations)
+    record = _record(output, resume)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )  # fmt: skip
+    with Progress(*columns, console=stderr) as progress:
+        bar = progress.add_task("loading", total=None)
+
+        def advance(done: int, total: int, row: dict[str, Any]) -> None:
+            text = f"{row['formulation'].partition('(')[0]}, fold {row['fold'] + 1}"
+            progress.update(bar, completed=done, total=total, description=f"{text:<26}")
+
+        comparison = iopt.compare(
+            problem, chosen, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
+            seed=seed, tol=tol, time_limit=time_limit, record=record, progress=advance,
+        )  # fmt: skip
+        progress.update(bar, description=f"{'writing the report':<26}")
+        report = comparison.to_html(output / "report.html")
+        comparison.frame.to_csv(output / "cells.csv", index=False)
+        (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
+    if as_json:
+        summary = comparison.summary.replace({np.nan: None})
+        _print_json({"settings": comparison.settings, "table": summary.to_dict("records")})
+        return
+    from indefinite_opt.report import terminal_table
+
+    console.print(terminal_table(comparison))
+    console.print(f"Report: {report}", highlight=False, soft_wrap=True)
+
+
+def _problem(
+    data: str,
+    kernel: str,
+    parameters: dict[str, Any],
+    scaling: Scaling,
+    form: Form,
+    data_dir: Path | None,
+) -> iopt.KernelProblem:
+    path = Path(data)
+    if path.suffix == ".npz" or path.exists():
+        dataset = _read_dataset(path)
+    else:
+        dataset = iopt.datasets.load(data, data_dir)
+    chosen = iopt.kernels.get(kernel, **parameters)
+    return iopt.KernelProblem.from_dataset(
+        dataset, chosen, scaling=None if scaling is Scaling.none else scaling.value, form=form.value
+    )
+
+
+def _read_dataset(path: Path) -> iopt.datasets.Dataset:
+    arrays = _read_npz(path)
+    matrices = {name: arrays[name] for name in ("X", "K", "D") if name in arrays}
+    if "y" not in arrays or len(matrices) != 1:
+        raise DataError(
+            "data", "a .npz file with y and exactly one of X, K, D",
+            f"{path} with {', '.join(arrays) or 'nothing'}",
+        )  # fmt: skip
+    return iopt.datasets.Dataset(name=path.stem, y=arrays["y"], **matrices)
+
+
+def _read_values(path: Path) -> dict[str, Any]:
+    if path.suffix != ".json":
+        return dict(_read_npz(path))
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError("values", "a readable JSON file", f"{path}: {error}") from None
+    if not isinstance(values, dict):
+        raise DataError("values", "a JSON object of names and numbers", f"{path}")
+    return values
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    import zipfile
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise DataError("file", "a readable .npz file", f"{path}: {error}") from None
+
+
+def _save(path: Path, values: dict[str, Any]) -> None:
+    try:
+        with path.open("wb") as file:
+            np.savez_compressed(file, **values)
+    except OSError as error:
+        raise DataError("output", "a file that can be written", f"{path}: {error}") from None
+
+
+def _record(output: Path, resume: bool) -> Path:
+    record = output / "cells.jsonl"
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if not resume:
+            record.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError("output", "a folder that can be written", f"{output}: {error}") from None
+    return record
+
+
+def _given(**parameters: Any) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _simple_kernels() -> list[str]:
+    # "distance" has no default distance, so it cannot be made from its name alone.
+    return [name for name in iopt.kernels.names() if name != "distance"]
+
+
+def _solver_lines() -> list[tuple[str, str]]:
+    from indefinite_opt.solvers import known
+
+    return [
+        (name, (_first_line(solver) + (" (convex programs only)" if solver.needs_convex else "")))
+        for name, solver in sorted(known().items())
+    ]
+
+
+def _first_line(thing: Any) -> str:
+    return (thing.__doc__ or "").strip().split("\n")[0]
+
+
+def _certificate_fields(certificate: iopt.Certificate) -> dict[str, Any]:
+    numbers = (
+        "objective", "bound", "gap", "relative_gap", "primal_residual", "stationarity",
+        "complementarity", "curvature",
+    )  # fmt: skip
+    fields: dict[str, Any] = {"claim": certificate.claim.name, "gap_kind": certificate.gap_kind}
+    for name in numbers:
+        number = float(getattr(certificate, name))
+        # JSON has no infinities: what is not known is null.
+        fields[name] = number if np.isfinite(number) else None
+    return fields | {"tol": certificate.tol, "reasons": list(certificate.reasons)}
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def main() -> None:
+    """Entry point."""
+    app()
