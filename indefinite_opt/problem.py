@@ -427,7 +427,8 @@ def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:
     for first in range(0, matrix.shape[0], _BLOCK):
         rows = slice(first, first + _BLOCK)
         block, mirror = matrix[rows, first:], matrix[first:, rows].T
-        difference = np.abs(block - mirror)
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(block - mirror)
         worst = float(difference.max())
         largest = max(largest, float(block.max()), -float(block.min()))
         if not (np.isfinite(worst) and np.isfinite(largest)):

@@ -68,6 +68,8 @@ class HighsSession(Session):
         import highspy
 
         highs = self._highs
+        # HiGHS adds this to the Hessian's diagonal; its default shows at our tolerance.
+        highs.setOptionValue("qp_regularization_value", 1e-12)
         if np.isfinite(task.time_limit):
             highs.setOptionValue("time_limit", float(highs.getRunTime()) + task.remaining)
         if task.max_iter is not None:

@@ -50,7 +50,13 @@ class OSQPSession(Session):
         else:
             self._model = _build(qp, task, lower, upper)
         self._previous = qp
-        return _read(qp, self._model.solve(raise_error=False))
+        answer = self._model.solve(raise_error=False)
+        if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
+            # Polishing can leave the feasible set altogether where many bounds are active.
+            self._model.update_settings(polishing=False)
+            answer = self._model.solve(raise_error=False)
+            self._model.update_settings(polishing=True)
+        return _read(qp, answer)
 
     def _same_matrix(self, qp: BoxLineQP) -> bool:
         old = self._previous
@@ -84,6 +90,9 @@ def _build(qp: BoxLineQP, task: Task, lower: Array, upper: Array) -> Any:
         upper,
         eps_abs=accuracy,
         eps_rel=accuracy,
+        # Our programs are feasible and bounded; near-degenerate ones only look otherwise.
+        eps_prim_inf=1e-15,
+        eps_dual_inf=1e-15,
         polishing=True,
         verbose=False,
         **_limits(task),

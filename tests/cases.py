@@ -1,0 +1,124 @@
+"""Problems with known optima; every accepting solver must find them.
+
+A case lists every local optimum a local solver may end at, the best first. Expected values come
+from the closed form written beside them, never from the package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import indefinite_opt as iopt
+
+INF = float("inf")
+
+TWO_POINTS = [[1.0, -1.0], [-1.0, 1.0]]  # x = 1 and x = -1, linear kernel
+SWAP = [[0.0, -1.0], [-1.0, 0.0]]  # eigenvalues -1 on (1, 1) and 1 on (1, -1)
+LIN_LIN = [[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]]  # Lin & Lin (2003), section 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem, one formulation, and what is known about the answer.
+
+    `tol` is the relative accuracy expected of the objective; the default is the accuracy asked
+    of the solvers.
+    """
+
+    name: str
+    K: object
+    y: object
+    formulation: iopt.Formulation
+    objectives: tuple[float, ...]
+    values: dict[str, object] = field(default_factory=dict)
+    multipliers: dict[str, object] = field(default_factory=dict)
+    claim: iopt.Claim = iopt.Claim.GLOBAL
+    tol: float = 1e-6
+
+    def problem(self) -> iopt.KernelProblem:
+        return iopt.KernelProblem(self.K, self.y)
+
+
+CASES = [
+    # α = (a, a): 2a - 2a², a = 1/2 if C allows; the multiplier of the line is the offset 0.
+    Case("two points, hard enough", TWO_POINTS, [1, -1], iopt.SVMDual(C=10.0), (0.5,),
+         {"alpha": [0.5, 0.5]}, {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    Case("two points, C = inf", TWO_POINTS, [1, -1], iopt.SVMDual(C=INF), (0.5,),
+         {"alpha": [0.5, 0.5]}, {"balance": 0.0, "lower": [0, 0]}),
+    # At C = 1/4: Qα - e = -1/2 on both, paid by the upper multipliers.
+    Case("two points, bounded", TWO_POINTS, [1, -1], iopt.SVMDual(C=0.25), (0.375,),
+         {"alpha": [0.25, 0.25]}, {"balance": 0.0, "lower": [0, 0], "upper": [0.5, 0.5]}),
+    # Q = I: Σ α - ½α², each α = min(1, C).
+    Case("identity, C = inf", np.eye(4), [1, 1, -1, -1], iopt.SVMDual(C=INF), (2.0,),
+         {"alpha": [1, 1, 1, 1]}, {"balance": 0.0, "lower": [0, 0, 0, 0]}),
+    Case("identity, no bias", np.eye(3), [1, 1, -1], iopt.SVMDual(C=0.5, bias=False), (1.125,),
+         {"alpha": [0.5, 0.5, 0.5]}, {"lower": [0, 0, 0], "upper": [0.5, 0.5, 0.5]}),
+    # K = 0: as many whole pairs as there are, 2C each; which of the larger class is open.
+    Case("zero kernel", np.zeros((5, 5)), [1, 1, 1, -1, -1], iopt.SVMDual(C=2.0), (8.0,)),
+    # Rank one, K = xxᵀ with x = (1, 2, -1): α = (a, b, a + b), Σ = 2(a + b), w = a + 2b + a + b.
+    # Best is a alone: 2a - ½(2a)², a = 1/2.
+    Case("rank one", np.outer([1, 2, -1], [1, 2, -1]), [1, 1, -1], iopt.SVMDual(C=9.0), (0.5,),
+         {"alpha": [0.5, 0.0, 0.5]}, {"balance": 0.0, "lower": [0, 1, 0], "upper": [0, 0, 0]}),
+    # -I is concave along the line: 2a + a² grows, both at C.
+    Case("negative identity", -np.eye(2), [1, -1], iopt.SVMDual(C=3.0), (15.0,),
+         {"alpha": [3, 3]}, claim=iopt.Claim.LOCAL),
+    # diag(1, -1) is conditionally PSD, not PSD (Lin & Lin, below Theorem 3): 2a, so a = C.
+    Case("conditionally PSD only", np.diag([1.0, -1.0]), [1, -1], iopt.SVMDual(C=2.0), (4.0,),
+         {"alpha": [2, 2]}),
+    # Without the line it is not convex: α₁ - ½α₁² + α₂ + ½α₂² = ½ + C + ½C².
+    Case("indefinite, no bias", np.diag([1.0, -1.0]), [1, -1], iopt.SVMDual(C=2.0, bias=False),
+         (4.5,), {"alpha": [1, 2]}, claim=iopt.Claim.LOCAL),
+    # α = (s, 0, s) or (0, s, s): 2s - 3s²/2, s = 2/3, objective 2/3; both are local optima.
+    Case("Lin & Lin's example", LIN_LIN, [1, 1, -1], iopt.SVMDual(C=INF), (2 / 3,),
+         claim=iopt.Claim.LOCAL),
+    # Q = -(0, 1; 1, 0): 2a + a², both at C.
+    Case("exchange", [[0.0, 1.0], [1.0, 0.0]], [1, -1], iopt.SVMDual(C=1.0), (3.0,),
+         {"alpha": [1, 1]}, claim=iopt.Claim.LOCAL),
+    Case("hulls of two points", TWO_POINTS, [1, -1], iopt.ConvexHullDual(mu=1.0), (-4.0,),
+         {"alphabar": [1, 1]}),
+    # Hulls {1, 3} and {-1}: the nearest point of the first is 1, unless μ = 1/2 forces the mean 2.
+    Case("hull, whole", np.outer([1, 3, -1, -1], [1, 3, -1, -1]), [1, 1, -1, -1],
+         iopt.ConvexHullDual(mu=1.0), (-4.0,)),
+    Case("hull, reduced to the means", np.outer([1, 3, -1, -1], [1, 3, -1, -1]), [1, 1, -1, -1],
+         iopt.ConvexHullDual(mu=0.5), (-9.0,), {"alphabar": [0.5, 0.5, 0.5, 0.5]}),
+    # -I on the hulls: ᾱᵀᾱ is largest at a vertex of each simplex, 1 + 1.
+    Case("hulls, concave", -np.eye(4), [1, 1, -1, -1], iopt.ConvexHullDual(mu=1.0), (2.0,),
+         claim=iopt.Claim.LOCAL),
+    Case("ν-form of two points", TWO_POINTS, [1, -1], iopt.GuoSchuurmansQP(beta=0.5), (1.0,),
+         {"alpha": [0.5, 0.5]}),
+    # Q = I: Σα² least at e/n.
+    Case("ν-form of the identity", np.eye(4), [1, 1, -1, -1], iopt.GuoSchuurmansQP(beta=0.5),
+         (0.25,), {"alpha": [0.25, 0.25, 0.25, 0.25]}),
+    # Δ = 2Q: every sensitivity is 2(α₁ + α₂) = 2.
+    Case("LP (12) of two points", TWO_POINTS, [1, -1], iopt.GuoSchuurmansLP(beta=0.5), (2.0,),
+         {"alpha": [0.5, 0.5], "delta": 2.0}),
+    # Δ = 2I: δ ≥ 2 max α, least at e/n.
+    Case("LP (12) of the identity", np.eye(4), [1, 1, -1, -1], iopt.GuoSchuurmansLP(beta=0.5),
+         (0.5,), {"alpha": [0.25, 0.25, 0.25, 0.25], "delta": 0.5}),
+    # A matrix game that is no kernel: Δ = (0, 1; 3, 0), α = (½, ½): sensitivities Δᵀα = (3/2, ½).
+    Case("LP (12) of any Δ", TWO_POINTS, [1, -1],
+         iopt.GuoSchuurmansLP(beta=0.5, sensitivity=np.array([[0.0, 1.0], [3.0, 0.0]])), (1.5,),
+         {"alpha": [0.5, 0.5], "delta": 1.5}),
+    # Ku = (u₁ - u₂)(1, -1) must reach 1 (b = 0): ‖u‖₁ = 1.
+    Case("LP-SVM of two points", TWO_POINTS, [1, -1], iopt.LPSVM(C=10.0), (1.0,)),
+    # With K = I and C = 1/4 < ½ per unit of slack nothing is bought: 2 · C.
+    Case("LP-SVM, slack is cheaper", np.eye(2), [1, -1], iopt.LPSVM(C=0.25), (0.5,),
+         {"u": [0, 0]}),
+    # clip: ½(1, -1; -1, 1): 2a - a²; flip: I, 2a - a²; shift: (1, -1; -1, 1), 2a - 2a².
+    Case("clip", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="clip"), (1.0,),
+         {"alpha": [1, 1]}),
+    Case("flip", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="flip"), (1.0,),
+         {"alpha": [1, 1]}),
+    Case("shift", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="shift"), (0.5,),
+         {"alpha": [0.5, 0.5]}),
+    # PKP of the swap is ½(1, -1; -1, 1): CNE and RNE agree with clip.
+    Case("CNE", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="clip", centered=True), (1.0,),
+         {"alpha": [1, 1]}),
+    Case("RNE", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="flip", centered=True), (1.0,),
+         {"alpha": [1, 1]}),
+    Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
+         {"alpha": [0.5, 0.5]}),
+]  # fmt: skip
+"""Every formulation appears at least once; a test sees to it."""

@@ -1,0 +1,39 @@
+"""Shared by all tests: reproducible hypothesis, and problems that several files use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import indefinite_opt as iopt
+
+# No deadline: the first example pays for loading compiled code.
+settings.register_profile(
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def sigmoid_problem() -> iopt.KernelProblem:
+    """60 points in five dimensions; the kernel is indefinite on the line, too."""
+    return random_problem("sigmoid", n=60, seed=0)
+
+
+@pytest.fixture(scope="session")
+def gaussian_problem() -> iopt.KernelProblem:
+    """40 points with a positive definite kernel."""
+    return random_problem("gaussian", n=40, seed=1)
+
+
+def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
+    """Two overlapping classes of standard normal points."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 5))
+    y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1, -1)
+    return iopt.KernelProblem.from_data(X, y, kernel)

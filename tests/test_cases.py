@@ -1,0 +1,85 @@
+"""Every formulation and every accepting solver against known optima."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from cases import CASES, Case
+
+PAIRS = [(case, name) for case in CASES for name in iopt.solvers(case.formulation)]
+
+
+@pytest.mark.parametrize(("case", "solver"), PAIRS, ids=lambda item: getattr(item, "name", item))
+def test_optimum(case: Case, solver: str) -> None:
+    if solver == "uno" and importlib.util.find_spec("unopy") is None:
+        pytest.skip("unopy has no wheel for this platform")
+    problem = case.problem()
+    structure = case.formulation.structure(problem)
+    if solver not in ("smo", "uno") and not structure.is_convex:
+        with pytest.raises(iopt.IncompatibleSolver, match="not convex|is not:"):
+            iopt.solve(problem, case.formulation, solver=solver)
+        return
+    result = iopt.solve(problem, case.formulation, solver=solver)
+    size = max(1.0, abs(case.objectives[0]))
+    assert min(abs(result.objective - known) for known in case.objectives) <= case.tol * size
+    assert result.certificate.claim >= case.claim
+    assert result.certificate.primal_residual <= 1e-6
+    for name, expected in case.values.items():
+        # Square root of the accuracy of the objective: all that a flat optimum determines.
+        np.testing.assert_allclose(result.values[name], expected, atol=2e-3 * size, err_msg=name)
+    for name, expected in case.multipliers.items():
+        np.testing.assert_allclose(result.multipliers[name], expected, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.multipliers], ids=lambda c: c.name)
+def test_known_values_and_multipliers_are_certified(case: Case) -> None:
+    certificate = iopt.verify(case.problem(), case.formulation, case.values, case.multipliers)
+    assert certificate.claim >= case.claim
+    assert certificate.objective == pytest.approx(case.objectives[0], rel=1e-12)
+
+
+def test_every_formulation_has_a_case() -> None:
+    assert {type(case.formulation).__name__ for case in CASES} == set(iopt.formulations())
+
+
+@pytest.mark.parametrize("name", ["SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual",
+                                  "GuoSchuurmansQP", "SpectrumSVM", "GuoSchuurmansLP", "LPSVM"])  # fmt: skip
+def test_three_solvers_agree_on_convex_problems(
+    name: str, gaussian_problem: iopt.KernelProblem
+) -> None:
+    objectives = {
+        solver: iopt.solve(gaussian_problem, name, solver=solver, tol=1e-7).objective
+        for solver in iopt.solvers(name)
+        if solver != "uno"
+    }
+    assert len(objectives) >= 3
+    spread = max(objectives.values()) - min(objectives.values())
+    assert spread <= 1e-6 * max(1.0, abs(next(iter(objectives.values()))))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_lemma_4_optima_are_local_and_complete_among_what_is_found(q: int, shift: float) -> None:
+    """Haasdonk's family: all 2^q optima verify as LOCAL, and random starts end at them only."""
+    data = iopt.datasets.load(f"haasdonk-lemma4(q={q}, shift={shift})")
+    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
+    assert data.optima is not None
+    formulation = iopt.SVMDual(C=float(data.optima["C"]))
+    for alpha, objective in zip(data.optima["alpha"], data.optima["objective"], strict=True):
+        certificate = iopt.verify(problem, formulation, {"alpha": alpha})
+        assert certificate.claim is iopt.Claim.LOCAL
+        assert certificate.objective == pytest.approx(float(objective), rel=1e-12)
+    generator = np.random.default_rng(0)
+    reached = set()
+    for _ in range(40):
+        start = generator.uniform(0.0, 1.0, problem.n)
+        result = iopt.solve(problem, formulation, start=start)
+        distances = np.abs(data.optima["alpha"] - result.values["alpha"]).max(axis=1)
+        if result.certificate.claim is iopt.Claim.LOCAL:
+            assert distances.min() < 1e-5
+            reached.add(int(distances.argmin()))
+    assert len(reached) >= min(2**q, 3)

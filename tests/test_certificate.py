@@ -1,0 +1,254 @@
+"""The certificate must never claim what was not proved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from bruteforce import global_minimum, stationary_points
+from conftest import random_problem
+
+Claim = iopt.Claim
+
+
+def test_claims_are_ordered() -> None:
+    assert Claim.NONE < Claim.FEASIBLE < Claim.STATIONARY < Claim.LOCAL < Claim.GLOBAL
+
+
+def test_the_global_maximiser_is_no_minimum() -> None:
+    """min -xy on the square, in the form HiGHS calls optimal at 0: Q = (0, 1; 1, 0), no line.
+
+    max Σα - ½αᵀQα with Q = (0, -1; -1, 0) is max α₁ + α₂ + α₁α₂: (0, 0) is the global minimiser
+    of the maximised objective and must get no more than FEASIBLE.
+    """
+    problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    formulation = iopt.SVMDual(C=1.0, bias=False)
+    assert iopt.verify(problem, formulation, {"alpha": [0.0, 0.0]}).claim is Claim.FEASIBLE
+    assert iopt.verify(problem, formulation, {"alpha": [1.0, 1.0]}).claim is Claim.LOCAL
+
+
+def test_an_interior_stationary_maximiser_is_called_a_saddle() -> None:
+    """ᾱᵀQᾱ with Q = -I over two simplices is largest at the class means, which are stationary."""
+    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
+    formulation = iopt.ConvexHullDual(mu=1.0)
+    certificate = iopt.verify(problem, formulation, {"alphabar": [0.5, 0.5, 0.5, 0.5]})
+    assert certificate.stationarity <= 1e-12
+    assert certificate.claim is Claim.STATIONARY
+    assert certificate.curvature == pytest.approx(-2.0)
+    assert certificate.gap_kind == "KKT residual"
+    assert np.isinf(certificate.gap)
+    assert np.isinf(certificate.bound)
+    assert "saddle" in str(certificate)
+
+
+def test_global_needs_a_gap_not_only_kkt() -> None:
+    """A convex problem's point with a small KKT residual but a visible gap is not GLOBAL."""
+    problem = random_problem("gaussian", n=40, seed=1)
+    rough = iopt.solve(problem, iopt.SVMDual(C=100.0), tol=1e-2)
+    certificate = iopt.verify(problem, iopt.SVMDual(C=100.0), rough.values, tol=1e-8)
+    assert certificate.claim < Claim.STATIONARY
+    exact = iopt.solve(problem, iopt.SVMDual(C=100.0), tol=1e-9).objective
+    assert certificate.bound >= exact - 1e-7
+    assert certificate.gap >= exact - certificate.objective - 1e-9
+
+
+@pytest.mark.parametrize(
+    "multipliers",
+    [
+        {"balance": 0.0, "lower": [0.0, 0.0], "upper": [-0.5, -0.5]},
+        {"balance": 0.0, "lower": [-0.5, -0.5], "upper": [0.0, 0.0]},
+        {"balance": 0.0, "lower": [0.0, 0.0], "upper": [0.4, 0.5]},
+        {"balance": 1.0, "lower": [0.0, 0.0], "upper": [0.5, 0.5]},
+    ],
+)
+def test_wrong_multipliers_cost_the_first_order_claim(multipliers) -> None:
+    """The nonconvex point is right, so only the multipliers can be at fault."""
+    problem = iopt.KernelProblem(-np.eye(2), [1, -1])
+    formulation = iopt.SVMDual(C=0.5)  # gradient Qα - e = -α - 1 = -1.5 at C, offset free
+    good = {"balance": 0.0, "lower": [0.0, 0.0], "upper": [1.5, 1.5]}
+    values = {"alpha": [0.5, 0.5]}
+    assert iopt.verify(problem, formulation, values, good).claim is Claim.LOCAL
+    assert iopt.verify(problem, formulation, values, multipliers).claim is Claim.FEASIBLE
+
+
+def test_wrong_signs_are_refused_for_convex_and_linear_programs_too() -> None:
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    signs = {"balance": 0.0, "lower": [0.0, 0.0], "upper": [-0.5, 0.0]}
+    certificate = iopt.verify(problem, iopt.SVMDual(C=9.0), {"alpha": [0.5, 0.5]}, signs)
+    assert certificate.claim is Claim.FEASIBLE
+    assert "'upper' must be nonnegative" in str(certificate)
+    result = iopt.solve(problem, iopt.LPSVM(C=9.0))
+    flipped = {name: -value for name, value in result.multipliers.items()}
+    assert iopt.verify(problem, iopt.LPSVM(C=9.0), result.values).claim is Claim.GLOBAL
+    assert (
+        iopt.verify(problem, iopt.LPSVM(C=9.0), result.values, flipped).claim is Claim.FEASIBLE
+    )
+
+
+@pytest.mark.parametrize("alpha", [[0.5, 0.4], [-0.1, -0.1], [1.2, 1.2]])
+def test_infeasible_points_claim_nothing(alpha) -> None:
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": alpha})
+    assert certificate.claim is Claim.NONE
+    assert "violated" in str(certificate)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"alpha": [np.nan, 0.0]}, "finite numbers"),
+        ({"alpha": [0.0]}, r"values\['alpha'\]: expected shape \(2,\), got shape \(1,\)"),
+        ({"alpha": [[0.0, 0.0]]}, r"shape \(1, 2\)"),
+        ({"beta": [0.0, 0.0]}, "alpha of shape"),
+        ({}, "none"),
+        ({"alpha": ["x", "y"]}, "real numbers"),
+    ],
+)
+def test_malformed_values_are_named(values, said) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    with pytest.raises(iopt.ProblemError, match=said):
+        iopt.verify(problem, iopt.SVMDual(), values)
+    with pytest.raises(iopt.ProblemError, match="multipliers"):
+        iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, {"lower": [0.0, 0.0]})
+
+
+@pytest.mark.parametrize("tol", [0.0, -1.0, np.nan, 1.0, "small"])
+def test_tolerances_are_checked(tol) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    with pytest.raises(iopt.ParameterError, match="tol: expected a number between 0 and 1"):
+        iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, tol=tol)
+
+
+@pytest.mark.parametrize("name", ["GuoSchuurmansLP", "LPSVM"])
+def test_any_multipliers_of_a_linear_program_give_a_bound(
+    name: str, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    """The explicit dual is repaired, so that random multipliers bound the optimum as well."""
+    formulation = getattr(iopt, name)()
+    optimum = iopt.solve(sigmoid_problem, formulation).objective
+    generator = np.random.default_rng(0)
+    key = "sensitivity" if name == "GuoSchuurmansLP" else "margin"
+    for _ in range(20):
+        multipliers = {key: generator.standard_normal(sigmoid_problem.n)}
+        assert formulation.dual_bound(sigmoid_problem, multipliers) <= optimum + 1e-9
+
+
+def test_a_suboptimal_point_of_a_linear_program_is_feasible_only(
+    sigmoid_problem: iopt.KernelProblem,
+) -> None:
+    n = sigmoid_problem.n
+    values = {"u": np.zeros(n), "b": 0.0, "xi": np.ones(n)}
+    certificate = iopt.verify(sigmoid_problem, iopt.LPSVM(C=1.0), values)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.bound == pytest.approx(
+        iopt.solve(sigmoid_problem, iopt.LPSVM(C=1.0)).objective, rel=1e-9
+    )
+
+
+def test_gaps_of_the_svm_dual_are_primal_minus_dual(gaussian_problem: iopt.KernelProblem) -> None:
+    """P = ½αᵀQα + C Σ max(0, 1 - y f) at the best b, computed here by brute force over b."""
+    C = 2.0
+    values = iopt.solve(gaussian_problem, iopt.SVMDual(C=C), tol=1e-3).values
+    certificate = iopt.verify(gaussian_problem, iopt.SVMDual(C=C), values)
+    alpha, y = values["alpha"], gaussian_problem.y
+    scores = gaussian_problem.K @ (y * alpha)
+    offsets = y - scores  # the hinge sum is piecewise linear with these breakpoints
+    hinge = min(np.maximum(0.0, 1.0 - y * (scores + b)).sum() for b in offsets)
+    primal = 0.5 * alpha @ gaussian_problem.Q @ alpha + C * hinge
+    assert certificate.bound == pytest.approx(primal, rel=1e-9)
+    assert certificate.gap_kind == "duality gap"
+
+
+FORMS = ["SVMDual", "SVMDual(bias=False)", "ConvexHullDual", "GuoSchuurmansQP"]
+
+
+@given(
+    seed=st.integers(0, 100_000),
+    n=st.integers(2, 5),
+    form=st.sampled_from(FORMS),
+    scale=st.sampled_from([1e-8, 1.0, 1e8]),
+    kind=st.sampled_from(["normal", "psd", "nsd", "integer", "duplicates", "zero", "rank one"]),
+)
+def test_no_claim_is_too_high(seed, n, form, scale, kind) -> None:
+    """Against the enumeration of all active sets, for every inertia and scale.
+
+    The solver's point is checked, and so are random feasible points and the enumerated ones.
+    """
+    generator = np.random.default_rng(seed)
+    problem = iopt.KernelProblem(scale * random_matrix(generator, n, kind), labels(generator, n))
+    formulation = formulation_for(form, generator, problem)
+    structure = formulation.structure(problem)
+    H, q = structure.H(), np.full(n, structure.linear)
+    model = (H, q, structure.upper, structure.A, structure.b)
+    points = stationary_points(*model)
+    result = iopt.solve(problem, formulation, max_iter=20_000)
+    candidates = [(result.values[structure.variable], result.certificate)]
+    for x in [p for p, _ in points[:6]] + [structure.random_start(generator) for _ in range(3)]:
+        candidates.append((x, iopt.verify(problem, formulation, structure.values(x))))
+    if points:
+        least = min(value for _, value in points)
+    else:
+        # Flat problems have no isolated stationary point; compare with random feasible points.
+        least = min(structure.value(structure.random_start(generator)) for _ in range(200))
+    for x, certificate in candidates:
+        value = structure.value(x)
+        size = max(structure.objective_unit, abs(value))
+        if certificate.claim is Claim.GLOBAL:
+            assert value <= least + 2e-6 * size
+        if certificate.claim >= Claim.STATIONARY:
+            assert certificate.primal_residual <= 1e-6
+        if np.isfinite(certificate.bound):
+            # bound is in the declared sense; F ≥ sense·bound everywhere.
+            assert structure.sense * certificate.bound <= least + 1e-9 * size
+        if certificate.claim >= Claim.LOCAL:
+            assert_no_descent_nearby(structure, x, value, generator, size)
+
+
+def assert_no_descent_nearby(structure, x, value, generator, size) -> None:
+    for _ in range(30):
+        target = structure.random_start(generator)
+        for step in (1e-2, 1e-3):
+            nearby = structure.value(x + step * (target - x))
+            # First-order slack of a point certified to tol 1e-6, second order below it.
+            assert nearby >= value - 1e-5 * step * size - 1e-12 * size
+
+
+def random_matrix(generator: np.random.Generator, n: int, kind: str) -> np.ndarray:
+    A = generator.standard_normal((n, n))
+    matrices = {
+        "normal": A + A.T,
+        "psd": A @ A.T,
+        "nsd": -A @ A.T,
+        "integer": np.round(A + A.T),
+        "duplicates": (A + A.T)[:, np.arange(n) // 2][np.arange(n) // 2],
+        "zero": np.zeros((n, n)),
+        "rank one": np.outer(A[0], A[0]) * generator.choice([-1, 1]),
+    }
+    return 0.5 * (matrices[kind] + matrices[kind].T)
+
+
+def labels(generator: np.random.Generator, n: int) -> np.ndarray:
+    y = generator.choice([-1, 1], n)
+    y[:2] = 1, -1
+    return y
+
+
+def formulation_for(
+    form: str, generator: np.random.Generator, problem: iopt.KernelProblem
+) -> iopt.Formulation:
+    if form.startswith("SVMDual"):
+        return iopt.SVMDual(C=float(generator.choice([0.1, 1.0, 30.0])), bias="False" not in form)
+    share = float(generator.uniform(1.0, problem.smaller_class)) / problem.smaller_class
+    if form == "ConvexHullDual":
+        return iopt.ConvexHullDual(mu=share)
+    return iopt.GuoSchuurmansQP(beta=0.5 * share)
+
+
+def test_brute_force_agrees_with_a_closed_form() -> None:
+    """The reference itself: min -xy on the unit square is -1, at (1, 1)."""
+    H = np.array([[0.0, -1.0], [-1.0, 0.0]])
+    value = global_minimum(H, np.zeros(2), 1.0, np.empty((0, 2)), np.empty(0))
+    assert value == -1.0

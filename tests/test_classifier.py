@@ -1,0 +1,119 @@
+"""Classifiers: offsets, and the three treatments of new points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.classifier import least_error_offset
+
+
+@given(
+    scores=st.lists(st.integers(-4, 4), min_size=2, max_size=9),
+    seed=st.integers(0, 1000),
+)
+def test_least_error_offset_against_brute_force(scores, seed) -> None:
+    values = np.array(scores, dtype=float)
+    y = np.random.default_rng(seed).choice([-1.0, 1.0], values.size)
+    offset = least_error_offset(values, y)
+    errors = np.sum(np.where(values + offset > 0, 1.0, -1.0) != y)
+    candidates = np.concatenate([-values + 0.5, -values - 0.5])
+    best = min(np.sum(np.where(values + b > 0, 1.0, -1.0) != y) for b in candidates)
+    assert errors == best
+
+
+def test_least_error_offset_takes_the_widest_interval() -> None:
+    # Cuts at 1.5 and 7.5 both make one error; the second gap is wider.
+    scores = np.array([1.0, 2.0, 5.0, 10.0])
+    y = np.array([-1.0, 1.0, -1.0, 1.0])
+    assert least_error_offset(scores, y) == -7.5
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("transform", ["clip", "flip"])
+def test_projected_rows_of_training_points_give_training_values(
+    transform: str, centered: bool, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    """The projected treatment is the one that agrees with training: k̃(x_i, ·) is K̃'s row i."""
+    formulation = iopt.SpectrumSVM(C=2.0, transform=transform, centered=centered)
+    result = iopt.solve(sigmoid_problem, formulation)
+    classifier = result.classifier
+    changed = sigmoid_problem.transformed(transform, centered)
+    expected = changed.K @ classifier.coef + classifier.offset
+    assert classifier.new_points == "projected"
+    np.testing.assert_allclose(
+        classifier.decision_function(sigmoid_problem.K), expected, atol=1e-9
+    )
+    original = classifier.with_new_points("original").decision_function(sigmoid_problem.K)
+    assert np.abs(original - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("transform", ["clip", "flip", "shift"])
+def test_joint_rows_against_the_definition(transform: str, centered: bool) -> None:
+    whole = random_problem("sigmoid", n=24, seed=7)
+    split = whole.split(np.arange(18), np.arange(18, 24))
+    formulation = iopt.SpectrumSVM(transform=transform, centered=centered, new_points="joint")
+    classifier = iopt.solve(split.problem, formulation).classifier
+    full = np.array(whole.K)
+    if centered:
+        project = np.eye(24)
+        project[:, :18] -= 1.0 / 18.0  # subtracts the mean of the training points
+        full = project @ full @ project.T
+    values, vectors = np.linalg.eigh(full)
+    changed = {
+        "clip": np.maximum(values, 0.0),
+        "flip": np.abs(values),
+        "shift": values - values.min(),
+    }[transform]
+    rows = ((vectors * changed) @ vectors.T)[18:, :18]
+    np.testing.assert_allclose(
+        classifier.decision_function(split.K_new, split.K_new_new()),
+        rows @ classifier.coef + classifier.offset,
+        atol=1e-9,
+    )
+    with pytest.raises(iopt.ProblemError, match="K_new_new"):
+        classifier.decision_function(split.K_new)
+
+
+def test_treatments_agree_where_nothing_is_changed(gaussian_problem) -> None:
+    """Clipping a positive definite kernel is the identity: all three treatments coincide."""
+    split = gaussian_problem.split(np.arange(30), np.arange(30, 40))
+    classifier = iopt.solve(split.problem, iopt.SpectrumSVM(transform="clip")).classifier
+    values = [
+        classifier.with_new_points(mode).decision_function(split.K_new, split.K_new_new())
+        for mode in ("original", "projected", "joint")
+    ]
+    np.testing.assert_allclose(values[0], values[1], atol=1e-8)
+    np.testing.assert_allclose(values[0], values[2], atol=1e-8)
+
+
+def test_predict_returns_the_callers_labels() -> None:
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], ["yes", "no"])
+    classifier = iopt.solve(problem, iopt.SVMDual(C=1.0)).classifier
+    np.testing.assert_array_equal(classifier.predict(problem.K), ["yes", "no"])
+    np.testing.assert_array_equal(classifier.support, [0, 1])
+
+
+@pytest.mark.parametrize("rows", [np.zeros((2, 3)), np.zeros(2), [[np.nan, 0.0]]])
+def test_bad_rows_are_named(rows) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    classifier = iopt.solve(problem, iopt.SVMDual()).classifier
+    with pytest.raises(iopt.ProblemError, match=r"K_new: expected a finite matrix of shape"):
+        classifier.decision_function(rows)
+
+
+def test_svm_offset_agrees_with_libsvm(gaussian_problem: iopt.KernelProblem) -> None:
+    from sklearn.svm import SVC
+
+    ours = iopt.solve(gaussian_problem, iopt.SVMDual(C=1.0), tol=1e-8)
+    theirs = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(gaussian_problem.K, gaussian_problem.y)
+    np.testing.assert_allclose(
+        ours.classifier.decision_function(gaussian_problem.K),
+        theirs.decision_function(gaussian_problem.K),
+        atol=1e-6,
+    )

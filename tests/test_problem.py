@@ -1,0 +1,240 @@
+"""The problem object: validation, spectra computed once, geometry of the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt import problem as problem_module
+from indefinite_opt.spectrum import negative_direction, spectrum
+
+
+@pytest.mark.parametrize(
+    ("K", "y", "said"),
+    [
+        (np.zeros((2, 3)), [1, -1], r"K: expected a square \(n, n\) matrix.*shape \(2, 3\)"),
+        (np.zeros(3), [1, -1], "square"),
+        (np.zeros((0, 0)), [], "square"),
+        ([[0, np.nan], [np.nan, 0]], [1, -1], r"finite numbers, got nan at \(0, 1\)"),
+        ([[0, np.inf], [np.inf, 0]], [1, -1], r"finite numbers, got inf at \(0, 1\)"),
+        ([[0, 1], [2, 0]], [1, -1], r"symmetric.*K\[0, 1\] = 1.*symmetrize=True"),
+        ([["a", "b"], ["c", "d"]], [1, -1], "real numbers"),
+        (np.eye(2), [1, 1], r"exactly two classes, got 1 \(1\)"),
+        (np.eye(3), [1, 2, 3], "exactly two classes, got 3"),
+        (np.eye(2), [1, -1, 1], "2 labels, one for each row of K, got 3 labels"),
+        (np.eye(2), [[1, -1]], "vector"),
+        (np.eye(2), [1.0, np.nan], "finite labels"),
+    ],
+)
+def test_bad_input_is_named(K, y, said) -> None:
+    with pytest.raises(iopt.ProblemError, match=said):
+        iopt.KernelProblem(K, y)
+
+
+def test_symmetrize_averages() -> None:
+    problem = iopt.KernelProblem([[0, 1], [3, 0]], [1, -1], symmetrize=True)
+    np.testing.assert_array_equal(problem.K, [[0, 2], [2, 0]])
+
+
+def test_large_matrices_are_checked_everywhere() -> None:
+    """Blocks must not hide an entry: one asymmetry in each region of a 700 x 700 matrix."""
+    K = np.eye(700)
+    y = np.tile([1, -1], 350)
+    for i, j in [(0, 699), (300, 10), (699, 698), (255, 256)]:
+        K[i, j] = 1e-6
+        with pytest.raises(iopt.ProblemError, match="symmetric"):
+            iopt.KernelProblem(K, y)
+        K[i, j] = np.nan
+        with pytest.raises(iopt.ProblemError, match=rf"nan at \({i}, {j}\)"):
+            iopt.KernelProblem(K, y)
+        K[i, j] = 0.0
+    iopt.KernelProblem(K, y)
+
+
+def test_rounding_asymmetry_is_accepted_at_any_scale() -> None:
+    for scale in (1e-8, 1.0, 1e8):
+        K = scale * np.array([[1.0, 0.3], [0.3 * (1 + 1e-15), 1.0]])
+        assert iopt.KernelProblem(K, [1, -1]).n == 2
+
+
+def test_labels_are_mapped_and_kept() -> None:
+    problem = iopt.KernelProblem(np.eye(3), ["b", "a", "b"])
+    np.testing.assert_array_equal(problem.y, [1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(problem.labels, ["b", "a", "b"])
+    assert problem.class_sizes == (2, 1)
+
+
+def test_K_is_neither_copied_nor_writable() -> None:
+    K = np.eye(4)
+    problem = iopt.KernelProblem(K, [1, 1, -1, -1])
+    assert np.shares_memory(problem.K, K)
+    with pytest.raises(ValueError, match="read-only"):
+        problem.K[0, 0] = 2.0
+    K[0, 0] = 1.0  # the caller's own array stays writable
+
+
+def test_eigendecompositions_happen_once_and_only_when_asked(monkeypatch) -> None:
+    calls = []
+
+    def counted(K, leading=None):
+        calls.append(K.shape)
+        return spectrum(K, leading)
+
+    monkeypatch.setattr(problem_module, "spectrum", counted)
+    problem = random_problem("sigmoid", n=30, seed=0)
+    result = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    assert calls == []
+    assert result.objective > 0
+    for transform in ("clip", "flip", "shift"):
+        iopt.solve(problem, iopt.SpectrumSVM(transform=transform))
+    assert len(calls) == 1
+    assert problem.spectrum.inertia.negative > 0
+    assert problem.signature == problem.signature
+    iopt.solve(problem, iopt.SpectrumSVM(transform="flip", centered=True))
+    assert len(calls) == 2
+
+
+def test_signature_of_a_known_matrix() -> None:
+    # Points (1, 0), (0, 1), (0, -1) of R^(1,1): real spread 1, imaginary spread 2.
+    points = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    K = points[:, :1] @ points[:, :1].T - points[:, 1:] @ points[:, 1:].T
+    problem = iopt.KernelProblem(K, [1, -1, -1])
+    assert problem.signature == (1, 1)
+    assert problem.squared_distances[1, 2] == -4.0
+    assert problem.squared_distances[0, 1] == 0.0
+    # Class means (1, 0) and (0, 0).
+    assert problem.class_mean_distance == pytest.approx(1.0, abs=1e-15)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 12),
+    rank=st.integers(0, 12),
+    scale=st.sampled_from([1e-8, 1.0, 1e8]),
+)
+def test_embedding_reproduces_squared_distances(seed, n, rank, scale) -> None:
+    """Haasdonk's Proposition 1, for every inertia and rank, duplicates included."""
+    generator = np.random.default_rng(seed)
+    factors = generator.standard_normal((n, min(rank, n)))
+    signs = generator.choice([-1.0, 1.0], min(rank, n))
+    K = scale * (factors * signs) @ factors.T
+    problem = iopt.KernelProblem(0.5 * (K + K.T), np.resize([1, -1], n))
+    embedding = iopt.embed(problem)
+    p, q = embedding.signature
+    assert p + q < n
+    assert (p, q) == problem.signature
+    largest = np.abs(problem.squared_distances).max()
+    np.testing.assert_allclose(
+        embedding.squared_distances(), problem.squared_distances, atol=1e-10 * largest
+    )
+    np.testing.assert_allclose(embedding.points.mean(axis=0), 0.0, atol=1e-7 * np.sqrt(scale))
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 10), lines=st.integers(0, 2))
+def test_convexity_and_its_witness_agree_with_eigenvalues(seed, n, lines) -> None:
+    generator = np.random.default_rng(seed)
+    eigenvalues = generator.choice([-1.0, 0.0, 1.0], n, p=[0.15, 0.25, 0.6])
+    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
+    K = (V * eigenvalues) @ V.T
+    problem = iopt.KernelProblem(0.5 * (K + K.T), np.resize([1, -1, 1], n))
+    normals = np.column_stack([np.ones(n), problem.y])[:, :lines]
+    basis = np.linalg.svd(normals, full_matrices=True)[0][:, lines:] if lines else np.eye(n)
+    least = np.linalg.eigvalsh(basis.T @ K @ basis).min() if basis.shape[1] else 0.0
+    assert problem.is_convex(lines) == (least >= -1e-10)
+    direction = problem.negative_direction(lines)
+    assert (direction is None) == problem.is_convex(lines)
+    if direction is not None:
+        signed = problem.y * direction
+        assert signed @ K @ signed < 0
+        assert np.abs(normals.T @ signed).max(initial=0.0) < 1e-9
+        assert np.linalg.norm(direction) == pytest.approx(1.0)
+
+
+def test_negative_direction_of_zero_is_none() -> None:
+    assert negative_direction(np.zeros((3, 3))) is None
+
+
+def test_spectrum_transformations_against_the_definition() -> None:
+    K = np.array([[2.0, 1.0, 0.0], [1.0, -1.0, 1.0], [0.0, 1.0, 0.5]])
+    values, vectors = np.linalg.eigh(K)
+    problem = iopt.KernelProblem(K, [1, -1, 1])
+    expected = {
+        "clip": np.maximum(values, 0.0),
+        "flip": np.abs(values),
+        "shift": values - values[0],
+    }
+    for transform, changed in expected.items():
+        np.testing.assert_allclose(
+            problem.transformed(transform).K, (vectors * changed) @ vectors.T, atol=1e-14
+        )
+        assert np.all(np.diff(problem.transformed(transform).spectrum.values) >= 0)
+    plus, minus = problem.spectrum.krein_split()
+    np.testing.assert_allclose(plus - minus, K, atol=1e-14)
+    np.testing.assert_allclose(plus @ minus, 0.0, atol=1e-14)
+
+
+def test_partial_spectrum_has_the_largest_magnitudes() -> None:
+    problem = random_problem("sigmoid", n=50, seed=4)
+    full = np.linalg.eigvalsh(problem.K)
+    for leading in (3, 40):
+        partial = spectrum(problem.K, leading)
+        expected = np.sort(full[np.argsort(-np.abs(full))[:leading]])
+        np.testing.assert_allclose(partial.values, expected, atol=1e-10)
+        residual = problem.K @ partial.vectors - partial.vectors * partial.values
+        assert np.abs(residual).max() < 1e-9
+    with pytest.raises(iopt.ParameterError, match="integer from 1 to 50"):
+        spectrum(problem.K, 51)
+
+
+def test_from_distances() -> None:
+    D = np.array([[0.0, 3.0], [3.0, 0.0]])
+    forms = {"linear": -4.5, "gaussian": np.exp(-18.0), "raw": 3.0}
+    for form, value in forms.items():
+        assert iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0).K[0, 1] == value
+    with pytest.raises(iopt.UnknownName, match="Did you mean linear"):
+        iopt.KernelProblem.from_distances(D, [1, -1], "linaer")
+    with pytest.raises(iopt.ParameterError, match="gamma: expected a positive number"):
+        iopt.KernelProblem.from_distances(D, [1, -1], gamma=-1.0)
+    with pytest.raises(iopt.ProblemError, match="D: expected a symmetric"):
+        iopt.KernelProblem.from_distances([[0, 1], [2, 0]], [1, -1])
+
+
+def test_scaling_is_fitted_on_the_training_part() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    problem = iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmax")
+    split = problem.split(np.array([0, 1, 2]), np.array([3]))
+    # Training range [0, 2] becomes [-1, 1]; the test point 10 becomes 9.
+    np.testing.assert_allclose(split.problem.K, np.outer([-1, 0, 1], [-1, 0, 1]), atol=1e-15)
+    np.testing.assert_allclose(split.K_new, [[-9.0, 0.0, 9.0]], atol=1e-15)
+    np.testing.assert_allclose(split.K_new_new(), [[81.0]])
+    np.testing.assert_allclose(split.problem.kernel_with([[10.0]]), split.K_new)
+    with pytest.raises(iopt.UnknownName, match="scal"):
+        iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmaxx")
+
+
+def test_split_of_a_matrix_cuts_blocks() -> None:
+    K = np.arange(16.0).reshape(4, 4)
+    problem = iopt.KernelProblem(K + K.T, [1, -1, 1, -1])
+    split = problem.split(np.array([0, 1]), np.array([3, 2]))
+    np.testing.assert_array_equal(split.K_new, (K + K.T)[np.ix_([3, 2], [0, 1])])
+    np.testing.assert_array_equal(split.K_new_new(), (K + K.T)[np.ix_([3, 2], [3, 2])])
+    np.testing.assert_array_equal(split.labels, [-1, 1])
+    with pytest.raises(iopt.ProblemError, match="made by from_data"):
+        problem.kernel_with([[1.0]])
+
+
+def test_from_dataset_reads_points_similarities_and_distances() -> None:
+    y = np.array([1, -1])
+    Dataset = iopt.datasets.Dataset
+    points = Dataset(name="p", y=y, X=np.array([[1.0], [2.0]]))
+    assert iopt.KernelProblem.from_dataset(points, "linear").K[0, 1] == 2.0
+    assert iopt.KernelProblem.from_dataset(points).K[0, 1] == np.tanh(2.0 - 1.0)
+    similar = Dataset(name="s", y=y, K=np.array([[1.0, 0.5], [0.5, 1.0]]))
+    assert iopt.KernelProblem.from_dataset(similar).K[0, 1] == 0.5
+    distant = Dataset(name="d", y=y, D=np.array([[0.0, 2.0], [2.0, 0.0]]))
+    # γ = 1/mean(d²) = 1/2.
+    assert iopt.KernelProblem.from_dataset(distant).K[0, 1] == pytest.approx(np.exp(-2.0))
