@@ -18,7 +18,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solution import Claim
 from indefinite_opt.solver import Task, check_tolerance
 from indefinite_opt.solvers.highs import Highs
-from indefinite_opt.spectrum import zero_tolerance
+from indefinite_opt.spectrum import norm_bound, zero_tolerance
 from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["Certificate", "certify", "verify"]
@@ -297,7 +297,7 @@ def _second_order(
     verdict = (
         "it decides nothing, as directions at a bound count on one side only"
         if weak.any()
-        else "the point is a saddle, and can be improved"
+        else "the point is no local optimum, and can be improved"
     )
     return (
         Claim.STATIONARY,
@@ -318,7 +318,7 @@ def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, floa
         return np.inf, 0.0
     y = qp.problem.y[kept]
     block = qp.hessian * qp.problem.K[np.ix_(kept, kept)] * np.outer(y, y)
-    norm = float(np.linalg.norm(block))
+    norm = norm_bound(block)
     if normals.shape[1]:
         # The normals are made as positive as the rest of the block can be, so they never win.
         crossed = block @ normals

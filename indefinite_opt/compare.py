@@ -38,6 +38,8 @@ COLUMNS = (
     "support", "seconds", "status", "error",
 )  # fmt: skip
 
+_VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
+
 _FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 """What a failing cell may raise without ending the study: our own errors are ValueErrors, and so
 are those of numpy's linear algebra; solvers raise the others."""
@@ -356,7 +358,7 @@ def _settings(
         "seed": str(seed),
         "tol": f"{tol:g}",
         "time limit": "none" if time_limit is None else f"{time_limit:g} s",
-        "indefinite_opt": importlib.metadata.version("indefinite_opt"),
+        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONED),
     }
 
 

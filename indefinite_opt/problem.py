@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt import datasets, kernels
 from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.spectrum import Spectrum, negative_direction, spectrum, zero_tolerance
+from indefinite_opt.spectrum import (
+    Spectrum,
+    negative_direction,
+    norm_bound,
+    spectrum,
+    zero_tolerance,
+)
 
 __all__ = ["SYMMETRY_TOLERANCE", "KernelProblem", "Split"]
 
@@ -228,14 +234,9 @@ class KernelProblem:
         return self.K * np.outer(self.y, self.y)
 
     @cached_property
-    def frobenius(self) -> float:
-        """‖K‖_F."""
-        return float(np.linalg.norm(self.K))
-
-    @property
     def zero_tolerance(self) -> float:
         """Eigenvalues of K of at most this size are rounding; see `spectrum.zero_tolerance`."""
-        return zero_tolerance(self.n, self.frobenius)
+        return zero_tolerance(self.n, norm_bound(self.K))
 
     @cached_property
     def spectrum(self) -> Spectrum:

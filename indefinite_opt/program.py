@@ -25,7 +25,7 @@ def constants(**named: Any) -> list[Any]:
     return [cp.Constant(value, name=name) for name, value in named.items()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """An objective and named constraints, as declared; see `Formulation.declare`.
 
@@ -126,6 +126,9 @@ class Program:
         from indefinite_opt.export import export
 
         return export(self.structure, Path(path))
+
+    def __repr__(self) -> str:
+        return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
 
     def __str__(self) -> str:
         from indefinite_opt.latex import text

@@ -171,12 +171,17 @@ def _solve(
     if refusal is not None:
         raise IncompatibleSolver(
             f"{chosen.name} cannot solve {formulation} on this problem: {refusal}. "
-            f"Solvers for this formulation: {', '.join(fitting_solvers(formulation))}."
+            f"Solvers that can: {', '.join(_willing(task))}."
         )
     if session is None:
         session = chosen.session()
     solution = session.solve(task)
     return _result(task, chosen, solution), session
+
+
+def _willing(task: Task) -> list[str]:
+    names = fitting_solvers(task.formulation)
+    return [name for name in names if solver_files.get(name).refusal(task) is None]
 
 
 def _result(task: Task, solver: Solver, solution: Solution) -> Result:

@@ -18,6 +18,7 @@ __all__ = [
     "Inertia",
     "Spectrum",
     "negative_direction",
+    "norm_bound",
     "spectrum",
     "zero_tolerance",
 ]
@@ -33,13 +34,19 @@ class Inertia(NamedTuple):
     zero: int
 
 
-def zero_tolerance(order: int, frobenius: float) -> float:
-    """Size below which an eigenvalue is rounding: n·eps·‖K‖_F.
+def zero_tolerance(order: int, norm: float) -> float:
+    """Size below which an eigenvalue is rounding: n·eps·‖K‖.
 
     A backward stable eigensolver answers for K + E with ‖E‖ a small multiple of eps·‖K‖, and the
-    entries of K carry errors of that size themselves; n·eps·‖K‖_F bounds both with room.
+    entries of K carry errors of that size themselves; n·eps·‖K‖ bounds both with room.
     """
-    return order * float(np.finfo(float).eps) * frobenius
+    return order * float(np.finfo(float).eps) * norm
+
+
+def norm_bound(K: Array) -> float:
+    """An upper bound on the largest |eigenvalue|, O(n²): the less of ‖K‖_F and ‖K‖_∞."""
+    rows = max(float(np.abs(row).sum()) for row in K)
+    return min(float(np.linalg.norm(K)), rows)
 
 
 def _shift(values: Array) -> Array:
@@ -72,7 +79,7 @@ class Spectrum:
     @cached_property
     def zero_tolerance(self) -> float:
         """Eigenvalues of at most this size count as zero; see `zero_tolerance`."""
-        return zero_tolerance(self.vectors.shape[0], float(np.linalg.norm(self.values)))
+        return zero_tolerance(self.vectors.shape[0], float(np.max(np.abs(self.values))))
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -183,7 +190,7 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
     import scipy.linalg
 
     order = K.shape[0]
-    norm = float(np.linalg.norm(K))
+    norm = norm_bound(K)
     if norm == 0.0:
         return None
     tolerance = zero_tolerance(order, norm)

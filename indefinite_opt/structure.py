@@ -159,7 +159,7 @@ class BoxLineQP:
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
         size = float(np.max(np.abs(x))) or 1.0
-        box = max(float(np.max(-x)), float(np.max(x)) - self.upper, 0.0) / size
+        box = max(0.0, float(np.max(-x)), float(np.max(x)) - self.upper) / size
         if self.lines == 0:
             return box
         mass = float(np.sum(np.abs(x))) or 1.0

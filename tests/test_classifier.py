@@ -45,9 +45,7 @@ def test_projected_rows_of_training_points_give_training_values(
     changed = sigmoid_problem.transformed(transform, centered)
     expected = changed.K @ classifier.coef + classifier.offset
     assert classifier.new_points == "projected"
-    np.testing.assert_allclose(
-        classifier.decision_function(sigmoid_problem.K), expected, atol=1e-9
-    )
+    np.testing.assert_allclose(classifier.decision_function(sigmoid_problem.K), expected, atol=1e-9)
     original = classifier.with_new_points("original").decision_function(sigmoid_problem.K)
     assert np.abs(original - expected).max() > 1e-3
 

@@ -91,9 +91,7 @@ def test_hull_plane_passes_through_the_midpoint() -> None:
     # And in terms of squared distances: -Σ ᾱ y d² + ½ Σ ᾱ_i ᾱ_j y_i d²_ij.
     D2 = problem.squared_distances
     direct = -(weights * y) @ D2 + 0.5 * (weights * y) @ D2 @ weights
-    np.testing.assert_allclose(
-        result.classifier.decision_function(problem.K), direct, atol=1e-8
-    )
+    np.testing.assert_allclose(result.classifier.decision_function(problem.K), direct, atol=1e-8)
 
 
 def test_unbounded_margin_maximisation_of_the_two_point_example() -> None:

@@ -148,7 +148,7 @@ def _read_multipliers(rows: Array, reduced: Array) -> dict[str, Array]:
     # A row Δᵀα - δe ≤ 0 has a nonpositive multiplier in the solver's convention.
     n = rows.size - 2
     return {
-        "sensitivity": -rows[:n],
+        "sensitivity": np.maximum(-rows[:n], 0.0),
         "balance": -rows[n],
         "total": -rows[n + 1],
         "lower": np.maximum(reduced[:n], 0.0),

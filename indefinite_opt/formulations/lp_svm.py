@@ -87,7 +87,10 @@ class LPSVM(Formulation):
             key=(LPSVM, id(problem)),
             read=lambda x: {"u": x[:n] - x[n : 2 * n], "b": x[2 * n], "xi": x[2 * n + 1 :]},
             write=_write,
-            read_multipliers=lambda rows, reduced: {"margin": rows, "slack": reduced[-n:]},
+            read_multipliers=lambda rows, reduced: {
+                "margin": np.maximum(rows, 0.0),
+                "slack": np.maximum(reduced[-n:], 0.0),
+            },
             write_multipliers=lambda named: named["margin"],
         )
 

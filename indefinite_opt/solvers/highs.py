@@ -15,6 +15,9 @@ from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["Highs"]
 
+_SIMPLEX_SHARE = 2
+"""Simplex iterations, per row and column, after which the interior-point method takes over."""
+
 
 class Highs(Solver):
     """Simplex and interior point (Huangfu & Hall), called without a modelling layer between.
@@ -72,10 +75,22 @@ class HighsSession(Session):
         highs.setOptionValue("qp_regularization_value", 1e-12)
         if np.isfinite(task.time_limit):
             highs.setOptionValue("time_limit", float(highs.getRunTime()) + task.remaining)
-        if task.max_iter is not None:
-            for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
-                highs.setOptionValue(option, int(task.max_iter))
+        limit = task.max_iter
+        if limit is None and isinstance(task.structure, LinearProgram):
+            # Nearly degenerate games can keep the simplex method busy for ever.
+            limit = _SIMPLEX_SHARE * (highs.getNumCol() + highs.getNumRow()) + 1000
+        _limit_iterations(highs, limit)
+        highs.setOptionValue("solver", "choose")
+        highs.setOptionValue("run_crossover", "on")
         highs.run()
+        decided = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit)
+        if task.max_iter is None and limit and highs.getModelStatus() not in decided:
+            highs.clearSolver()
+            _limit_iterations(highs, None)
+            highs.setOptionValue("solver", "ipm")
+            # Crossover would end in the same simplex method; our bound needs no vertex.
+            highs.setOptionValue("run_crossover", "off")
+            highs.run()
         outcome = highs.getModelStatus()
         words = highs.modelStatusToString(outcome)
         answer = highs.getSolution()
@@ -108,3 +123,9 @@ class HighsSession(Session):
             ),
             message=f"HiGHS: {words}",
         )
+
+
+def _limit_iterations(highs: Any, limit: int | None) -> None:
+    unlimited = 2_147_483_647
+    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
+        highs.setOptionValue(option, unlimited if limit is None else int(limit))

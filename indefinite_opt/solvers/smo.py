@@ -97,8 +97,9 @@ class _Run:
                     return Status.TIME_LIMIT
                 continue
             if exact:
-                # A small violation of each condition may still add up to a large gap.
-                excess = self._complementarity() / task.tol
+                # A small violation of each condition may still add up to a large gap; half of the
+                # tolerance is left for the rounding that a rigorous bound allows for.
+                excess = self._complementarity() / (0.5 * task.tol)
                 if excess <= 1.0:
                     return Status.SOLVED
                 target *= max(0.5 / excess, 0.01)

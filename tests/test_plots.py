@@ -1,0 +1,308 @@
+"""Figures: what is drawn are the numbers of the comparison, and no text covers another."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+import indefinite_opt as iopt
+from indefinite_opt import plots
+
+NAN = float("nan")
+
+
+def hand_made(name: str = "six points") -> SimpleNamespace:
+    """Two folds of four formulations, one of them with two solvers; one fails in both folds."""
+    formulations = [
+        iopt.SVMDual(C=1.0),
+        iopt.SpectrumSVM(C=1.0, transform="clip"),
+        iopt.SpectrumSVM(C=1.0, transform="flip"),
+        iopt.ConvexHullDual(mu=0.125),
+    ]
+    svm, clip, flip, hull = map(str, formulations)
+    cells = [
+        (svm, "smo", 0, 0.75, 2.5, "GLOBAL", "duality gap", 0.0, 3, 0.002, "solved", ""),
+        (svm, "smo", 1, 1.0, 3.5, "GLOBAL", "duality gap", 3.1e-9, 4, 0.004, "solved", ""),
+        (svm, "uno", 0, 0.5, 2.5, "LOCAL", "KKT residual", 8e-7, 3, 0.2, "solved", ""),
+        (svm, "uno", 1, 0.5, 2.5, "LOCAL", "KKT residual", 4e-7, 3, 0.4, "solved", ""),
+        (clip, "smo", 0, 0.5, 1.0, "FEASIBLE", "duality gap", 2e-3, 6, 0.01, "max_iter", ""),
+        (clip, "smo", 1, NAN, NAN, "-", "", NAN, 0, NAN, "failed", "SolverFailed: rounding"),
+        (flip, "smo", 0, 0.875, 1.0, "STATIONARY", "KKT residual", 5e-7, 6, 0.01, "solved", ""),
+        (flip, "smo", 1, 0.875, 1.0, "STATIONARY", "KKT residual", 1e-8, 6, 0.03, "solved", ""),
+        (hull, "smo", 0, NAN, NAN, "-", "", NAN, 0, NAN, "failed", "InfeasibleProblem: mu < 1/3"),
+        (hull, "smo", 1, NAN, NAN, "-", "", NAN, 0, NAN, "failed", "InfeasibleProblem: mu < 1/3"),
+    ]
+    rows = [
+        (svm, "smo", 0.875, 0.125, 3.0, "GLOBAL", "duality gap", 3.1e-9, 3.5, 0.003, 0, 2),
+        (svm, "uno", 0.5, 0.0, 2.5, "LOCAL", "KKT residual", 8e-7, 3.0, 0.3, 0, 2),
+        (clip, "smo", 0.5, 0.0, 1.0, "FEASIBLE", "duality gap", 2e-3, 6.0, 0.01, 1, 2),
+        (flip, "smo", 0.875, 0.0, 1.0, "STATIONARY", "KKT residual", 5e-7, 6.0, 0.02, 0, 2),
+        (hull, "smo", NAN, NAN, NAN, "-", "", NAN, NAN, NAN, 2, 2),
+    ]
+    start = ["formulation", "solver"]
+    middle = ["objective", "claim", "gap_kind", "gap", "support", "seconds"]
+    K = [[1.0, -1.0, 0.0, 0.0], [-1.0, 1.0, 0.0, 0.0], [0.0] * 4, [0.0, 0.0, 0.0, -3.0]]
+    return SimpleNamespace(
+        problem=iopt.KernelProblem(K, ["no", "yes", "yes", "yes"], name=name),
+        formulations=formulations,
+        settings={"folds": "2", "seed": "7", "tol": "1e-06", "kernel": "precomputed"},
+        frame=pd.DataFrame(cells, columns=[*start, "fold", "accuracy", *middle, "status", "error"]),
+        summary=pd.DataFrame(
+            rows, columns=[*start, "accuracy", "spread", *middle, "failed", "cells"]
+        ),
+    )
+
+
+def line(ax: matplotlib.axes.Axes, label: str) -> matplotlib.lines.Line2D:
+    (found,) = [drawn for drawn in ax.lines if drawn.get_label() == label]
+    return found
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of visible texts of which one covers a part of the other."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    hidden = set()
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            hidden |= {tick.label1 for tick in ticks if not low <= tick.get_loc() <= high}
+    boxes = [
+        (text.get_text(), text.get_window_extent(renderer).padded(-1.0))
+        for text in figure.findobj(matplotlib.text.Text)
+        if text.get_visible() and text.get_text() and text not in hidden
+    ]
+    return [
+        (first, second)
+        for i, (first, box) in enumerate(boxes)
+        for second, other in boxes[i + 1 :]
+        if first != second and box.overlaps(other)
+    ]
+
+
+# ------------------------------------------------------------------------------------- spectrum
+
+
+def test_spectrum_shows_every_eigenvalue_by_sign() -> None:
+    problem = iopt.KernelProblem(np.diag([5.0, 2.0, 0.5, 0.0, -0.25, -4.0]), [1, 1, 1, 2, 2, 2])
+    plain, centered = plots.spectrum_figure(problem).axes
+    P = np.eye(6) - 1.0 / 6.0
+    values = np.linalg.eigvalsh(P @ problem.K @ P)
+    for ax, expected in ((plain, [5.0, 2.0, 0.5, -0.25, -4.0, 0.0]), (centered, values)):
+        drawn = np.concatenate([part.get_ydata() for part in ax.lines[:2]])
+        kept = np.asarray(expected)[np.abs(expected) > 1e-12]
+        np.testing.assert_allclose(np.sort(drawn), np.sort(kept), rtol=1e-9)
+        assert all(part.get_xdata()[0] == 1 for part in ax.lines[:2])
+
+
+def test_spectrum_legend_is_the_inertia() -> None:
+    problem = iopt.KernelProblem(np.diag([5.0, 2.0, 0.5, 0.0, -0.25, -4.0]), [1, 1, 1, 2, 2, 2])
+    plain, centered = plots.spectrum_figure(problem).axes
+    assert [t.get_text() for t in plain.get_legend().get_texts()] == [
+        "3 positive",
+        "2 negative",
+        "1 zero",
+    ]
+    p, q = problem.signature
+    assert f"({p}, {q})" in centered.get_legend().get_title().get_text()
+    assert plain.get_yscale() == "symlog"
+
+
+@pytest.mark.parametrize("diagonal", [[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]])
+def test_spectrum_of_one_sign_or_none(diagonal: list[float]) -> None:
+    figure = plots.spectrum_figure(iopt.KernelProblem(np.diag(diagonal), [1, 1, 2]))
+    drawn = sum(part.get_ydata().size for part in figure.axes[0].lines[:2])
+    assert drawn == np.count_nonzero(diagonal)
+    assert overlaps(figure) == []
+
+
+# ----------------------------------------------------------------------------------- comparison
+
+
+def test_row_labels_name_only_what_differs() -> None:
+    assert plots.row_labels(hand_made()) == [
+        "SVMDual · smo",
+        "SVMDual · uno",
+        "SpectrumSVM(transform=clip)",
+        "SpectrumSVM(transform=flip)",
+        "ConvexHullDual",
+    ]
+
+
+def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
+    (ax,) = plots.accuracy_figure(hand_made()).axes
+    mean = line(ax, "mean")
+    np.testing.assert_array_equal(mean.get_xdata(), [87.5, 50.0, 50.0, 87.5, NAN])
+    np.testing.assert_array_equal(mean.get_ydata(), range(5))
+    assert sorted(line(ax, "each fold").get_xdata()) == [50, 50, 50, 75, 87.5, 87.5, 100]
+    (container,) = ax.containers
+    first_bar = container.lines[2][0].get_segments()[0]
+    np.testing.assert_array_equal(first_bar, [[75.0, 0.0], [100.0, 0.0]])
+    assert [t.get_text() for t in ax.texts] == ["larger class 75.0 %"]
+    assert ax.yaxis_inverted()
+
+
+def test_failures_are_told_in_the_row_label() -> None:
+    (ax,) = plots.accuracy_figure(hand_made()).axes
+    labels = ax.get_yticklabels()
+    assert labels[2].get_text().endswith("\n1 of 2 failed")
+    assert labels[4].get_text() == "ConvexHullDual\n2 of 2 failed"
+    colors = [to_hex(label.get_color()) for label in labels]
+    marked = [i for i, color in enumerate(colors) if color == plots.VERMILLION.lower()]
+    assert marked == [2, 4]
+
+
+def test_time_is_logarithmic_with_readable_units() -> None:
+    figure = plots.time_figure(hand_made())
+    (ax,) = figure.axes
+    np.testing.assert_array_equal(line(ax, "mean").get_xdata(), [0.003, 0.3, 0.01, 0.02, NAN])
+    FigureCanvasAgg(figure).draw()
+    assert ax.get_xscale() == "log"
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["1 ms", "10 ms", "100 ms", "1 s"]
+
+
+def test_gaps_and_residuals_never_share_an_axis() -> None:
+    gap, residual = plots.gap_figure(hand_made()).axes
+    assert gap.get_xlabel() == "duality gap (relative)"
+    assert residual.get_xlabel() == "KKT residual"
+    drawn = {
+        (ax.get_xlabel(), artist.get_label()): (*artist.get_xdata(), *artist.get_ydata())
+        for ax in (gap, residual)
+        for artist in ax.lines
+        if artist.get_label() in plots.CLAIM_COLORS
+    }
+    assert drawn == {
+        ("duality gap (relative)", "GLOBAL"): (3.1e-9, 0),
+        ("duality gap (relative)", "FEASIBLE"): (2e-3, 2),
+        ("KKT residual", "LOCAL"): (8e-7, 1),
+        ("KKT residual", "STATIONARY"): (5e-7, 3),
+    }
+    assert line(gap, "GLOBAL").get_color() == plots.CLAIM_COLORS["GLOBAL"]
+    assert line(gap, "GLOBAL").get_marker() != line(gap, "FEASIBLE").get_marker()
+
+
+@pytest.mark.parametrize(("gap", "drawn"), [(0.0, 1e-17), (float("inf"), 10.0)])
+def test_a_gap_of_zero_or_infinity_stays_on_the_axis(gap: float, drawn: float) -> None:
+    comparison = hand_made()
+    comparison.summary.loc[0, "gap"] = gap
+    ax = plots.gap_figure(comparison).axes[0]
+    assert line(ax, "GLOBAL").get_xdata().tolist() == [drawn]
+    low, high = ax.get_xlim()
+    assert low < drawn < high
+
+
+def test_comparison_figure_has_a_panel_for_each_question() -> None:
+    figure = plots.comparison_figure(hand_made())
+    assert [ax.get_xlabel() for ax in figure.axes] == [
+        "test accuracy (%)",
+        "time of one solve",
+        "duality gap (relative)",
+        "KKT residual",
+    ]
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len(names) == len(set(names))
+    assert {"mean", "each fold", "GLOBAL", "FEASIBLE", "LOCAL", "STATIONARY"} < set(names)
+
+
+def test_comparison_where_everything_failed() -> None:
+    comparison = hand_made()
+    comparison.frame = comparison.frame.tail(2)
+    comparison.summary = comparison.summary.tail(1)
+    figure = plots.comparison_figure(comparison)
+    assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
+        "ConvexHullDual\n2 of 2 failed"
+    ]
+    assert overlaps(figure) == []
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        plots.comparison_figure,
+        plots.accuracy_figure,
+        plots.time_figure,
+        plots.gap_figure,
+        lambda comparison: plots.spectrum_figure(comparison.problem),
+    ],
+)
+def test_no_text_covers_another(draw: object) -> None:
+    settings = dict(matplotlib.rcParams)
+    assert overlaps(draw(hand_made())) == []
+    assert dict(matplotlib.rcParams) == settings
+
+
+# ----------------------------------------------------------------------------- decision regions
+
+
+def in_the_plane(dimension: int = 2) -> tuple[iopt.KernelProblem, iopt.Classifier]:
+    """f(x) = 2 x₁ - 1 with the linear kernel, of two support vectors out of four points."""
+    X = np.zeros((4, dimension))
+    X[:, :2] = [[1.0, 0.0], [0.0, 2.0], [-1.0, 0.0], [3.0, 2.0]]
+    problem = iopt.KernelProblem.from_data(X, ["a", "b", "a", "b"], "linear")
+    return problem, iopt.Classifier(np.array([1.0, 0.0, -1.0, 0.0]), -1.0, problem.classes)
+
+
+def test_decision_regions_draw_the_line_where_the_decision_is_zero() -> None:
+    problem, classifier = in_the_plane()
+    ax = plots.decision_regions(problem, classifier, resolution=21).axes[0]
+    (zero,) = [c for c in ax.collections if list(getattr(c, "levels", [])) == [0.0]]
+    vertices = np.concatenate([path.vertices for path in zero.get_paths()])
+    np.testing.assert_allclose(vertices[:, 0], 0.5, atol=1e-12)
+
+
+def test_decision_regions_draw_every_point_and_circle_the_support() -> None:
+    problem, classifier = in_the_plane()
+    ax = plots.decision_regions(problem, classifier, resolution=5).axes[0]
+    drawn = {c.get_label(): np.asarray(c.get_offsets()).tolist() for c in ax.collections}
+    assert drawn["class a"] == [[1.0, 0.0], [-1.0, 0.0]]
+    assert drawn["class b"] == [[0.0, 2.0], [3.0, 2.0]]
+    assert drawn["2 support vectors"] == [[1.0, 0.0], [-1.0, 0.0]]
+    assert overlaps(ax.figure) == []
+
+
+def test_names_of_classes_are_no_mathematics() -> None:
+    problem, classifier = in_the_plane()
+    problem.classes = np.array(["$1_$", r"$\bad{$"])
+    ax = plots.decision_regions(problem, classifier, resolution=5).axes[0]
+    FigureCanvasAgg(ax.figure).draw()
+    assert ax.get_legend().get_texts()[0].get_text() == "class $1_$"
+
+
+def test_decision_regions_on_given_axes() -> None:
+    figure = Figure()
+    ax = figure.subplots()
+    assert plots.decision_regions(*in_the_plane(), ax=ax, resolution=5) is figure
+    assert ax.get_xlabel() == "x₁"
+
+
+def test_decision_regions_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, classifier = in_the_plane()
+    grid = np.linspace(-1.0, 1.0, 7)
+    whole = plots._on_grid(problem, classifier, grid, grid)
+    monkeypatch.setattr(plots, "_BLOCK", 5)
+    np.testing.assert_array_equal(plots._on_grid(problem, classifier, grid, grid), whole)
+    np.testing.assert_allclose(whole, np.tile(2.0 * grid - 1.0, (7, 1)))
+
+
+def test_decision_regions_need_points_in_the_plane() -> None:
+    problem, classifier = in_the_plane()
+    bare = iopt.KernelProblem(problem.K, problem.labels)
+    with pytest.raises(iopt.ProblemError, match="from_data"):
+        plots.decision_regions(bare, classifier)
+    with pytest.raises(iopt.ProblemError, match=r"X of shape \(4, 3\)"):
+        plots.decision_regions(*in_the_plane(dimension=3))
+    other = iopt.Classifier(np.ones(3), 0.0, problem.classes)
+    with pytest.raises(iopt.ProblemError, match="4 coefficients"):
+        plots.decision_regions(problem, other)
+    with pytest.raises(iopt.ParameterError, match="resolution"):
+        plots.decision_regions(problem, classifier, resolution=1)

@@ -1,0 +1,287 @@
+"""Reports: the exact rows, one valid self-contained page, and nothing unescaped."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from test_plots import hand_made
+
+import indefinite_opt as iopt
+from indefinite_opt import report
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+EVIL = "<script>alert('x')</script> & \"co\""
+
+
+class Page(HTMLParser):
+    """Elements, attributes and texts of a page whose tags must be balanced."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str]] = []
+        self.rows: list[list[str]] = []
+        self.badges: list[str] = []
+        self.headings: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag in ("h1", "h2"):
+            self.headings.append("")
+        if dict(attrs).get("class", "").startswith("badge "):
+            self.badges.append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += f" {data}"
+        if {"h1", "h2"} & set(self.open):
+            self.headings[-1] += data
+        if self.open and self.open[-1] == "span" and self.badges:
+            self.badges[-1] += data
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.attributes if key == name]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    assert report.to_html(hand_made(), path) == path
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+# ----------------------------------------------------------------------------- Markdown, terminal
+
+
+def test_markdown_rows() -> None:
+    svm, clip, flip, hull = map(str, hand_made().formulations)
+    assert report.to_markdown(hand_made()).splitlines() == [
+        "| formulation | solver | accuracy | objective | claim | evidence | SVs | seconds |",
+        "|---|---|---:|---:|---|---|---:|---:|",
+        f"| {svm} | smo | 87.5 ± 12.5 % | 3 | GLOBAL | duality gap 3.1e-09 | 3.5 | 0.003 |",
+        f"| {svm} | uno | 50.0 ± 0.0 % | 2.5 | LOCAL | KKT residual 8e-07 | 3 | 0.3 |",
+        f"| {clip} | smo | 50.0 % | 1 | FEASIBLE | duality gap 0.002 | 6 | 0.01 |",
+        f"| {flip} | smo | 87.5 ± 0.0 % | 1 | STATIONARY | KKT residual 5e-07 | 6 | 0.02 |",
+        f"| {hull} | smo | – | – | FAILED | – | – | – |",
+        "",
+        f"**{clip}** (smo): 1 of 2 failed: SolverFailed: rounding",
+        "",
+        f"**{hull}** (smo): 2 of 2 failed: InfeasibleProblem: mu < 1/3",
+    ]
+
+
+def test_markdown_cells_cannot_break_the_table() -> None:
+    comparison = hand_made()
+    comparison.summary["solver"] = "a|b\nc"
+    assert "| a\\|b c |" in report.to_markdown(comparison)
+
+
+def test_many_different_errors_are_counted_not_listed() -> None:
+    comparison = hand_made()
+    row = comparison.summary.loc[4]
+    comparison.frame = comparison.frame.loc[[8] * 5].reset_index(drop=True)
+    comparison.frame["error"] = [f"error {i}" for i in range(5)]
+    told = report._failures(comparison, row)
+    assert told.endswith("error 0 | error 1 | error 2 | 2 other messages")
+
+
+def test_terminal_table_fits_100_columns() -> None:
+    console = Console(width=100, record=True, file=io.StringIO(), color_system=None)
+    console.print(report.terminal_table(hand_made()))
+    shown = console.export_text()
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "…" not in shown
+    for expected in ("87.5 ± 12.5 %", "duality gap", "3.1e-09", "KKT residual", "8e-07", "seconds"):
+        assert expected in shown
+
+
+def test_terminal_claims_are_coloured() -> None:
+    table = report.terminal_table(hand_made())
+    (claims,) = [column for column in table.columns if column.header == "claim"]
+    assert [(str(cell), cell.style) for cell in claims.cells] == [
+        ("GLOBAL", "green"),
+        ("LOCAL", "cyan"),
+        ("FEASIBLE", "red"),
+        ("STATIONARY", "yellow"),
+        ("FAILED", "red"),
+    ]
+
+
+def test_square_brackets_are_no_markup_in_the_terminal() -> None:
+    comparison = hand_made()
+    comparison.summary["formulation"] = "Mine[red]"
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(report.terminal_table(comparison))
+    assert "Mine[red]" in console.export_text()
+
+
+# ------------------------------------------------------------------------------------------ HTML
+
+
+def test_page_is_one_valid_self_contained_document(text: str, page: Page) -> None:
+    assert text.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert '<meta name="viewport"' in text
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert page.values("src") == []
+    assert all(target.startswith("#") for target in page.values("href") + page.values("xlink:href"))
+    assert "http" not in text
+    assert "@import" not in text
+    assert "<?xml" not in text
+    assert text.count("<!DOCTYPE") == 1
+
+
+def test_ids_are_unique_and_references_hit_them(text: str, page: Page) -> None:
+    ids = page.values("id")
+    assert len(ids) == len(set(ids)) > 50
+    used = re.findall(r"url\(#([^)]+)\)", text) + re.findall(r'href="#([^"]+)"', text)
+    assert used
+    assert set(used) <= set(ids)
+
+
+def test_sections(page: Page) -> None:
+    assert page.headings == [
+        "six points",
+        "Results",
+        "The problems, as declared",
+        "The kernel",
+        "To run it again",
+    ]
+    assert page.tags["svg"] == 2
+    assert page.tags["details"] == 1
+
+
+def test_results_name_each_number(page: Page) -> None:
+    rows = [[" ".join(cell.split()) for cell in row] for row in page.rows]
+    assert ["SVMDual C=1", "smo", "87.5 ± 12.5 %", "3", "GLOBAL", "duality gap 3.1e-09", "3.5",
+            "0.003"] in rows  # fmt: skip
+    assert ["SVMDual C=1", "uno", "50.0 ± 0.0 %", "2.5", "LOCAL", "KKT residual 8e-07", "3",
+            "0.3"] in rows  # fmt: skip
+    assert ["2 of 2 failed: InfeasibleProblem: mu < 1/3"] in rows
+    assert ["1 of 2 failed: SolverFailed: rounding"] in rows
+
+
+def test_every_claim_is_a_badge_with_a_meaning(text: str, page: Page) -> None:
+    assert page.badges[:5] == ["GLOBAL", "LOCAL", "FEASIBLE", "STATIONARY", "FAILED"]
+    assert set(report.CLAIM_MEANINGS) == {claim.name for claim in iopt.Claim}
+    for meaning in report.CLAIM_MEANINGS.values():
+        assert meaning in text
+
+
+def test_only_the_best_means_are_bold(text: str) -> None:
+    assert re.findall(r'<td class="n"><strong>([^<]*)</strong>', text) == [
+        "87.5 ± 12.5 %",
+        "87.5 ± 0.0 %",
+    ]
+
+
+def test_each_problem_is_a_card_with_its_mathematics(text: str, page: Page) -> None:
+    cards = re.findall(r"<article>.*?</article>", text, re.DOTALL)
+    comparison = hand_made()
+    for card, formulation in zip(cards, comparison.formulations, strict=True):
+        assert type(formulation).__name__ in card
+    # mu = 1/8 is infeasible with a class of one point: the card says so instead.
+    *declared, failed = cards
+    for card, formulation in zip(declared, comparison.formulations, strict=False):
+        program = formulation.declare(comparison.problem)
+        assert card.count("<math") == 1 + len(program.legend())
+        assert f">{program.sense}</span>" in card
+        assert f">{program.curvature}</span>" in card
+    assert ">nonconvex</span>" in declared[0]
+    assert ">convex</span>" in declared[1]
+    assert "<math" not in failed
+    assert "mu: expected at least" in failed
+
+
+def test_kernel_section_has_the_inertia_and_the_diagnosis(text: str, page: Page) -> None:
+    rows = [[cell.strip() for cell in row] for row in page.rows]
+    # Eigenvalues 2, 0, 0 and -3.
+    assert ["K", "1", "1", "2", "-3", "2"] in rows
+    p, q = hand_made().problem.signature
+    assert f"R<sup>({p},{q})</sup>" in text
+
+
+def test_every_fold_and_setting_is_there(text: str, page: Page) -> None:
+    assert sum(len(row) == 10 for row in page.rows) == 1 + len(hand_made().frame)
+    for key, value in hand_made().settings.items():
+        assert f"<dt>{key}</dt><dd>{value}</dd>" in text
+
+
+def test_everything_is_escaped(tmp_path: Path) -> None:
+    comparison = hand_made(name=EVIL)
+    comparison.settings = {EVIL: EVIL, "kernel": EVIL}
+    for table in (comparison.frame, comparison.summary):
+        table["solver"] = EVIL
+    comparison.frame.loc[8, "error"] = EVIL
+    comparison.summary = comparison.summary.drop(index=1)
+    text = report.to_html(comparison, tmp_path / "evil.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert "script" not in page.tags
+    assert "<script" not in text
+    assert page.headings[0] == EVIL
+
+
+def test_unknown_page_variables_in_the_data_are_left_alone(tmp_path: Path) -> None:
+    comparison = hand_made(name="$title costs $5")
+    text = report.to_html(comparison, tmp_path / "dollar.html").read_text(encoding="utf-8")
+    assert Page(text).headings[0] == "$title costs $5"
+
+
+def test_same_comparison_same_file(tmp_path: Path) -> None:
+    first = report.to_html(hand_made(), tmp_path / "a.html").read_bytes()
+    assert report.to_html(hand_made(), str(tmp_path / "b.html")).read_bytes() == first
+
+
+@pytest.mark.parametrize("target", ["missing/report.html", "taken"])
+def test_unwritable_path_is_named_and_leaves_nothing(tmp_path: Path, target: str) -> None:
+    (tmp_path / "taken").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(iopt.DataError, match=re.escape(str(tmp_path / target))):
+        report.to_html(hand_made(), tmp_path / target)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_failing_write_keeps_the_old_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old", encoding="utf-8")
+
+    def full(self: Path, *_: object, **__: object) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(iopt.DataError, match="No space left"):
+        report.to_html(hand_made(), path)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
