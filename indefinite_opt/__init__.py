@@ -6,7 +6,7 @@ Declared as the papers write them, solved, certified and compared.
 >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 >>> result = iopt.solve(problem, iopt.SVMDual(C=1.0))
 >>> result.objective, result.certificate.claim.name
-(1.0, 'GLOBAL')
+(0.5, 'GLOBAL')
 """
 
 from __future__ import annotations

@@ -184,8 +184,9 @@ def test_no_claim_is_too_high(seed, n, form, scale, kind) -> None:
     points = stationary_points(*model)
     result = iopt.solve(problem, formulation, max_iter=20_000)
     candidates = [(result.values[structure.variable], result.certificate)]
-    for x in [p for p, _ in points[:6]] + [structure.random_start(generator) for _ in range(3)]:
-        candidates.append((x, iopt.verify(problem, formulation, structure.values(x))))
+    others = [point for point, _ in points[:6]]
+    others += [structure.random_start(generator) for _ in range(3)]
+    candidates += [(x, iopt.verify(problem, formulation, structure.values(x))) for x in others]
     if points:
         least = min(value for _, value in points)
     else:

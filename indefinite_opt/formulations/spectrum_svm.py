@@ -40,8 +40,8 @@ class SpectrumSVM(Formulation):
         Transform PKP, P = I - eeᵀ/n, instead of K: Haasdonk's CNE (clip) and RNE (flip).
     new_points : {"projected", "original", "joint"}
         How a new point's kernel row is treated; see `Classifier`. `projected` gives training
-        points their training values; `original` does not. The choice is part of the result, because mixing
-        treatments silently makes results incomparable.
+        points their training values; `original` does not. The choice is part of the result:
+        mixing treatments silently makes results incomparable.
 
     References
     ----------

@@ -50,9 +50,13 @@ class SVMDual(Formulation):
 
     Examples
     --------
-    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    >>> print(SVMDual(C=10.0).declare(problem))    # doctest: +SKIP
     >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(SVMDual(C=10.0).declare(problem))
+    SVMDual(C=10)
+      maximize    eᵀα - ½ αᵀQα
+      subject to  yᵀα = 0    (balance)
+                  0 ≤ α ≤ C  (lower, upper)
     >>> iopt.solve(problem, SVMDual(C=10.0)).values["alpha"]
     array([0.5, 0.5])
     """
