@@ -75,46 +75,48 @@ def agreement() -> None:
 
 def linear_programs(n: int, runs: int) -> None:
     """Our direct HiGHS route against a hand-written call and against cvxpy."""
+    print(f"\n## Linear programs, n = {n}, median of {runs} turns\n")
+    print("| program | ours | by hand | ours / by hand (≤ 1.1) | cvxpy | cvxpy / ours (≥ 2) |")
+    print("|---|---|---|---|---|---|")
+    problem = iopt.KernelProblem(*two_classes(n, "sigmoid"))
+    for formulation in (iopt.GuoSchuurmansLP(), iopt.LPSVM()):
+        linear_program(problem, formulation, runs)
+
+
+def linear_program(problem: iopt.KernelProblem, formulation: iopt.Formulation, runs: int) -> None:
+    """One row: the matrices are made beforehand for the hand-written call, not for ours."""
     import cvxpy as cp
     import highspy
     from scipy import sparse
 
-    print(f"\n## Linear programs, n = {n}, median of {runs} turns\n")
+    program = formulation.structure(problem)
+    rows = sparse.csr_array(program.matrix)
+
+    def by_hand() -> None:
+        highs = highspy.Highs()
+        highs.setOptionValue("output_flag", False)
+        highs.passModel(
+            program.cost.size, program.row_lower.size, rows.nnz,
+            int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
+            program.cost, program.lower, program.upper, program.row_lower, program.row_upper,
+            rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data,
+            np.zeros(program.cost.size, np.int32),
+        )  # fmt: skip
+        highs.run()
+        np.array(highs.getSolution().col_value)
+
+    def ours() -> None:
+        iopt.solve(problem, formulation)
+
+    def through_cvxpy() -> None:
+        formulation.declare(problem).cvxpy().solve(solver=cp.HIGHS)
+
+    own, hand = medians(ours, by_hand, runs)
+    own_again, modelled = medians(ours, through_cvxpy, max(runs // 2, 3))
     print(
-        "| program | ours | hand-written highspy | ours / hand (≤ 1.1) | cvxpy | cvxpy / ours (≥ 2) |"
+        f"| {type(formulation).__name__} | {own:.3f} s | {hand:.3f} s | {own / hand:.2f} | "
+        f"{modelled:.3f} s | {modelled / own_again:.2f} |"
     )
-    print("|---|---|---|---|---|---|")
-    problem = iopt.KernelProblem(*two_classes(n, "sigmoid"))
-    for formulation in (iopt.GuoSchuurmansLP(), iopt.LPSVM()):
-        structure = formulation.structure(problem)
-        rows = sparse.csr_array(structure.matrix)
-
-        def by_hand() -> None:
-            highs = highspy.Highs()
-            highs.setOptionValue("output_flag", False)
-            highs.passModel(
-                structure.cost.size, structure.row_lower.size, rows.nnz,
-                int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
-                structure.cost, structure.lower, structure.upper,
-                structure.row_lower, structure.row_upper,
-                rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data,
-                np.zeros(structure.cost.size, np.int32),
-            )  # fmt: skip
-            highs.run()
-            np.array(highs.getSolution().col_value)
-
-        def ours() -> None:
-            iopt.solve(problem, formulation)
-
-        def through_cvxpy() -> None:
-            formulation.declare(problem).cvxpy().solve(solver=cp.HIGHS)
-
-        own, hand = medians(ours, by_hand, runs)
-        own_again, modelled = medians(ours, through_cvxpy, max(runs // 2, 3))
-        print(
-            f"| {type(formulation).__name__} | {own:.3f} s | {hand:.3f} s | {own / hand:.2f} | "
-            f"{modelled:.3f} s | {modelled / own_again:.2f} |"
-        )
 
 
 def against_libsvm(n: int, runs: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +22,8 @@ from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation
 
 __all__ = ["main"]
 
-console = Console()
+# A pipe has no width of its own.
+console = Console(width=None if sys.stdout.isatty() else 100)
 stderr = Console(stderr=True)
 
 
@@ -278,7 +280,7 @@ def compare(
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir)
     chosen = None if formulations == "all" else split_calls(formulations)
-    record = _record(output, resume)
+    folder = _folder(output)
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     )  # fmt: skip
@@ -291,12 +293,13 @@ def compare(
 
         comparison = iopt.compare(
             problem, chosen, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
-            seed=seed, tol=tol, time_limit=time_limit, record=record, progress=advance,
+            seed=seed, tol=tol, time_limit=time_limit, record=folder, resume=resume,
+            progress=advance,
         )  # fmt: skip
         progress.update(bar, description=f"{'writing the report':<26}")
-        report = comparison.to_html(output / "report.html")
-        comparison.frame.to_csv(output / "cells.csv", index=False)
-        (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
+        report = comparison.to_html(folder / "report.html")
+        comparison.frame.to_csv(folder / "cells.csv", index=False)
+        (folder / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
     if as_json:
         summary = comparison.summary.replace({np.nan: None})
         _print_json({"settings": comparison.settings, "table": summary.to_dict("records")})
@@ -367,15 +370,12 @@ def _save(path: Path, values: dict[str, Any]) -> None:
         raise DataError("output", "a file that can be written", f"{path}: {error}") from None
 
 
-def _record(output: Path, resume: bool) -> Path:
-    record = output / "cells.jsonl"
+def _folder(output: Path) -> Path:
     try:
         output.mkdir(parents=True, exist_ok=True)
-        if not resume:
-            record.unlink(missing_ok=True)
     except OSError as error:
         raise DataError("output", "a folder that can be written", f"{output}: {error}") from None
-    return record
+    return output
 
 
 def _given(**parameters: Any) -> dict[str, Any]:

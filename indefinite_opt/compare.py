@@ -124,6 +124,7 @@ def compare(
     tol: float = 1e-6,
     time_limit: float | None = None,
     record: str | Path | None = None,
+    resume: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
     """Run formulations × solvers × folds and collect what each cell achieved and proved.
@@ -146,8 +147,10 @@ def compare(
     tol, time_limit
         As in `solve`, for every cell.
     record : path, optional
-        A .jsonl file that receives every row as soon as it is known; a study that was cut short
-        goes on from there.
+        A .jsonl file, or a folder for one, that receives every row as soon as it is known; a study
+        that was cut short goes on from there. In a folder each study has a file of its own.
+    resume : bool
+        False starts the record anew.
     progress : callable, optional
         Called with (rows done, rows in all, last row).
 
@@ -177,7 +180,7 @@ def compare(
         raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
     splits = _splits(problem, test, folds, seed)
     settings = _settings(problem, test, folds, seed, tol, time_limit)
-    ledger = _Ledger(record, problem, settings)
+    ledger = _Ledger(record, problem, settings, resume)
     total = len(cells) * len(splits)
     rows = [row for row in ledger.rows if _belongs(row, cells, len(splits))]
     if progress and rows:
@@ -371,7 +374,11 @@ class _Ledger:
     """Rows on disk: a first line that says which study they belong to, then one line a row."""
 
     def __init__(
-        self, path: str | Path | None, problem: KernelProblem, settings: dict[str, str]
+        self,
+        path: str | Path | None,
+        problem: KernelProblem,
+        settings: dict[str, str],
+        resume: bool,
     ) -> None:
         self.path = None if path is None else Path(path)
         self.rows: list[Row] = []
@@ -379,6 +386,11 @@ class _Ledger:
             return
         digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
         study = {**settings, "data": digest}
+        if self.path.is_dir():
+            name = hashlib.sha256(json.dumps(study).encode()).hexdigest()[:12]
+            self.path = self.path / f"cells-{name}.jsonl"
+        if not resume:
+            self.path.unlink(missing_ok=True)
         if self.path.exists() and self.path.stat().st_size:
             self._read(self.path, study)
         else:

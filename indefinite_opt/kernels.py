@@ -108,6 +108,12 @@ class Kernel(ABC):
     def evaluate(self, X: Array, Z: Array) -> Array:
         """The formula, on points that have been checked."""
 
+    def __str__(self) -> str:
+        # Every kernel reads an unset width as 1/d.
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        shown = [f"{key}={'1/d' if value is None else value}" for key, value in values.items()]
+        return f"{self.name}({', '.join(shown)})" if shown else self.name
+
 
 def _points(X: npt.ArrayLike, argument: str) -> Array:
     expected = "a finite matrix with points in rows, at least one row and one column"

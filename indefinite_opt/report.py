@@ -129,7 +129,7 @@ _TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
 
 
 def terminal_table(comparison: ComparisonLike) -> Table:
-    """The summary for a terminal of 100 columns or more.
+    """The summary for a terminal of 80 columns or more; parameters stand below the name.
 
     Parameters
     ----------
@@ -144,19 +144,27 @@ def terminal_table(comparison: ComparisonLike) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("formulation", overflow="fold", min_width=20)
+    table.add_column("formulation", overflow="fold", min_width=15)
     for name in _HEADS[1:]:
         numeric = name in ("accuracy", "objective", "SVs", "seconds")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=name != "solver")
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
     for row in _records(comparison.summary):
         claim = _claim(row)
         table.add_row(
-            Text(row["formulation"]), Text(row["solver"]), _accuracy(row),
+            _two_lines(row["formulation"]), Text(row["solver"]), _accuracy(row),
             _number(row["objective"], ".4g"), Text(claim, _TERMINAL_STYLES.get(claim, "red")),
             "\n".join(part for part in _gap(row) if part), _number(row["support"], ".4g"),
             _number(row["seconds"], ".2g"),
         )  # fmt: skip
     return table
+
+
+def _two_lines(formulation: str) -> Any:
+    from rich.text import Text
+
+    name, _, rest = formulation.partition("(")
+    parameters = rest.removesuffix(")")
+    return Text(name).append(f"\n{parameters}" if parameters else "", "dim")
 
 
 # ----------------------------------------------------------------------------------------- HTML
