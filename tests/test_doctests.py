@@ -1,0 +1,31 @@
+"""The examples in the docstrings run, in the package that is installed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import indefinite_opt as iopt
+
+MODULES = ["indefinite_opt"] + [
+    module.name for module in pkgutil.walk_packages(iopt.__path__, "indefinite_opt.")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    outcome = doctest.testmod(importlib.import_module(name))
+    assert outcome.failed == 0
+
+
+def test_every_formulation_and_kernel_has_an_example() -> None:
+    finder = doctest.DocTestFinder()
+    things = [getattr(iopt, name) for name in iopt.formulations()]
+    things += [getattr(iopt.kernels, name) for name in iopt.kernels.__all__ if name[0].isupper()]
+    things = [t for t in things if isinstance(t, type) and not inspect.isabstract(t)]
+    without = [t.__name__ for t in things if not any(e.examples for e in finder.find(t))]
+    assert without == []
