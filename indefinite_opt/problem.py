@@ -252,7 +252,7 @@ class KernelProblem:
     @cached_property
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
-        return spectrum(self.centered)
+        return spectrum(self.centered, norm=norm_bound(self.K))
 
     @property
     def signature(self) -> tuple[int, int]:

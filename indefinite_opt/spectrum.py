@@ -35,12 +35,12 @@ class Inertia(NamedTuple):
 
 
 def zero_tolerance(order: int, norm: float) -> float:
-    """Size below which an eigenvalue is rounding: n·eps·‖K‖.
+    """Size below which an eigenvalue is rounding: n·eps·‖K‖, n at least 10.
 
     A backward stable eigensolver answers for K + E with ‖E‖ a small multiple of eps·‖K‖, and the
     entries of K carry errors of that size themselves; n·eps·‖K‖ bounds both with room.
     """
-    return order * float(np.finfo(float).eps) * norm
+    return max(order, 10) * float(np.finfo(float).eps) * norm
 
 
 def norm_bound(K: Array) -> float:
@@ -71,15 +71,20 @@ class Spectrum:
         Eigenvalues in ascending order; m = n, or fewer for a partial decomposition.
     vectors : (n, m) array
         Orthonormal eigenvectors in the columns.
+    norm : float
+        Size of the numbers the matrix was computed from, where that is more than its own norm: a
+        centred matrix carries the rounding of the matrix before.
     """
 
     values: Array
     vectors: Array
+    norm: float = 0.0
 
     @cached_property
     def zero_tolerance(self) -> float:
         """Eigenvalues of at most this size count as zero; see `zero_tolerance`."""
-        return zero_tolerance(self.vectors.shape[0], float(np.max(np.abs(self.values))))
+        largest = float(np.max(np.abs(self.values)))
+        return zero_tolerance(self.vectors.shape[0], max(largest, self.norm))
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -111,7 +116,7 @@ class Spectrum:
             raise UnknownName("transform", transform, TRANSFORMS)
         values = TRANSFORMS[transform](self.values)
         order = np.argsort(values, kind="stable")
-        return Spectrum(values[order], self.vectors[:, order])
+        return Spectrum(values[order], self.vectors[:, order], self.norm)
 
     def krein_split(self) -> tuple[Array, Array]:
         """K₊ and K₋, both positive semidefinite, with K = K₊ - K₋ and K₊K₋ = 0."""
@@ -121,7 +126,7 @@ class Spectrum:
         )
 
 
-def spectrum(K: Array, leading: int | None = None) -> Spectrum:
+def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
     """Eigendecomposition of a symmetric matrix, O(n³); or only its leading part.
 
     Parameters
@@ -130,6 +135,8 @@ def spectrum(K: Array, leading: int | None = None) -> Spectrum:
         Symmetric matrix; only the lower triangle is read in the full decomposition.
     leading : int, optional
         Number of eigenvalues largest in magnitude to compute, by Lanczos iteration.
+    norm : float
+        See `Spectrum`.
 
     Returns
     -------
@@ -165,7 +172,7 @@ def spectrum(K: Array, leading: int | None = None) -> Spectrum:
             values, vectors = eigsh(K, k=leading, which="LM", v0=start)
             ascending = np.argsort(values, kind="stable")
             values, vectors = values[ascending], vectors[:, ascending]
-    return Spectrum(values, vectors)
+    return Spectrum(values, vectors, norm)
 
 
 def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | None:
