@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -19,7 +20,7 @@ from indefinite_opt.errors import DataError, ParameterError, ProblemError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.formulations import known
 from indefinite_opt.problem import KernelProblem, Split
-from indefinite_opt.solution import Claim
+from indefinite_opt.solution import Claim, Result
 from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation, fitting_solvers, solve
 from indefinite_opt.spectrum import TRANSFORMS
 
@@ -92,6 +93,15 @@ class Comparison:
         for row in self.rows:
             grouped.setdefault((row["formulation"], row["solver"]), []).append(row)
         return pd.DataFrame([_summary(*key, rows) for key, rows in grouped.items()])
+
+    @cached_property
+    def fitted(self) -> list[Result]:
+        """Every formulation solved on all the data; those that fail are left out."""
+        results = []
+        for formulation in self.formulations:
+            with contextlib.suppress(*_FAILURES):
+                results.append(solve(self.problem, formulation, tol=float(self.settings["tol"])))
+        return results
 
     def to_markdown(self) -> str:
         """The summary as a Markdown table."""

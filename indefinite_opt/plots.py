@@ -1,4 +1,4 @@
-"""Figures of a comparison, of a kernel's spectrum, and of a classifier in the plane.
+"""Figures of a comparison, and of a kernel's spectrum.
 
 Every function makes its own `matplotlib.figure.Figure`: no pyplot, no global state, no window.
 Colours are those of Okabe and Ito, which colour-blind readers tell apart; shape says the same.
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.problem import KernelProblem
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indefinite_opt.classifier import Classifier
+    from indefinite_opt.solution import Result
     from indefinite_opt.spectrum import Spectrum
 
 __all__ = [
@@ -32,10 +31,11 @@ __all__ = [
     "ComparisonLike",
     "accuracy_figure",
     "comparison_figure",
-    "decision_regions",
     "gap_figure",
     "row_labels",
+    "side_by_side",
     "spectrum_figure",
+    "styled",
     "time_figure",
 ]
 
@@ -77,9 +77,6 @@ _STYLE: dict[Any, Any] = {
 _GAP_RANGE = (1e-17, 10.0)
 """Where gaps of 0 and of infinity are drawn: below the rounding of any other, and above 1."""
 
-_BLOCK = 2_000_000
-"""Kernel values held at once while a decision function is evaluated on a grid."""
-
 
 class ComparisonLike(Protocol):
     """What figures and reports need to know of a comparison."""
@@ -94,29 +91,28 @@ class ComparisonLike(Protocol):
     def frame(self) -> pd.DataFrame: ...
     @property
     def summary(self) -> pd.DataFrame: ...
+    @property
+    def fitted(self) -> Sequence[Result]: ...
 
 
 Panel = Callable[["Axes", ComparisonLike], None]
 P = ParamSpec("P")
 
 
-def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Draw with the typography of this module, and leave matplotlib's settings as they were."""
 
     @wraps(draw)
-    def styled(*args: P.args, **kwargs: P.kwargs) -> Figure:
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
         import matplotlib
 
         with matplotlib.rc_context(_STYLE):
             return draw(*args, **kwargs)
 
-    return styled
+    return drawn
 
 
-# ------------------------------------------------------------------------------------- spectrum
-
-
-@_styled
+@styled
 def spectrum_figure(problem: KernelProblem) -> Figure:
     """Eigenvalues of K and of PKP, positive and negative ones each by rank.
 
@@ -126,7 +122,7 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
     positive, negative = problem.signature
     titles = "kernel K", f"centred kernel PKP, signature ({positive}, {negative})"
     spectra = problem.spectrum, problem.centered_spectrum
-    figure, axes = _figure(7.6, 3.3, columns=2, share_y=True)
+    figure, axes = side_by_side(7.6, 3.3, columns=2, share_y=True)
     for ax, title, spectrum in zip(axes, titles, spectra, strict=True):
         _spectrum_panel(ax, title, spectrum)
     _signed_log_axis(axes[0], spectra)
@@ -188,10 +184,7 @@ def _smallest_size(spectra: Sequence[Spectrum]) -> float:
     return float(10.0 ** np.floor(np.log10(smallest)))
 
 
-# ----------------------------------------------------------------------------------- comparison
-
-
-@_styled
+@styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
     """Accuracy, time and what was proved, one row for each formulation and solver."""
     gaps = _gap_panels(comparison)
@@ -199,19 +192,19 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
 
 
-@_styled
+@styled
 def accuracy_figure(comparison: ComparisonLike) -> Figure:
     """Test accuracy: mean, standard deviation, every fold, and the share of the larger class."""
     return _rows_figure(comparison, [_accuracy_panel], [1.0])
 
 
-@_styled
+@styled
 def time_figure(comparison: ComparisonLike) -> Figure:
     """Seconds of one solve on a logarithmic axis: mean, and every fold."""
     return _rows_figure(comparison, [_time_panel], [1.0])
 
 
-@_styled
+@styled
 def gap_figure(comparison: ComparisonLike) -> Figure:
     """The number behind each claim; duality gaps and KKT residuals on axes of their own."""
     panels = _gap_panels(comparison)
@@ -254,7 +247,7 @@ def _rows_figure(
     """Panels beside each other with one row for each row of the summary, first row on top."""
     labels, failed = _tick_labels(comparison)
     height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
-    figure, axes = _figure(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
+    figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
     for ax, panel in zip(axes, panels, strict=True):
         for row in range(0, len(labels), 2):
             ax.axhspan(row - 0.5, row + 0.5, color=PALE, zorder=0)
@@ -376,126 +369,14 @@ def _tolerance(settings: Mapping[str, Any]) -> float | None:
         return None
 
 
-# ----------------------------------------------------------------------------- decision regions
-
-
-@_styled
-def decision_regions(
-    problem: KernelProblem, classifier: Classifier, ax: Axes | None = None, resolution: int = 200
-) -> Figure:
-    """Decision function of a classifier in the plane, with the training points.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-        Made by `from_data` from points in the plane.
-    classifier : Classifier
-        Trained on this problem.
-    ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
-    resolution : int
-        Grid points along each axis.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ProblemError
-        If the problem has no points in the plane, or the classifier belongs to another problem.
-    ParameterError
-        If the resolution is below 2.
-    """
-    from matplotlib.colors import LinearSegmentedColormap
-
-    X = _plane_points(problem, classifier, resolution)
-    horizontal, vertical = (_axis_grid(X[:, k], resolution) for k in (0, 1))
-    values = _on_grid(problem, classifier, horizontal, vertical)
-    if ax is None:
-        figure, axes = _figure(5.6, 4.4)
-        ax = axes[0]
-    else:
-        root = ax.get_figure(root=True)
-        if root is None:
-            raise ProblemError("ax", "axes of a figure", "axes without one")
-        figure = root
-    # A few steep places would bleach all others.
-    limit = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
-    shades = ax.contourf(
-        horizontal, vertical, values, np.linspace(-limit, limit, 13), cmap=colors, extend="both"
-    )
-    if values.min() < 0.0 < values.max():
-        ax.contour(horizontal, vertical, values, [0.0], colors=[INK], linewidths=1.4)
-    _draw_points(ax, problem, X, classifier.support)
-    bar = figure.colorbar(shades, ax=ax, ticks=[-limit, 0.0, limit])
-    bar.ax.set_yticklabels([f"−{limit:.2g}", "0", f"{limit:.2g}"])
-    bar.set_label("decision function f(x)")
-    ax.set(xlabel="x₁", ylabel="x₂")
-    return figure
-
-
-def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: int) -> Array:
-    if resolution < 2:
-        raise ParameterError("resolution", "an integer of at least 2", repr(resolution))
-    if problem.X is None or problem.kernel is None:
-        raise ProblemError("problem", "one made by from_data", "one without points")
-    if problem.X.ndim != 2 or problem.X.shape[1] != 2:
-        raise ProblemError(
-            "problem", "points in the plane, X of shape (n, 2)", f"X of shape {problem.X.shape}"
-        )
-    if classifier.coef.size != problem.n:
-        raise ProblemError(
-            "classifier", f"{problem.n} coefficients", f"{classifier.coef.size} coefficients"
-        )
-    return problem.X
-
-
-def _axis_grid(coordinate: Array, resolution: int) -> Array:
-    low, high = float(coordinate.min()), float(coordinate.max())
-    margin = 0.08 * (high - low) or 1.0
-    return np.linspace(low - margin, high + margin, resolution)
-
-
-def _on_grid(
-    problem: KernelProblem, classifier: Classifier, horizontal: Array, vertical: Array
-) -> Array:
-    points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
-    blocks = max(1, points.shape[0] * problem.n // _BLOCK)
-    values = [
-        classifier.decision_function(problem.kernel_with(block))
-        for block in np.array_split(points, blocks)
-    ]
-    return np.concatenate(values).reshape(vertical.size, horizontal.size)
-
-
-def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np.intp]) -> None:
-    drawn = [(-1.0, VERMILLION, "^"), (1.0, BLUE, "o")]
-    for (sign, color, marker), name in zip(drawn, problem.classes, strict=True):
-        chosen = X[problem.y == sign]
-        ax.scatter(
-            chosen[:, 0], chosen[:, 1], s=22.0, color=color, marker=marker, edgecolor="white",
-            linewidth=0.6, label=f"class {name}", zorder=3,
-        )  # fmt: skip
-    ax.scatter(
-        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=INK, linewidth=0.8,
-        label=f"{support.size} support vectors", zorder=4,
-    )  # fmt: skip
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2,
-              handletextpad=0.2, columnspacing=1.0)  # fmt: skip
-
-
-# ---------------------------------------------------------------------------------- shared parts
-
-
-def _figure(
+def side_by_side(
     width: float,
     height: float,
     columns: int = 1,
     share_y: bool = False,
     widths: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
+    """A figure of panels side by side, sizes in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")

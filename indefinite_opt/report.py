@@ -19,6 +19,7 @@ from indefinite_opt.geometry import diagnose
 from indefinite_opt.latex import latex_expression, mathml
 from indefinite_opt.plots import ComparisonLike, comparison_figure, spectrum_figure
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.regions import regions_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -201,6 +202,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         ),
         measures=_definitions((_text(k), _text(v)) for k, v in MEASURE_MEANINGS.items()),
         figure=_svg(comparison_figure(comparison), "comparison", "Accuracy, time and gaps"),
+        regions=_regions(comparison),
         problems="\n".join(_card(f, comparison.problem) for f in comparison.formulations),
         spectrum=_svg(spectrum_figure(comparison.problem), "spectrum", "Spectrum of the kernel"),
         sentences="".join(f"<li>{_scripted(s)}</li>" for s in sentences),
@@ -209,6 +211,17 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         settings=_definitions((_text(k), _text(v)) for k, v in comparison.settings.items()),
     )
     return _write(Path(path), page)
+
+
+def _regions(comparison: ComparisonLike) -> str:
+    """Decision regions of every formulation trained on all the data, for points in the plane."""
+    X = comparison.problem.X
+    if X is None or X.shape[1] != 2:
+        return ""
+    figure = regions_figure(comparison.problem, comparison.fitted)
+    drawing = _svg(figure, "regions", "Decision regions")
+    caption = "Decision functions after training on all points; support vectors are circled."
+    return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
 
 
 def _write(path: Path, text: str) -> Path:
@@ -488,7 +501,7 @@ $results
 <figure>$figure<figcaption>Labels name only the parameters that tell formulations apart. Duality
 gaps and KKT residuals are different quantities and have axes of their own; the colour is the
 claim that holds in every fold.</figcaption></figure>
-</section>
+$regions</section>
 <section>
 <h2>The problems, as declared</h2>
 <div class="cards">

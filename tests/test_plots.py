@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
-from indefinite_opt import plots
+from indefinite_opt import plots, regions
 
 NAN = float("nan")
 
@@ -254,7 +254,7 @@ def in_the_plane(dimension: int = 2) -> tuple[iopt.KernelProblem, iopt.Classifie
 
 def test_decision_regions_draw_the_line_where_the_decision_is_zero() -> None:
     problem, classifier = in_the_plane()
-    ax = plots.decision_regions(problem, classifier, resolution=21).axes[0]
+    ax = regions.decision_regions(problem, classifier, resolution=21).axes[0]
     (zero,) = [c for c in ax.collections if list(getattr(c, "levels", [])) == [0.0]]
     vertices = np.concatenate([path.vertices for path in zero.get_paths()])
     np.testing.assert_allclose(vertices[:, 0], 0.5, atol=1e-12)
@@ -262,7 +262,7 @@ def test_decision_regions_draw_the_line_where_the_decision_is_zero() -> None:
 
 def test_decision_regions_draw_every_point_and_circle_the_support() -> None:
     problem, classifier = in_the_plane()
-    ax = plots.decision_regions(problem, classifier, resolution=5).axes[0]
+    ax = regions.decision_regions(problem, classifier, resolution=5).axes[0]
     drawn = {c.get_label(): np.asarray(c.get_offsets()).tolist() for c in ax.collections}
     assert drawn["class a"] == [[1.0, 0.0], [-1.0, 0.0]]
     assert drawn["class b"] == [[0.0, 2.0], [3.0, 2.0]]
@@ -273,7 +273,7 @@ def test_decision_regions_draw_every_point_and_circle_the_support() -> None:
 def test_names_of_classes_are_no_mathematics() -> None:
     problem, classifier = in_the_plane()
     problem.classes = np.array(["$1_$", r"$\bad{$"])
-    ax = plots.decision_regions(problem, classifier, resolution=5).axes[0]
+    ax = regions.decision_regions(problem, classifier, resolution=5).axes[0]
     FigureCanvasAgg(ax.figure).draw()
     assert ax.get_legend().get_texts()[0].get_text() == "class $1_$"
 
@@ -281,16 +281,16 @@ def test_names_of_classes_are_no_mathematics() -> None:
 def test_decision_regions_on_given_axes() -> None:
     figure = Figure()
     ax = figure.subplots()
-    assert plots.decision_regions(*in_the_plane(), ax=ax, resolution=5) is figure
+    assert regions.decision_regions(*in_the_plane(), ax=ax, resolution=5) is figure
     assert ax.get_xlabel() == "x₁"
 
 
 def test_decision_regions_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, classifier = in_the_plane()
     grid = np.linspace(-1.0, 1.0, 7)
-    whole = plots._on_grid(problem, classifier, grid, grid)
-    monkeypatch.setattr(plots, "_BLOCK", 5)
-    np.testing.assert_array_equal(plots._on_grid(problem, classifier, grid, grid), whole)
+    whole = regions._on_grid(problem, classifier, grid, grid)
+    monkeypatch.setattr(regions, "_BLOCK", 5)
+    np.testing.assert_array_equal(regions._on_grid(problem, classifier, grid, grid), whole)
     np.testing.assert_allclose(whole, np.tile(2.0 * grid - 1.0, (7, 1)))
 
 
@@ -298,11 +298,11 @@ def test_decision_regions_need_points_in_the_plane() -> None:
     problem, classifier = in_the_plane()
     bare = iopt.KernelProblem(problem.K, problem.labels)
     with pytest.raises(iopt.ProblemError, match="from_data"):
-        plots.decision_regions(bare, classifier)
+        regions.decision_regions(bare, classifier)
     with pytest.raises(iopt.ProblemError, match=r"X of shape \(4, 3\)"):
-        plots.decision_regions(*in_the_plane(dimension=3))
+        regions.decision_regions(*in_the_plane(dimension=3))
     other = iopt.Classifier(np.ones(3), 0.0, problem.classes)
     with pytest.raises(iopt.ProblemError, match="4 coefficients"):
-        plots.decision_regions(problem, other)
+        regions.decision_regions(problem, other)
     with pytest.raises(iopt.ParameterError, match="resolution"):
-        plots.decision_regions(problem, classifier, resolution=1)
+        regions.decision_regions(problem, classifier, resolution=1)

@@ -285,3 +285,15 @@ def test_a_failing_write_keeps_the_old_report(
         report.to_html(hand_made(), path)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_points_in_the_plane_bring_decision_regions(tmp_path: Path) -> None:
+    """One panel for each formulation, titled with it."""
+    data = iopt.datasets.load("checkerboard(n=24, cells=2)")
+    problem = iopt.KernelProblem.from_dataset(data, "gaussian")
+    comparison = iopt.compare(problem, ["SVMDual", "LPSVM(C=2)"], folds=2)
+    page = comparison.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
+    drawing = page[page.index('aria-label="Decision regions"') :].partition("</svg>")[0]
+    assert drawing.count("decision function f(x)") == 2
+    assert "LPSVM(C=2)" in drawing
+    assert len(comparison.fitted) == 2

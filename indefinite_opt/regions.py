@@ -1,0 +1,160 @@
+"""Decision regions of classifiers in the plane."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.plots import BLUE, INK, VERMILLION, side_by_side, styled
+from indefinite_opt.problem import KernelProblem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from indefinite_opt.classifier import Classifier
+    from indefinite_opt.solution import Result
+
+__all__ = ["decision_regions", "regions_figure"]
+
+Array = NDArray[np.float64]
+
+_BLOCK = 2_000_000
+"""Kernel values held at once while a decision function is evaluated on a grid."""
+
+
+@styled
+def regions_figure(problem: KernelProblem, results: Sequence[Result]) -> Figure:
+    """Decision regions of several results side by side, three in a row.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        Made by `from_data` from points in the plane.
+    results : sequence of Result
+        Solved on this problem.
+    """
+    from matplotlib.figure import Figure
+
+    rows = -(-len(results) // 3)
+    figure = Figure(figsize=(9.6, 3.1 * rows), layout="constrained")
+    axes = figure.subplots(rows, 3, squeeze=False).ravel()
+    for ax, result in zip(axes, results, strict=False):
+        decision_regions(problem, result.classifier, ax=ax, resolution=80)
+        ax.get_legend().remove()
+        ax.set_title(textwrap.fill(str(result.formulation), 38))
+    for ax in axes[len(results) :]:
+        ax.set_axis_off()
+    return figure
+
+
+@styled
+def decision_regions(
+    problem: KernelProblem, classifier: Classifier, ax: Axes | None = None, resolution: int = 200
+) -> Figure:
+    """Decision function of a classifier in the plane, with the training points.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        Made by `from_data` from points in the plane.
+    classifier : Classifier
+        Trained on this problem.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+    resolution : int
+        Grid points along each axis.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ProblemError
+        If the problem has no points in the plane, or the classifier belongs to another problem.
+    ParameterError
+        If the resolution is below 2.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    X = _plane_points(problem, classifier, resolution)
+    horizontal, vertical = (_axis_grid(X[:, k], resolution) for k in (0, 1))
+    values = _on_grid(problem, classifier, horizontal, vertical)
+    if ax is None:
+        figure, axes = side_by_side(5.6, 4.4)
+        ax = axes[0]
+    else:
+        root = ax.get_figure(root=True)
+        if root is None:
+            raise ProblemError("ax", "axes of a figure", "axes without one")
+        figure = root
+    # A few steep places would bleach all others.
+    limit = float(np.quantile(np.abs(values), 0.95)) or 1.0
+    colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
+    shades = ax.contourf(
+        horizontal, vertical, values, np.linspace(-limit, limit, 13), cmap=colors, extend="both"
+    )
+    if values.min() < 0.0 < values.max():
+        ax.contour(horizontal, vertical, values, [0.0], colors=[INK], linewidths=1.4)
+    _draw_points(ax, problem, X, classifier.support)
+    bar = figure.colorbar(shades, ax=ax, ticks=[-limit, 0.0, limit])
+    bar.ax.set_yticklabels([f"−{limit:.2g}", "0", f"{limit:.2g}"])
+    bar.set_label("decision function f(x)")
+    ax.set(xlabel="x₁", ylabel="x₂")
+    return figure
+
+
+def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: int) -> Array:
+    if resolution < 2:
+        raise ParameterError("resolution", "an integer of at least 2", repr(resolution))
+    if problem.X is None or problem.kernel is None:
+        raise ProblemError("problem", "one made by from_data", "one without points")
+    if problem.X.ndim != 2 or problem.X.shape[1] != 2:
+        raise ProblemError(
+            "problem", "points in the plane, X of shape (n, 2)", f"X of shape {problem.X.shape}"
+        )
+    if classifier.coef.size != problem.n:
+        raise ProblemError(
+            "classifier", f"{problem.n} coefficients", f"{classifier.coef.size} coefficients"
+        )
+    return problem.X
+
+
+def _axis_grid(coordinate: Array, resolution: int) -> Array:
+    low, high = float(coordinate.min()), float(coordinate.max())
+    margin = 0.08 * (high - low) or 1.0
+    return np.linspace(low - margin, high + margin, resolution)
+
+
+def _on_grid(
+    problem: KernelProblem, classifier: Classifier, horizontal: Array, vertical: Array
+) -> Array:
+    points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
+    blocks = max(1, points.shape[0] * problem.n // _BLOCK)
+    values = [
+        classifier.decision_function(problem.kernel_with(block))
+        for block in np.array_split(points, blocks)
+    ]
+    return np.concatenate(values).reshape(vertical.size, horizontal.size)
+
+
+def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np.intp]) -> None:
+    drawn = [(-1.0, VERMILLION, "^"), (1.0, BLUE, "o")]
+    for (sign, color, marker), name in zip(drawn, problem.classes, strict=True):
+        chosen = X[problem.y == sign]
+        ax.scatter(
+            chosen[:, 0], chosen[:, 1], s=22.0, color=color, marker=marker, edgecolor="white",
+            linewidth=0.6, label=f"class {name}", zorder=3,
+        )  # fmt: skip
+    ax.scatter(
+        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=INK, linewidth=0.8,
+        label=f"{support.size} support vectors", zorder=4,
+    )  # fmt: skip
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2,
+              handletextpad=0.2, columnspacing=1.0)  # fmt: skip
