@@ -78,7 +78,8 @@ class UnknownName(BadArgument):
     def __init__(self, argument: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         folded = {candidate.casefold(): candidate for candidate in names}
-        near = [folded[key] for key in difflib.get_close_matches(name.casefold(), folded, n=3)]
+        close = difflib.get_close_matches(str(name).casefold(), folded, n=3)
+        near = [folded[key] for key in close]
         hint = f"Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(argument, f"one of {', '.join(names)}", repr(name), hint)
         self.name = name

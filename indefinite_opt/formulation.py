@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.errors import InfeasibleProblem, ParameterError
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnknownName
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.structure import Structure
 
-__all__ = ["Formulation", "check_positive", "reduced_weight"]
+__all__ = ["Formulation", "check_choice", "check_positive", "check_switch", "reduced_weight"]
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -84,6 +85,18 @@ def check_positive(argument: str, value: Any, *, infinite: bool = False) -> None
         raise ParameterError(argument, expected, repr(value))
 
 
+def check_switch(argument: str, value: Any) -> None:
+    """Raise `ParameterError` unless value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(argument, "True or False", repr(value))
+
+
+def check_choice(argument: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise `UnknownName` unless value is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownName(argument, value, choices)
+
+
 def reduced_weight(argument: str, value: float | None, total: float, smaller: int) -> float:
     """Largest weight of one example in a class of total weight `total`; the default if None.
 
@@ -101,7 +114,7 @@ def reduced_weight(argument: str, value: float | None, total: float, smaller: in
     if value < least * (1.0 - 1e-12):
         raise InfeasibleProblem(
             argument,
-            f"at least {least:.6g} for a smaller class of {smaller} examples",
+            f"at least {least!r} for a smaller class of {smaller} examples",
             repr(value),
             "Below it no class can reach its total weight.",
         )

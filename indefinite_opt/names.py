@@ -28,22 +28,21 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
         If the text is not a name, optionally followed by keyword arguments in parentheses.
     """
     malformed = ParameterError(argument, "NAME or NAME(key=value, ...)", repr(text))
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        # Names such as l1-gaussian are no Python identifiers; only their argument list is.
-        name, bracket, rest = text.strip().partition("(")
-        if not name or not name.replace("-", "").isidentifier():
-            raise malformed from None
-        return name, parse_call("_(" + rest, argument)[1] if bracket else {}
-    if isinstance(node, ast.BinOp):
-        name, bracket, rest = text.strip().partition("(")
-        return name, parse_call("_(" + rest, argument)[1] if bracket else {}
-    if isinstance(node, ast.Name):
-        return node.id, {}
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+    name, bracket, rest = text.strip().partition("(")
+    # Names such as l1-gaussian are no Python identifiers; only their argument list is Python.
+    if not name.replace("-", "_").isidentifier():
         raise malformed
-    return node.func.id, {str(word.arg): _value(word.value, malformed) for word in node.keywords}
+    if not bracket:
+        return name, {}
+    try:
+        call = ast.parse("_(" + rest, mode="eval").body
+    except SyntaxError:
+        raise malformed from None
+    if not isinstance(call, ast.Call) or call.args or isinstance(call.func, ast.Call):
+        raise malformed
+    if any(word.arg is None for word in call.keywords):
+        raise malformed
+    return name, {str(word.arg): _value(word.value, malformed) for word in call.keywords}
 
 
 def _value(node: ast.expr, malformed: ParameterError) -> Any:

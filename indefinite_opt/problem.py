@@ -52,6 +52,8 @@ class KernelProblem:
     Attributes
     ----------
     K : (n, n) array, read-only
+    largest : float
+        max |K_ij|.
     y : (n,) array of -1.0 and +1.0
     classes : (2,) array
         The caller's labels for -1 and +1.
@@ -75,7 +77,7 @@ class KernelProblem:
     def __init__(
         self, K: ArrayLike, y: ArrayLike, *, symmetrize: bool = False, name: str = "problem"
     ) -> None:
-        matrix = _checked_matrix(K, "K", symmetrize)
+        matrix, self.largest = _checked_matrix(K, "K", symmetrize)
         self.K = matrix.view()
         self.K.flags.writeable = False
         self.classes, self.y = _checked_labels(y, matrix.shape[0])
@@ -197,7 +199,7 @@ class KernelProblem:
         array([[-0., -2.],
                [-2., -0.]])
         """
-        distances = _checked_matrix(D, "D", symmetrize)
+        distances, _ = _checked_matrix(D, "D", symmetrize)
         if not (np.isfinite(gamma) and gamma > 0):
             raise ParameterError("gamma", "a positive number", repr(gamma))
         forms: dict[str, Callable[[], Array]] = {
@@ -412,8 +414,8 @@ def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
     return fitted
 
 
-def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:
-    """A square, finite, symmetric float64 matrix, validated in O(n²) time and O(n) memory."""
+def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> tuple[Array, float]:
+    """A square, finite, symmetric float64 matrix and its largest |entry|, in O(n²)."""
     try:
         matrix = np.ascontiguousarray(K, dtype=float)
     except (TypeError, ValueError) as error:
@@ -447,7 +449,7 @@ def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> Array:
             f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
             f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
         )
-    return matrix
+    return matrix, largest
 
 
 def _checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:

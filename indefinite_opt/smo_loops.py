@@ -148,8 +148,9 @@ def pair_steps(K, y, group, groups, h, upper, alpha, v, tolerance, steps):
         old_i, old_j = alpha[i], alpha[j]
         _move(i, delta, room_i, alpha, y, upper)
         _move(j, -delta, room_j, alpha, y, upper)
-        if alpha[i] == old_i or alpha[j] == old_j:
-            # The step is below the rounding of the weights: undo it, nothing more can be gained.
+        ends_at_bound = delta >= room_i or delta >= room_j
+        if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
+            # The step is below the rounding of a weight: undo it, nothing more can be gained.
             alpha[i], alpha[j] = old_i, old_j
             return STALLED, step, worst, i, j
         _refresh(i, alpha, y, upper, rise_penalty[g], fall_penalty[g], fall_room[g])

@@ -231,17 +231,26 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
         if set(start) != {structure.variable}:
             raise ProblemError("start", f"the name {structure.variable}", ", ".join(start))
         given = start[structure.variable]
-    x = np.array(given, dtype=float)
+    try:
+        x = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError("start", f"{structure.n} finite numbers", str(error)) from None
     if x.shape != (structure.n,) or not np.all(np.isfinite(x)):
         raise ProblemError("start", f"{structure.n} finite numbers", f"shape {x.shape}")
     return structure.project(x)
 
 
+def _is_number(value: object) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool)
+
+
 def _check_limits(tol: float, time_limit: float | None, max_iter: int | None) -> None:
     check_tolerance(tol)
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
         raise ParameterError("time_limit", "a positive number of seconds", repr(time_limit))
-    if max_iter is not None and not (isinstance(max_iter, int | np.integer) and max_iter > 0):
+    whole = isinstance(max_iter, int | np.integer) and not isinstance(max_iter, bool)
+    if max_iter is not None and not (whole and max_iter > 0):
         raise ParameterError("max_iter", "a positive integer", repr(max_iter))
 
 

@@ -140,21 +140,22 @@ class BoxLineQP:
     def gradient_unit(self, gradient: Array) -> float:
         """Size that a KKT residual is compared with.
 
-        |c| where there is a linear term (the margin 1 of an SVM), else the gradient's own size;
-        never below 1e-6 of the gradient, where rounding would decide.
+        |c| where there is a linear term (the margin 1 of an SVM), never below 1e-6 of the gradient,
+        where rounding would decide. Without one the gradient's own size, never below 1e-3 of what
+        it could be if nothing cancelled: where two hulls meet it vanishes altogether.
         """
         largest = float(np.max(np.abs(gradient - self.linear)))
-        if self.linear == 0.0:
-            return largest if largest > 0.0 else 1.0
-        return max(abs(self.linear), 1e-6 * largest)
+        if self.linear != 0.0:
+            return max(abs(self.linear), 1e-6 * largest)
+        possible = self.hessian * self.problem.largest * self.total
+        return max(largest, 1e-3 * possible) or 1.0
 
     @property
     def objective_unit(self) -> float:
         """Smallest size that a gap is divided by: 1, or the scale of K in a homogeneous problem."""
         if self.linear != 0.0:
             return 1.0
-        largest = float(max(self.problem.K.max(), -self.problem.K.min()))
-        return min(1.0, largest) if largest > 0.0 else 1.0
+        return min(1.0, self.problem.largest) or 1.0
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""

@@ -92,7 +92,7 @@ class GuoSchuurmansLP(Formulation):
     def structure(self, problem: KernelProblem) -> LinearProgram:
         """x = (α, δ); rows Δᵀα - δe ≤ 0, yᵀα = 0, eᵀα = 1."""
         n, zeros = problem.n, np.zeros(problem.n)
-        largest = 2.0 * float(max(problem.K.max(), -problem.K.min()))
+        largest = 2.0 * problem.largest
         if self.sensitivity is not None:
             largest = float(np.max(np.abs(checked_sensitivity(self.sensitivity, problem))))
         return LinearProgram(
@@ -107,7 +107,7 @@ class GuoSchuurmansLP(Formulation):
             write=lambda values: np.append(values["alpha"], values["delta"]),
             read_multipliers=_read_multipliers,
             write_multipliers=_write_multipliers,
-            unit=min(1.0, largest) if largest > 0 else 1.0,
+            unit=min(1.0, largest) or 1.0,
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.classifier import TREATMENTS, Classifier, KernelChange
-from indefinite_opt.errors import UnknownName
-from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.formulation import (
+    Formulation,
+    check_choice,
+    check_positive,
+    check_switch,
+)
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.spectrum import TRANSFORMS
@@ -67,10 +71,9 @@ class SpectrumSVM(Formulation):
 
     def __post_init__(self) -> None:
         check_positive("C", self.C)
-        if self.transform not in TRANSFORMS:
-            raise UnknownName("transform", self.transform, TRANSFORMS)
-        if self.new_points not in TREATMENTS:
-            raise UnknownName("new_points", self.new_points, TREATMENTS)
+        check_choice("transform", self.transform, TRANSFORMS)
+        check_switch("centered", self.centered)
+        check_choice("new_points", self.new_points, TREATMENTS)
 
     def declare(self, problem: KernelProblem) -> Program:
         import cvxpy as cp

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.formulation import Formulation, check_positive, check_switch
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.structure import BoxLineQP
@@ -70,6 +70,7 @@ class SVMDual(Formulation):
 
     def __post_init__(self) -> None:
         check_positive("C", self.C, infinite=True)
+        check_switch("bias", self.bias)
 
     def declare(self, problem: KernelProblem) -> Program:
         import cvxpy as cp

@@ -73,6 +73,9 @@ class _Run:
         qp, task = self.qp, self.task
         limit = task.max_iter if task.max_iter is not None else max(10_000_000, 100 * qp.n)
         chunk = max(10, _ENTRIES // qp.n)
+        if np.isinf(qp.upper):
+            # Looks at the clock are also looks at the ray.
+            chunk = min(chunk, 100 * qp.n)
         target, exact, stalls = task.tol, True, 0
         while True:
             unit = qp.gradient_unit(self._gradient())
@@ -82,10 +85,10 @@ class _Run:
             self.iterations += done
             exact = exact and done == 0
             stopped = self._report(violation / unit)
-            if state == smo_loops.UNBOUNDED or self._on_unbounded_ray():
+            if state == smo_loops.UNBOUNDED or self._grow():
                 raise UnboundedProblem(
-                    f"{task.formulation} is unbounded: its objective has no curvature against "
-                    f"the direction of the weights reached after {self.iterations} steps "
+                    f"{task.formulation} is unbounded, up to rounding: no curvature opposes "
+                    f"the direction of the weights that {self.iterations} steps have reached "
                     f"(last pair {i}, {j}). Use a finite upper bound."
                 )
             if state == smo_loops.RUNNING:
@@ -142,15 +145,22 @@ class _Run:
         self.trace.add(task.elapsed, self.iterations, objective, residual)
         return bool(task.callback and task.callback(self.trace))
 
-    def _on_unbounded_ray(self) -> bool:
-        """Whether F falls without end along the weights themselves.
+    def _grow(self) -> bool:
+        """With u = ∞ and no fixed total: go to the minimum along the ray of the weights.
 
-        With u = ∞ the feasible set without fixed total is a cone: αᵀHα < 0 with a descent
-        linear term proves it. The margin is the rounding of the product.
+        The feasible set is then a cone, so that tα is feasible for every t > 0, with
+        F(tα) = ½t²αᵀHα + ct eᵀα. Whether F falls without end along it: αᵀHα ≤ 0 up to rounding.
         """
-        qp = self.qp
-        if np.isfinite(qp.upper) or qp.lines == 2 or not self.alpha.any():
+        qp, alpha = self.qp, self.alpha
+        if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
             return False
-        product = self._gradient() - qp.linear
-        rounding = qp.n * np.finfo(float).eps * float(self.alpha @ np.abs(product))
-        return bool(self.alpha @ product < -rounding)
+        total = float(alpha.sum())
+        curvature = float(alpha @ (self._gradient() - qp.linear))
+        rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest * total**2
+        if curvature <= rounding:
+            return True
+        factor = -qp.linear * total / curvature
+        if factor > 1.01:
+            self.alpha = factor * alpha
+            self.v = self._exact_v()
+        return False

@@ -55,40 +55,62 @@ class UNO(Solver):
 
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)
-        generator = np.random.default_rng(task.seed)
-        best, best_value, trace, iterations, failures = None, np.inf, Trace(), 0, []
+        found = _Found(task, qp)
         status = Status.SOLVED
-        for attempt in range(self.starts):
-            if attempt == 0:
-                start = qp.start() if task.start is None else task.start
-            else:
-                start = qp.random_start(generator)
-            x, steps, words = _run(task, qp, start)
-            iterations += steps
-            if x is None:
-                failures.append(words)
-            else:
-                x = qp.project(x)
-                value = qp.value(x)
-                if value < best_value:
-                    best, best_value = x, value
-                residual = qp.first_order(x, qp.gradient(x), task.tol).residual
-                trace.add(task.elapsed, iterations, qp.sense * value, residual)
-                if task.callback and task.callback(trace):
+        try:
+            for start in self._starts(task, qp):
+                stopped = found.add(*_run(task, qp, start))
+                if stopped:
                     status = Status.INTERRUPTED
                     break
-            if task.elapsed >= task.time_limit:
-                status = Status.TIME_LIMIT
-                break
-        if best is None:
-            raise SolverFailed(f"UNO returned no point for {task.formulation}: {failures[0]}")
+                if task.elapsed >= task.time_limit:
+                    status = Status.TIME_LIMIT
+                    break
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        if found.best is None:
+            words = found.failures[0] if found.failures else str(status.value)
+            raise SolverFailed(f"UNO returned no point for {task.formulation}: {words}")
         return Solution(
-            values=qp.values(best),
+            values=qp.values(found.best),
             status=status,
-            iterations=iterations,
-            trace=trace,
-            message=f"{len(trace)} of {attempt + 1} starts ended at a point",
+            iterations=found.iterations,
+            trace=found.trace,
+            message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
         )
+
+    def _starts(self, task: Task, qp: BoxLineQP) -> Iterator[Array]:
+        yield qp.start() if task.start is None else task.start
+        generator = np.random.default_rng(task.seed)
+        for _ in range(self.starts - 1):
+            yield qp.random_start(generator)
+
+
+class _Found:
+    """The best point so far, and how the search went."""
+
+    def __init__(self, task: Task, qp: BoxLineQP) -> None:
+        self.task, self.qp = task, qp
+        self.best: Array | None = None
+        self.value = np.inf
+        self.iterations = 0
+        self.trace = Trace()
+        self.failures: list[str] = []
+
+    def add(self, x: Array | None, steps: int, words: str) -> bool:
+        """Take note of one start; whether the callback wants to stop."""
+        task, qp = self.task, self.qp
+        self.iterations += steps
+        if x is None:
+            self.failures.append(words)
+            return False
+        x = qp.project(x)
+        value = qp.value(x)
+        if value < self.value:
+            self.best, self.value = x, value
+        residual = qp.first_order(x, qp.gradient(x), task.tol).residual
+        self.trace.add(task.elapsed, self.iterations, qp.sense * value, residual)
+        return bool(task.callback and task.callback(self.trace))
 
 
 def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
