@@ -287,7 +287,9 @@ def warm_up(names: Iterable[str]) -> None:
     for name in names:
         for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP"):
             if name in fitting_solvers(formulation):
-                solve(tiny, formulation, solver=name)
+                # A solver that cannot run says so in its own cells.
+                with contextlib.suppress(*_FAILURES):
+                    solve(tiny, formulation, solver=name)
 
 
 def _cell(

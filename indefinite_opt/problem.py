@@ -20,16 +20,11 @@ from indefinite_opt.spectrum import (
     spectrum,
     zero_tolerance,
 )
+from indefinite_opt.validation import checked_labels, checked_matrix
 
-__all__ = ["SYMMETRY_TOLERANCE", "KernelProblem", "Split"]
+__all__ = ["KernelProblem", "Split"]
 
 Array = NDArray[np.float64]
-
-SYMMETRY_TOLERANCE = 1e-10
-"""Largest |K_ij - K_ji| accepted, relative to max |K_ij|: far above the rounding of any kernel
-function, far below anything that would change a certificate at tol = 1e-6."""
-
-_BLOCK = 256
 
 
 class KernelProblem:
@@ -64,8 +59,8 @@ class KernelProblem:
     Raises
     ------
     ProblemError
-        If K is not square, finite and symmetric within `SYMMETRY_TOLERANCE`, or y does not have
-        n entries of exactly two classes.
+        If K is not square, finite and symmetric within `validation.SYMMETRY_TOLERANCE`, or y does
+        not have n entries of exactly two classes.
 
     Examples
     --------
@@ -77,10 +72,10 @@ class KernelProblem:
     def __init__(
         self, K: ArrayLike, y: ArrayLike, *, symmetrize: bool = False, name: str = "problem"
     ) -> None:
-        matrix, self.largest = _checked_matrix(K, "K", symmetrize)
+        matrix, self.largest = checked_matrix(K, "K", symmetrize)
         self.K = matrix.view()
         self.K.flags.writeable = False
-        self.classes, self.y = _checked_labels(y, matrix.shape[0])
+        self.classes, self.y = checked_labels(y, matrix.shape[0])
         self.name = name
         self.X: Array | None = None
         self.kernel: Callable[..., Array] | None = None
@@ -199,7 +194,7 @@ class KernelProblem:
         array([[-0., -2.],
                [-2., -0.]])
         """
-        distances, _ = _checked_matrix(D, "D", symmetrize)
+        distances, _ = checked_matrix(D, "D", symmetrize)
         if not (np.isfinite(gamma) and gamma > 0):
             raise ParameterError("gamma", "a positive number", repr(gamma))
         forms: dict[str, Callable[[], Array]] = {
@@ -412,56 +407,3 @@ def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
         raise ProblemError("X", "a finite matrix, one row a point", f"shape {X.shape}")
     fitted: Callable[[Array], Array] = transformer.fit(X).transform
     return fitted
-
-
-def _checked_matrix(K: ArrayLike, argument: str, symmetrize: bool) -> tuple[Array, float]:
-    """A square, finite, symmetric float64 matrix and its largest |entry|, in O(n²)."""
-    try:
-        matrix = np.ascontiguousarray(K, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
-    if symmetrize:
-        matrix = 0.5 * (matrix + matrix.T)
-    # One pass over the upper triangle, block by block while it is in cache. Non-finite entries
-    # survive the maxima of |K_ij - K_ji| and |K_ij|.
-    largest, asymmetry, place = 0.0, 0.0, (0, 0)
-    for first in range(0, matrix.shape[0], _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        block, mirror = matrix[rows, first:], matrix[first:, rows].T
-        with np.errstate(invalid="ignore"):
-            difference = np.abs(block - mirror)
-        worst = float(difference.max())
-        largest = max(largest, float(block.max()), -float(block.min()))
-        if not (np.isfinite(worst) and np.isfinite(largest)):
-            row, column = np.argwhere(~np.isfinite(matrix))[0]
-            entry = f"{matrix[row, column]} at ({row}, {column})"
-            raise ProblemError(argument, "finite numbers", entry)
-        if worst > asymmetry:
-            i, j = divmod(int(difference.argmax()), difference.shape[1])
-            asymmetry, place = worst, (first + i, first + j)
-    if asymmetry > SYMMETRY_TOLERANCE * largest:
-        i, j = place
-        raise ProblemError(
-            argument,
-            f"a symmetric matrix (within {SYMMETRY_TOLERANCE:g} of its largest entry)",
-            f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
-            f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
-        )
-    return matrix, largest
-
-
-def _checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ProblemError("y", "a vector of labels", f"shape {labels.shape}")
-    if labels.size != n:
-        raise ProblemError("y", f"{n} labels, one for each row of K", f"{labels.size} labels")
-    if labels.dtype.kind in "fc" and not np.all(np.isfinite(labels)):
-        raise ProblemError("y", "finite labels", "NaN or infinite entries")
-    classes = np.unique(labels)
-    if classes.size != 2:
-        shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
-        raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})")
-    return classes, np.where(labels == classes[1], 1.0, -1.0)

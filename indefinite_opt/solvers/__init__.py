@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import inspect
-import pkgutil
 
+from indefinite_opt.discovery import discover
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.solver import Solver
 
@@ -16,18 +14,7 @@ __all__ = ["get", "known"]
 @functools.cache
 def known() -> dict[str, type[Solver]]:
     """Every solver by name, in the order of the file names."""
-    found: dict[str, type[Solver]] = {}
-    for module in pkgutil.iter_modules(__path__):
-        members = vars(importlib.import_module(f"{__name__}.{module.name}")).values()
-        for member in members:
-            if (
-                inspect.isclass(member)
-                and issubclass(member, Solver)
-                and not inspect.isabstract(member)
-                and member.__module__ == f"{__name__}.{module.name}"
-            ):
-                found[member.name] = member
-    return found
+    return {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]
 
 
 def get(solver: str | Solver) -> Solver:
