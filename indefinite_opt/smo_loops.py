@@ -68,14 +68,22 @@ def _first(v, penalty, value):
     return -1
 
 
+@njit(cache=True, fastmath=_VECTORISE)
+def _maximum(gain):
+    best = 0.0
+    for t in range(gain.size):
+        best = max(best, gain[t])
+    return best
+
+
 @njit(cache=True)
 def _largest(gain):
-    best, at = -1.0, -1
+    # A vectorised maximum and a search for it beat one loop that does both.
+    best = _maximum(gain)
     for t in range(gain.size):
-        if gain[t] > best:
-            best = gain[t]
-            at = t
-    return at
+        if gain[t] == best:
+            return t
+    return -1
 
 
 @njit(cache=True)
@@ -99,10 +107,17 @@ def _move(t, step, room, alpha, y, upper):
 
 
 @njit(cache=True)
-def pair_steps(K, y, group, groups, h, upper, alpha, v, tolerance, steps):
+def _gather(row, K_i, active):
+    for t in range(active.size):
+        row[t] = K_i[active[t]]
+
+
+@njit(cache=True)
+def pair_steps(K, active, y, group, groups, h, upper, alpha, v, tolerance, steps):
     """Up to `steps` pair updates of min F on a box with one line, or one line for each class.
 
-    Pairs stay inside a group: one group for yᵀα = 0, the two classes for a fixed weight of each.
+    Only the indices in `active` take part; y, group, alpha and v are given for those alone. Pairs
+    stay inside a group: one group for yᵀα = 0, the two classes for a fixed weight of each.
     The first index is the largest violator of the worse group, the second has the largest
     `_gains`: the second-order selection of Fan, Chen & Lin (2005), who prove that it converges to
     stationary points for any symmetric K. The step is Lin & Lin (27): to the minimum of a convex
@@ -111,40 +126,51 @@ def pair_steps(K, y, group, groups, h, upper, alpha, v, tolerance, steps):
 
     Returns
     -------
-    state, steps done, largest violation m - M over the groups, the two indices of the last pair
+    state, steps done, largest violation m - M over the groups, decrease of F, and a mask of the
+    indices worth keeping: those not at a bound with a multiplier of the right sign
     """
     n = y.size
+    whole = n == K.shape[0]
     rise_penalty = np.full((groups, n), -np.inf)
     fall_penalty = np.full((groups, n), -np.inf)
     fall_room = np.zeros((groups, n))
-    diagonal = np.empty(n)
-    gain = np.empty(n)
+    diagonal, gain = np.empty(n), np.empty(n)
+    row_i, row_j = np.empty(n), np.empty(n)
     for t in range(n):
         g = group[t]
         _refresh(t, alpha, y, upper, rise_penalty[g], fall_penalty[g], fall_room[g])
-        diagonal[t] = K[t, t]
+        diagonal[t] = K[active[t], active[t]]
     floor = max(FLOOR * h * np.max(np.abs(diagonal)), TINY)
-    i, j = -1, -1
+    tops, bottoms = np.zeros(groups), np.zeros(groups)
+    decrease, state = 0.0, RUNNING
     for step in range(steps + 1):
-        worst, g, high = -np.inf, 0, 0.0
+        worst, g = -np.inf, 0
         for candidate in range(groups):
             top, bottom = _extremes(v, rise_penalty[candidate], fall_penalty[candidate])
+            tops[candidate], bottoms[candidate] = top, bottom
             if top - bottom > worst:
-                worst, g, high = top - bottom, candidate, top
+                worst, g = top - bottom, candidate
         if worst <= tolerance:
-            return CONVERGED, step, max(worst, 0.0), i, j
+            state = CONVERGED
+            break
         if step == steps:
-            return RUNNING, step, worst, i, j
+            break
 
-        i = _first(v, rise_penalty[g], high)
+        i = _first(v, rise_penalty[g], tops[g])
+        K_i = K[active[i]]
+        if not whole:
+            _gather(row_i, K_i, active)
+            K_i = row_i
         room_i = min(upper - alpha[i] if y[i] > 0 else alpha[i], FAR)
-        _gains(gain, v, K[i], diagonal, fall_room[g], high, diagonal[i], h, floor)
+        _gains(gain, v, K_i, diagonal, fall_room[g], tops[g], diagonal[i], h, floor)
         j = _largest(gain)
         room_j = fall_room[g, j]
-        curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K[i, j])
-        delta = min(min(room_i, room_j), (high - v[j]) / max(curvature, TINY))
+        slope = tops[g] - v[j]
+        curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
+        delta = min(min(room_i, room_j), slope / max(curvature, TINY))
         if delta >= FAR:
-            return UNBOUNDED, step, worst, i, j
+            state = UNBOUNDED
+            break
         old_i, old_j = alpha[i], alpha[j]
         _move(i, delta, room_i, alpha, y, upper)
         _move(j, -delta, room_j, alpha, y, upper)
@@ -152,11 +178,25 @@ def pair_steps(K, y, group, groups, h, upper, alpha, v, tolerance, steps):
         if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
             # The step is below the rounding of a weight: undo it, nothing more can be gained.
             alpha[i], alpha[j] = old_i, old_j
-            return STALLED, step, worst, i, j
+            state = STALLED
+            break
+        decrease += delta * (slope - 0.5 * curvature * delta)
         _refresh(i, alpha, y, upper, rise_penalty[g], fall_penalty[g], fall_room[g])
         _refresh(j, alpha, y, upper, rise_penalty[g], fall_penalty[g], fall_room[g])
-        _apply(v, K[i], K[j], h * delta)
-    return RUNNING, steps, worst, i, j
+        K_j = K[active[j]]
+        if not whole:
+            _gather(row_j, K_j, active)
+            K_j = row_j
+        _apply(v, K_i, K_j, h * delta)
+    keep = np.empty(n, np.bool_)
+    for t in range(n):
+        g = group[t]
+        may_rise, may_fall = rise_penalty[g, t] == 0.0, fall_penalty[g, t] == 0.0
+        if may_rise and may_fall:
+            keep[t] = True
+        else:
+            keep[t] = v[t] >= bottoms[g] if may_rise else v[t] <= tops[g]
+    return state, step, max(worst, 0.0), decrease, keep
 
 
 @njit(cache=True)
@@ -168,10 +208,10 @@ def coordinate_steps(K, y, h, upper, alpha, v, tolerance, steps):
 
     Returns
     -------
-    state, steps done, largest violation, the last coordinate twice
+    state, steps done, largest violation, decrease of F
     """
     n = y.size
-    i = -1
+    decrease = 0.0
     for step in range(steps + 1):
         violation, best, i = 0.0, -1.0, -1
         for t in range(n):
@@ -184,19 +224,20 @@ def coordinate_steps(K, y, h, upper, alpha, v, tolerance, steps):
                 if gain > best:
                     best, i = gain, t
         if violation <= tolerance:
-            return CONVERGED, step, violation, i, i
+            return CONVERGED, step, violation, decrease
         if step == steps:
-            return RUNNING, step, violation, i, i
+            return RUNNING, step, violation, decrease
         outward = y[i] * v[i] > 0.0
         room = min(upper - alpha[i] if outward else alpha[i], FAR)
         length = min(room, abs(v[i]) / max(h * K[i, i], TINY))
         if length >= FAR:
-            return UNBOUNDED, step, violation, i, i
+            return UNBOUNDED, step, violation, decrease
         old = alpha[i]
         _move(i, length if v[i] > 0.0 else -length, room, alpha, y, upper)
         if alpha[i] == old:
-            return STALLED, step, violation, i, i
+            return STALLED, step, violation, decrease
+        decrease += best
         change = h * y[i] * (alpha[i] - old)
         for t in range(n):
             v[t] -= change * K[i, t]
-    return RUNNING, steps, violation, i, i
+    return RUNNING, steps, violation, decrease

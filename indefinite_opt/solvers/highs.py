@@ -80,6 +80,8 @@ class HighsSession(Session):
             # Nearly degenerate games can keep the simplex method busy for ever.
             limit = _SIMPLEX_SHARE * (highs.getNumCol() + highs.getNumRow()) + 1000
         _limit_iterations(highs, limit)
+        # A kernel matrix has no rows to remove, and looking for them takes longer than the simplex.
+        highs.setOptionValue("presolve", "off")
         highs.setOptionValue("solver", "choose")
         highs.setOptionValue("run_crossover", "on")
         highs.run()

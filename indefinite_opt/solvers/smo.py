@@ -16,10 +16,13 @@ __all__ = ["SMO"]
 
 Array = NDArray[np.float64]
 
-_ENTRIES = 20_000_000
-"""Kernel entries read between two looks at the clock: some 20 ms."""
+_SHRINK_EVERY = 1000
+"""Steps between two looks at the clock and at the points that have settled at a bound."""
 
-_REFRESHES = 20
+_SHRINK_BELOW = 0.9
+"""Share of the active points that must remain for shrinking to pay for its copies."""
+
+_REFRESHES = 100
 """Exact recomputations of the gradient before rounding is blamed."""
 
 
@@ -52,19 +55,23 @@ class SMO(Solver):
 
 
 class _Run:
-    """State of one descent: weights, v = -y∘∇F, and progress."""
+    """State of one descent.
+
+    `alpha` and `v` = -y∘∇F cover all points; between exact gradients `v` is kept up to date on the
+    `active` ones only, and `value` = F by the decrease of every step.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.qp = qp = cast("BoxLineQP", task.structure)
         self.alpha = qp.start() if task.start is None else task.start.copy()
-        self.v = self._exact_v()
         self.group = (
             (qp.problem.y < 0).astype(np.int64) if qp.lines == 2 else np.zeros(qp.n, np.int64)
         )
         self.iterations = 0
-        self.refreshes = 0
+        self.refreshes = -1
         self.trace = Trace()
+        self._refresh()
 
     def until_stationary(self) -> Status:
         """Steps until the first-order tests of the certificate pass, with an exact gradient."""
@@ -72,24 +79,17 @@ class _Run:
 
         qp, task = self.qp, self.task
         limit = task.max_iter if task.max_iter is not None else max(10_000_000, 100 * qp.n)
-        chunk = max(10, _ENTRIES // qp.n)
-        if np.isinf(qp.upper):
-            # Looks at the clock are also looks at the ray.
-            chunk = min(chunk, 100 * qp.n)
-        target, exact, stalls = task.tol, True, 0
+        # The points left out are examined once on the way, before the last digits are sought.
+        target, stalls, coarse = task.tol, 0, 10.0
         while True:
-            unit = qp.gradient_unit(self._gradient())
-            state, done, violation, i, j = self._steps(
-                target * unit, min(chunk, limit - self.iterations)
-            )
-            self.iterations += done
-            exact = exact and done == 0
-            stopped = self._report(violation / unit)
+            steps = min(_SHRINK_EVERY, limit - self.iterations)
+            state, residual = self._steps(coarse * target * self.unit, steps)
+            stopped = self._report(residual)
             if state == smo_loops.UNBOUNDED or self._grow():
                 raise UnboundedProblem(
-                    f"{task.formulation} is unbounded, up to rounding: no curvature opposes "
-                    f"the direction of the weights that {self.iterations} steps have reached "
-                    f"(last pair {i}, {j}). Use a finite upper bound."
+                    f"{task.formulation} is unbounded, up to rounding: no curvature opposes the "
+                    f"direction of the weights that {self.iterations} steps have reached. "
+                    "Use a finite upper bound."
                 )
             if state == smo_loops.RUNNING:
                 if stopped:
@@ -99,50 +99,72 @@ class _Run:
                 if task.elapsed >= task.time_limit:
                     return Status.TIME_LIMIT
                 continue
-            if exact:
+            if self.exact and coarse == 1.0:
                 # A small violation of each condition may still add up to a large gap; half of the
                 # tolerance is left for the rounding that a rigorous bound allows for.
                 excess = self._complementarity() / (0.5 * task.tol)
                 if excess <= 1.0:
                     return Status.SOLVED
                 target *= max(0.5 / excess, 0.01)
-            stalls += state == smo_loops.STALLED
-            if (state == smo_loops.STALLED and exact) or stalls > 1 or self.refreshes >= _REFRESHES:
+            stalled = state == smo_loops.STALLED
+            stalls += stalled
+            if (stalled and self.exact) or stalls > 3 or self.refreshes >= _REFRESHES:
                 return Status.INACCURATE
-            self.v, exact = self._exact_v(), True
-            self.refreshes += 1
+            coarse = 1.0
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Exact gradient at all points, and all points active again."""
+        qp = self.qp
+        gradient = qp.gradient(self.alpha)
+        self.v = -qp.problem.y * gradient
+        self.value = qp.value(self.alpha, gradient)
+        self.unit = qp.gradient_unit(gradient)
+        self.active = np.arange(qp.n)
+        self.exact = True
+        self.refreshes += 1
+
+    def _steps(self, tolerance: float, steps: int) -> tuple[int, float]:
+        """Steps on the active points, then shrinking; state and residual."""
+        from indefinite_opt import smo_loops
+
+        qp, active = self.qp, self.active
+        K, y = qp.problem.K, qp.problem.y
+        limits = (tolerance, steps)
+        outcome: Any
+        if qp.lines == 0:
+            outcome = smo_loops.coordinate_steps(
+                K, y, qp.hessian, qp.upper, self.alpha, self.v, *limits
+            )
+            state, done, violation, decrease = outcome
+        else:
+            alpha, v = self.alpha[active], self.v[active]
+            outcome = smo_loops.pair_steps(
+                K, active, y[active], self.group[active], qp.lines, qp.hessian, qp.upper, alpha, v,
+                *limits,
+            )  # fmt: skip
+            state, done, violation, decrease, keep = outcome
+            self.alpha[active], self.v[active] = alpha, v
+            running = state == smo_loops.RUNNING
+            if running and np.count_nonzero(keep) < _SHRINK_BELOW * active.size:
+                # What is left out is examined again, with an exact gradient, before any claim.
+                self.active = active[keep]
+        self.exact = self.exact and done == 0
+        self.iterations += done
+        self.value -= decrease
+        return int(state), float(violation) / self.unit
 
     def _complementarity(self) -> float:
         """Multipliers times slacks, relative to the objective, as the certificate has it."""
-        qp, gradient = self.qp, self._gradient()
+        qp, gradient = self.qp, -self.qp.problem.y * self.v
         first_order = qp.first_order(self.alpha, gradient)
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
         return total / max(qp.objective_unit, abs(qp.value(self.alpha, gradient)))
 
-    def _steps(self, tolerance: float, steps: int) -> tuple[int, int, float, int, int]:
-        from indefinite_opt import smo_loops
-
-        qp = self.qp
-        shared = (qp.hessian, qp.upper, self.alpha, self.v, tolerance, steps)
-        K, y = qp.problem.K, qp.problem.y
-        outcome: Any
-        if qp.lines == 0:
-            outcome = smo_loops.coordinate_steps(K, y, *shared)
-        else:
-            outcome = smo_loops.pair_steps(K, y, self.group, max(qp.lines, 1), *shared)
-        return cast("tuple[int, int, float, int, int]", outcome)
-
-    def _exact_v(self) -> Array:
-        return -self.qp.problem.y * self.qp.gradient(self.alpha)
-
-    def _gradient(self) -> Array:
-        return -self.qp.problem.y * self.v
-
     def _report(self, residual: float) -> bool:
         """Add to the trace; whether the callback wants to stop."""
-        qp, task = self.qp, self.task
-        objective = qp.sense * qp.value(self.alpha, self._gradient())
-        self.trace.add(task.elapsed, self.iterations, objective, residual)
+        task = self.task
+        self.trace.add(task.elapsed, self.iterations, self.qp.sense * self.value, residual)
         return bool(task.callback and task.callback(self.trace))
 
     def _grow(self) -> bool:
@@ -155,12 +177,12 @@ class _Run:
         if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
             return False
         total = float(alpha.sum())
-        curvature = float(alpha @ (self._gradient() - qp.linear))
+        curvature = 2.0 * (self.value - qp.linear * total)
         rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest * total**2
         if curvature <= rounding:
             return True
         factor = -qp.linear * total / curvature
         if factor > 1.01:
             self.alpha = factor * alpha
-            self.v = self._exact_v()
+            self._refresh()
         return False
