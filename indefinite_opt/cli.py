@@ -68,6 +68,8 @@ class Form(StrEnum):
     raw = "raw"
 
 
+DEFAULT_KERNEL = "sigmoid"
+
 Data = Annotated[
     str,
     typer.Argument(help="A data set (see `list data`), or a .npz file with y and X, K or D."),
@@ -137,9 +139,7 @@ def show(
 ) -> None:
     """Show a formulation as mathematics, generated from its declaration."""
     formulation = as_formulation(name)
-    # Any problem will do: only the symbols are shown. This one is indefinite and small.
-    K = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]])
-    program = formulation.declare(iopt.KernelProblem(K, [1, -1, 1]))
+    program = formulation.declare(_toy_problem())
     if latex:
         console.print(program.latex(), highlight=False, markup=False, soft_wrap=True)
         return
@@ -154,7 +154,7 @@ def show(
 def solve(
     data: Data,
     formulation: Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")],
-    kernel: Kernel = "sigmoid",
+    kernel: Kernel = DEFAULT_KERNEL,
     gamma: GammaOption = None,
     a: AOption = None,
     r: ROption = None,
@@ -211,7 +211,7 @@ def verify(
     data: Data,
     formulation: Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")],
     values: Annotated[Path, typer.Argument(help="Values to check: .npz, or .json, by name.")],
-    kernel: Kernel = "sigmoid",
+    kernel: Kernel = DEFAULT_KERNEL,
     gamma: GammaOption = None,
     a: AOption = None,
     r: ROption = None,
@@ -247,7 +247,7 @@ def verify(
 @app.command()
 def compare(
     data: Data,
-    kernel: Kernel = "sigmoid",
+    kernel: Kernel = DEFAULT_KERNEL,
     gamma: GammaOption = None,
     a: AOption = None,
     r: ROption = None,
@@ -301,8 +301,8 @@ def compare(
         comparison.frame.to_csv(folder / "cells.csv", index=False)
         (folder / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
     if as_json:
-        summary = comparison.summary.replace({np.nan: None})
-        _print_json({"settings": comparison.settings, "table": summary.to_dict("records")})
+        table = comparison.summary.to_dict("records")
+        _print_json({"settings": comparison.settings, "table": table})
         return
     from indefinite_opt.report import terminal_table
 
@@ -318,15 +318,29 @@ def _problem(
     form: Form,
     data_dir: Path | None,
 ) -> iopt.KernelProblem:
-    path = Path(data)
-    if path.suffix == ".npz" or path.exists():
-        dataset = _read_dataset(path)
-    else:
-        dataset = iopt.datasets.load(data, data_dir)
+    dataset = _dataset(data, data_dir)
+    if dataset.X is None and (parameters or kernel != DEFAULT_KERNEL):
+        raise iopt.ParameterError(
+            "kernel", "none, for data that bring their own as similarities or distances",
+            ", ".join([kernel, *(f"{name}={value}" for name, value in parameters.items())]),
+        )  # fmt: skip
     chosen = iopt.kernels.get(kernel, **parameters)
     return iopt.KernelProblem.from_dataset(
         dataset, chosen, scaling=None if scaling is Scaling.none else scaling.value, form=form.value
     )
+
+
+def _dataset(data: str, data_dir: Path | None) -> iopt.datasets.Dataset:
+    path = Path(data)
+    if path.suffix == ".npz":
+        return _read_dataset(path)
+    try:
+        # A name wins over a file or folder that happens to have it.
+        return iopt.datasets.load(data, data_dir)
+    except (iopt.ParameterError, iopt.UnknownName):
+        if not path.is_file():
+            raise
+    raise DataError("data", "a data set or a readable .npz file, named so", data)
 
 
 def _read_dataset(path: Path) -> iopt.datasets.Dataset:
@@ -353,13 +367,18 @@ def _read_values(path: Path) -> dict[str, Any]:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    import zipfile
-
+    expected = "a readable .npz file"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise DataError("file", "a readable .npz file", f"{path}: {error}") from None
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.lib.npyio.NpzFile):
+            with loaded as file:
+                return {name: file[name] for name in file.files}
+    except Exception as error:
+        # Numpy reads a damaged file with the tools of Python's own tokenizer, zip and zlib, and
+        # lets all their errors through.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError("file", expected, f"{path}: {reason}") from None
+    raise DataError("file", expected, f"{path}: a single array")
 
 
 def _save(path: Path, values: dict[str, Any]) -> None:
@@ -376,6 +395,16 @@ def _folder(output: Path) -> Path:
     except OSError as error:
         raise DataError("output", "a folder that can be written", f"{output}: {error}") from None
     return output
+
+
+def _toy_problem() -> iopt.KernelProblem:
+    """A problem to show formulations on; only the symbols are shown.
+
+    Indefinite, and large enough for small bounds on the weights. No two points are equal, which
+    keeps the hard margin bounded.
+    """
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    return iopt.KernelProblem.from_data(X, np.repeat([-1, 1], 250), "l1-gaussian")
 
 
 def _given(**parameters: Any) -> dict[str, Any]:
@@ -407,14 +436,21 @@ def _certificate_fields(certificate: iopt.Certificate) -> dict[str, Any]:
     )  # fmt: skip
     fields: dict[str, Any] = {"claim": certificate.claim.name, "gap_kind": certificate.gap_kind}
     for name in numbers:
-        number = float(getattr(certificate, name))
-        # JSON has no infinities: what is not known is null.
-        fields[name] = number if np.isfinite(number) else None
+        fields[name] = float(getattr(certificate, name))
     return fields | {"tol": certificate.tol, "reasons": list(certificate.reasons)}
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for NaN and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def main() -> None:

@@ -17,11 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
 from indefinite_opt.errors import DataError, ParameterError, ProblemError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
 from indefinite_opt.problem import KernelProblem, Split
 from indefinite_opt.solution import Claim, Result
-from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation, fitting_solvers, solve
+from indefinite_opt.solve import (
+    DEFAULT_SOLVERS,
+    as_formulation,
+    check_limits,
+    check_seed,
+    fitting_solvers,
+    is_whole,
+    solve,
+)
 from indefinite_opt.spectrum import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -144,7 +152,8 @@ def compare(
     problem : KernelProblem
         If made by `from_data` with scaling, each fold scales by its own training points.
     formulations : iterable, optional
-        Formulations, classes or names; all of them with defaults if not given.
+        Formulations, classes or names; all of them with defaults if not given. One that is
+        listed twice is run once.
     solvers : sequence of str, optional
         Every formulation is run with each of these that fits; by default with its own default.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
@@ -184,13 +193,19 @@ def compare(
     """
     if not isinstance(problem, KernelProblem):
         raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
-    chosen = [as_formulation(item) for item in formulations or default_formulations()]
+    check_limits(tol, time_limit)
+    check_seed(seed)
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+    named = [as_formulation(item) for item in formulations or default_formulations()]
+    chosen = list({str(formulation): formulation for formulation in named}.values())
     cells = [(f, name) for f in chosen for name in _solver_names(f, solvers)]
     if not cells:
         raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
-    splits = _splits(problem, test, folds, seed)
-    settings = _settings(problem, test, folds, seed, tol, time_limit)
-    ledger = _Ledger(record, problem, settings, resume)
+    held_out = None if test is None else _checked_test(problem, test)
+    splits = _splits(problem, held_out, folds, seed)
+    settings = _settings(problem, held_out, folds, seed, tol, time_limit)
+    ledger = _Ledger(record, _data_digest(problem, held_out), settings, resume)
     total = len(cells) * len(splits)
     rows = [row for row in ledger.rows if _belongs(row, cells, len(splits))]
     if progress and rows:
@@ -220,21 +235,39 @@ def _solver_names(formulation: Formulation, solvers: Sequence[str] | None) -> li
     for name in solvers:
         solver_files.get(name)
     fitting = fitting_solvers(formulation)
-    return [name for name in solvers if name in fitting]
+    return [name for name in dict.fromkeys(solvers) if name in fitting]
+
+
+HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
+    """K_new, y_new and K_new_new, empty if not given, as arrays."""
+    if not isinstance(test, tuple | list) or len(test) not in (2, 3):
+        raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", _kind(test))
+    try:
+        K_new, y_new = np.asarray(test[0], dtype=float), np.asarray(test[1])
+        among = np.asarray(test[2], dtype=float) if len(test) > 2 else np.empty((0, 0))
+    except (TypeError, ValueError) as error:
+        raise ProblemError("test", "matrices of real numbers and labels", str(error)) from None
+    if K_new.ndim != 2 or y_new.ndim != 1 or K_new.shape != (y_new.size, problem.n):
+        raise ProblemError(
+            "test", f"K_new of shape (m, {problem.n}) and m labels",
+            f"shapes {K_new.shape} and {y_new.shape}",
+        )  # fmt: skip
+    return K_new, y_new, among
+
+
+def _kind(test: object) -> str:
+    size = f" of {len(test)}" if isinstance(test, tuple | list) else ""
+    return f"{type(test).__name__}{size}"
 
 
 def _splits(
-    problem: KernelProblem, test: Test | None, folds: int, seed: int
+    problem: KernelProblem, test: HeldOut | None, folds: int, seed: int
 ) -> list[Callable[[], Split]]:
     if test is not None:
-        K_new, y_new = np.asarray(test[0], dtype=float), np.asarray(test[1])
-        if K_new.ndim != 2 or K_new.shape != (y_new.size, problem.n):
-            raise ProblemError(
-                "test", f"K_new of shape (m, {problem.n}) and m labels",
-                f"shapes {K_new.shape} and {y_new.shape}",
-            )  # fmt: skip
-        among = np.asarray(test[2], dtype=float) if len(test) > 2 else np.empty((0, 0))
-        return [partial(_fixed_split, problem, K_new, y_new, among)]
+        return [partial(_fixed_split, problem, *test)]
     if not isinstance(folds, int | np.integer) or not 2 <= folds <= problem.smaller_class:
         raise ParameterError(
             "folds", f"an integer from 2 to {problem.smaller_class} (the smaller class)",
@@ -358,7 +391,7 @@ def _mean(numbers: list[float]) -> float:
 
 def _settings(
     problem: KernelProblem,
-    test: Test | None,
+    test: HeldOut | None,
     folds: int,
     seed: int,
     tol: float,
@@ -371,8 +404,8 @@ def _settings(
         "scaling": problem.scaling or "none",
         "evaluation": f"{folds} stratified folds" if test is None else "fixed test set",
         "seed": str(seed),
-        "tol": f"{tol:g}",
-        "time limit": "none" if time_limit is None else f"{time_limit:g} s",
+        "tol": short(tol),
+        "time limit": "none" if time_limit is None else f"{short(time_limit)} s",
         "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONED),
     }
 
@@ -382,13 +415,23 @@ def _belongs(row: Row, cells: list[tuple[Formulation, str]], folds: int) -> bool
     return (row["formulation"], row["solver"]) in wanted and row["fold"] < folds
 
 
+def _data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
+    digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes())
+    if test is not None:
+        K_new, y_new, among = test
+        # Labels may be texts or objects, whose bytes are addresses.
+        labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
+        digest.update(labels.encode() + K_new.tobytes() + among.tobytes())
+    return digest.hexdigest()
+
+
 class _Ledger:
     """Rows on disk: a first line that says which study they belong to, then one line a row."""
 
     def __init__(
         self,
         path: str | Path | None,
-        problem: KernelProblem,
+        data: str,
         settings: dict[str, str],
         resume: bool,
     ) -> None:
@@ -396,8 +439,7 @@ class _Ledger:
         self.rows: list[Row] = []
         if self.path is None:
             return
-        digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
-        study = {**settings, "data": digest}
+        study = {**settings, "data": data}
         if self.path.is_dir():
             name = hashlib.sha256(json.dumps(study).encode()).hexdigest()[:12]
             self.path = self.path / f"cells-{name}.jsonl"
@@ -409,19 +451,18 @@ class _Ledger:
             self._append(study)
 
     def _read(self, path: Path, study: dict[str, str]) -> None:
-        lines = path.read_text(encoding="utf-8").split("\n")
         try:
-            found = json.loads(lines[0])
-        except json.JSONDecodeError:
-            raise DataError("record", "a record of a study", f"{path}: no JSON line") from None
-        if found != study:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError("record", "a record of a study", f"{path}: {error}") from None
+        if _entry(path, 1, lines[0]) != study:
             raise DataError(
                 "record", "the record of this study", f"{path} holds another one",
                 "Choose another file, or remove it.",
             )  # fmt: skip
         # The text after the last line break is a row that was cut short, or nothing.
         complete, cut = lines[1:-1], lines[-1]
-        self.rows = [json.loads(line) for line in complete]
+        self.rows = [_row(path, number, line) for number, line in enumerate(complete, start=2)]
         if cut:
             path.write_text("\n".join([lines[0], *complete, ""]), encoding="utf-8")
 
@@ -439,3 +480,18 @@ class _Ledger:
                 file.write(json.dumps(entry) + "\n")
         except OSError as error:
             raise DataError("record", "a file that can be written", f"{path}: {error}") from None
+
+
+def _row(path: Path, number: int, line: str) -> Row:
+    row = _entry(path, number, line)
+    if not isinstance(row, dict) or not set(COLUMNS) <= set(row):
+        raise DataError("record", "a record of a study", f"{path}: line {number} is no row")
+    return row
+
+
+def _entry(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        got = f"{path}: line {number} is no JSON line"
+        raise DataError("record", "a record of a study", got) from None

@@ -37,7 +37,8 @@ def export(structure: Structure, path: Path) -> Path:
         raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
     if path.suffix == ".npz":
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **_arrays(structure))
+            # To mypy any of the names could be the switch allow_pickle; none is.
+            np.savez_compressed(file, **_arrays(structure))  # type: ignore[arg-type]
     else:
         highs_model(structure).writeModel(str(path))
     return path

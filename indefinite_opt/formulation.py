@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -16,7 +17,14 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.structure import Structure
 
-__all__ = ["Formulation", "check_choice", "check_positive", "check_switch", "reduced_weight"]
+__all__ = [
+    "Formulation",
+    "check_choice",
+    "check_positive",
+    "check_switch",
+    "reduced_weight",
+    "short",
+]
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -57,13 +65,22 @@ class Formulation(ABC):
         """
         return -np.inf
 
+    def parameters(self) -> dict[str, str]:
+        """The parameters as the title shows them, without those that are unset or off as usual.
+
+        What the repr leaves out, an array, is shown by its digest.
+        """
+        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {
+            field.name: short(value) if field.repr else _digest(value)
+            for field, value in values
+            if not _is_quiet(value, field.default)
+        }
+
     def __str__(self) -> str:
-        shown = [
-            f"{field.name}={_short(getattr(self, field.name))}"
-            for field in dataclasses.fields(self)  # type: ignore[arg-type]
-            if field.repr and not _is_quiet(getattr(self, field.name), field.default)
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
+        # Different formulations have different titles: comparisons tell them apart by these.
+        shown = ", ".join(f"{name}={value}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 
 def _is_quiet(value: Any, default: Any) -> bool:
@@ -71,8 +88,25 @@ def _is_quiet(value: Any, default: Any) -> bool:
     return value is None or (isinstance(value, bool) and value is default)
 
 
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def short(value: Any) -> str:
+    """The value as text; a float with six digits, or with as many as tell it from all others.
+
+    >>> short(1.0), short(0.12345678), short(float("inf"))
+    ('1', '0.12345678', 'inf')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    shown = f"{value:g}"
+    return shown if float(shown) == value else repr(float(value))
+
+
+def _digest(value: Any) -> str:
+    """Eight hexadecimal digits that stand for an array."""
+    try:
+        content = np.ascontiguousarray(value, dtype=float).tobytes()
+    except (TypeError, ValueError):  # no array of numbers: refused where it is used
+        content = repr(value).encode()
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def check_positive(argument: str, value: Any, *, infinite: bool = False) -> None:

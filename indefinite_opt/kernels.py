@@ -111,8 +111,17 @@ class Kernel(ABC):
     def __str__(self) -> str:
         # Every kernel reads an unset width as 1/d.
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        shown = [f"{key}={'1/d' if value is None else value}" for key, value in values.items()]
+        shown = [f"{key}={_shown(value)}" for key, value in values.items()]
         return f"{self.name}({', '.join(shown)})" if shown else self.name
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "1/d"
+    if callable(value):
+        # Its repr holds an address, which is another one in the next run.
+        return str(getattr(value, "__qualname__", type(value).__qualname__))
+    return str(value)
 
 
 def _points(X: npt.ArrayLike, argument: str) -> Array:

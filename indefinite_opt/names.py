@@ -38,7 +38,8 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
         call = ast.parse("_(" + rest, mode="eval").body
     except SyntaxError:
         raise malformed from None
-    if not isinstance(call, ast.Call) or call.args or isinstance(call.func, ast.Call):
+    # Of several calls in a row the function is no plain name but what comes before the last one.
+    if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
         raise malformed
     if any(word.arg is None for word in call.keywords):
         raise malformed

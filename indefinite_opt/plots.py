@@ -231,11 +231,9 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
 def _short_name(formulation: Formulation, others: Any) -> str:
     peers = [other for other in others if type(other) is type(formulation)]
     telling = [
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in vars(formulation).items()
-        if value is not None
-        and value is not False
-        and any(getattr(peer, name) != value for peer in peers)
+        f"{name}={value}"
+        for name, value in formulation.parameters().items()
+        if any(peer.parameters().get(name) != value for peer in peers)
     ]
     kind = type(formulation).__name__
     return f"{kind}({', '.join(telling)})" if telling else kind

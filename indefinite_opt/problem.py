@@ -121,7 +121,7 @@ class KernelProblem:
                [0., 4.]])
         """
         function = kernels.get(kernel, **parameters)
-        points = np.asarray(X, dtype=float)
+        points = _numbers(X, "X")
         scaled = _fitted_scaling(scaling, points)
         problem = cls(function(scaled(points)), y, name=name)
         problem.X, problem.kernel = points, function
@@ -352,7 +352,7 @@ class KernelProblem:
         """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
         if self.X is None or self.kernel is None:
             raise ProblemError("problem", "one made by from_data", "one without points")
-        return self.kernel(self._scaled(np.asarray(X_new, dtype=float)), self._scaled(self.X))
+        return self.kernel(self._scaled(_numbers(X_new, "X_new")), self._scaled(self.X))
 
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
@@ -393,6 +393,13 @@ class Split:
     K_new: Array
     labels: NDArray[Any]
     K_new_new: Callable[[], Array]
+
+
+def _numbers(X: ArrayLike, argument: str) -> Array:
+    try:
+        return np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
 
 
 def _unscaled(X: Array) -> Array:

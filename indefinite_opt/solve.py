@@ -22,7 +22,10 @@ from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
 __all__ = [
     "as_formulation",
+    "check_limits",
+    "check_seed",
     "fitting_solvers",
+    "is_whole",
     "solve",
     "solve_path",
 ]
@@ -64,7 +67,7 @@ def solve(
     start : array_like or mapping, optional
         Starting point of the local solvers `smo` and `uno`; moved to the nearest feasible point.
     seed : int, optional
-        Of every random draw; 0 if not given.
+        Of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional
         Called with the `Trace` at every report; a true answer stops the solver.
 
@@ -150,7 +153,9 @@ def _solve(
     callback: Callback | None,
 ) -> tuple[Result, Session]:
     began = time.perf_counter()
-    _check_limits(tol, time_limit, max_iter)
+    check_limits(tol, time_limit, max_iter)
+    if seed is not None:
+        check_seed(seed)
     if not isinstance(problem, KernelProblem):
         raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
     structure = formulation.structure(problem)
@@ -162,7 +167,7 @@ def _solve(
         time_limit=np.inf if time_limit is None else time_limit,
         max_iter=max_iter,
         start=None if start is None else _feasible_start(structure, start),
-        seed=0 if seed is None else seed,
+        seed=0 if seed is None else int(seed),
         callback=callback,
         began=began,
     )
@@ -245,13 +250,24 @@ def _is_number(value: object) -> bool:
     return number and not isinstance(value, bool)
 
 
-def _check_limits(tol: float, time_limit: float | None, max_iter: int | None) -> None:
+def check_limits(tol: float, time_limit: float | None, max_iter: int | None = None) -> None:
+    """Raise `ParameterError` unless the tolerance and the limits of a solve are in range."""
     check_tolerance(tol)
     if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
         raise ParameterError("time_limit", "a positive number of seconds", repr(time_limit))
-    whole = isinstance(max_iter, int | np.integer) and not isinstance(max_iter, bool)
-    if max_iter is not None and not (whole and max_iter > 0):
+    if max_iter is not None and not (is_whole(max_iter) and max_iter > 0):
         raise ParameterError("max_iter", "a positive integer", repr(max_iter))
+
+
+def check_seed(seed: int) -> None:
+    """Raise `ParameterError` unless seed is one that every random generator takes."""
+    if not (is_whole(seed) and 0 <= seed < 2**32):
+        raise ParameterError("seed", "a nonnegative integer below 2³²", repr(seed))
+
+
+def is_whole(value: object) -> bool:
+    """Whether value is an integer, and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:

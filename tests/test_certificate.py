@@ -210,8 +210,11 @@ def test_no_claim_is_too_high(seed, n, form, scale, kind) -> None:
 def assert_no_descent_nearby(H, q, x, towards, tol=1e-6) -> None:
     """No feasible direction d from x with ∇Fᵀd < 0, or = 0 and dᵀHd < 0, up to rounding."""
     gradient = H @ x + q
-    unit = np.abs(q).max() or np.abs(gradient).max() or 1.0
-    unit = max(unit, 1e-6 * np.abs(gradient - q).max())
+    size = np.abs(gradient - q).max()
+    if q.any():
+        unit = max(np.abs(q).max(), 1e-6 * size)
+    else:
+        unit = max(size, 1e-3 * np.abs(H).max() * x.sum()) or 1.0
     for target in towards:
         d = target - x
         if np.abs(d).max() <= 1e-9 * np.abs(x).max():

@@ -238,3 +238,11 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
     distant = Dataset(name="d", y=y, D=np.array([[0.0, 2.0], [2.0, 0.0]]))
     # γ = 1/mean(d²) = 1/2.
     assert iopt.KernelProblem.from_dataset(distant).K[0, 1] == pytest.approx(np.exp(-2.0))
+
+
+def test_points_that_are_no_numbers_are_named() -> None:
+    with pytest.raises(iopt.ProblemError, match=r"^X: expected a matrix of real numbers"):
+        iopt.KernelProblem.from_data([["a"], ["b"]], [1, 2])
+    problem = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, 2], "linear", scaling="minmax")
+    with pytest.raises(iopt.ProblemError, match=r"^X_new: expected a matrix of real numbers"):
+        problem.kernel_with([["a"]])

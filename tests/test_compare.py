@@ -1,0 +1,615 @@
+"""Comparisons: the cells of an independent loop, failures in their rows, records to resume from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.compare import COLUMNS, default_formulations
+from indefinite_opt.solvers.uno import UNO
+
+Array = NDArray[Any]
+TITLES = ["SVMDual(C=1)", "LPSVM(C=1)", "UniformWeights"]
+
+
+def points(n: int = 60, seed: int = 0) -> tuple[Array, Array]:
+    """Two overlapping classes, 2 : 1, in three dimensions of very different widths."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 3))
+    y = np.where(X[:, 0] + 0.7 * generator.standard_normal(n) > 0.4, "yes", "no")
+    return X * [1.0, 5.0, 0.2], y
+
+
+@pytest.fixture(scope="module")
+def problem() -> iopt.KernelProblem:
+    X, y = points()
+    return iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.3)")
+
+
+def accuracies(K_of: Any, y: Array, C: float, folds: int, seed: int) -> list[float]:
+    """Cross-validation with nothing of this package; K_of(train, rows) is a kernel block."""
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    scores = []
+    for train, held in splitter.split(np.zeros((y.size, 1)), y):
+        svc = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K_of(train, train), y[train])
+        scores.append(float(np.mean(svc.predict(K_of(train, held)) == y[held])))
+    return scores
+
+
+def without_time(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns="seconds")
+
+
+# --------------------------------------------------------------------------------- rows and cells
+
+
+def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
+    comparison = iopt.compare(problem, TITLES, folds=4)
+    frame = comparison.frame
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == 3 * 4
+    assert not frame.duplicated(["formulation", "solver", "fold"]).any()
+    for title, solver in zip(TITLES, ("smo", "highs", "highs"), strict=True):
+        rows = frame[frame["formulation"] == title]
+        assert rows["fold"].tolist() == [0, 1, 2, 3]
+        assert set(rows["solver"]) == {solver}
+        assert set(rows["claim"]) == {"GLOBAL"}
+        assert set(rows["gap_kind"]) == {"duality gap"}
+        assert rows["gap"].max() <= 1e-6
+        assert rows["seconds"].gt(0).all()
+        assert rows["error"].eq("").all()
+    summary = comparison.summary
+    assert summary["formulation"].tolist() == TITLES
+    assert summary["cells"].tolist() == [4, 4, 4]
+    assert summary["failed"].tolist() == [0, 0, 0]
+    for title, mean in zip(TITLES, summary["accuracy"], strict=True):
+        assert mean == frame[frame["formulation"] == title]["accuracy"].mean()
+
+
+def test_solvers_times_formulations(problem: iopt.KernelProblem) -> None:
+    """Each formulation is run with those of the solvers that fit it."""
+    comparison = iopt.compare(problem, TITLES[:2], solvers=["osqp", "smo", "highs"], folds=2)
+    cells = list(comparison.summary[["formulation", "solver"]].itertuples(index=False, name=None))
+    assert cells == [
+        ("SVMDual(C=1)", "osqp"), ("SVMDual(C=1)", "smo"), ("SVMDual(C=1)", "highs"),
+        ("LPSVM(C=1)", "highs"),
+    ]  # fmt: skip
+    objectives = comparison.frame.pivot_table("objective", "fold", ["formulation", "solver"])
+    for solver in ("osqp", "highs"):
+        np.testing.assert_allclose(
+            objectives["SVMDual(C=1)", solver], objectives["SVMDual(C=1)", "smo"], rtol=1e-6
+        )
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("C", [0.5, 20.0])
+def test_accuracies_of_an_independent_loop(C: float, seed: int) -> None:
+    X, y = points(90)
+    K = rbf_kernel(X, gamma=0.3)
+    expected = accuracies(lambda train, rows: K[np.ix_(rows, train)], y, C, 5, seed)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.3)")
+    for given in (problem, iopt.KernelProblem(K, y)):
+        frame = iopt.compare(given, [iopt.SVMDual(C=C)], folds=5, seed=seed).frame
+        # One of the 18 test points may lie on the border.
+        np.testing.assert_allclose(frame["accuracy"], expected, atol=1 / 18 + 1e-12)
+
+
+def test_every_formulation_sees_the_same_folds() -> None:
+    """Two names of one problem, and a baseline whose accuracy tells the fold."""
+    X, y = points(40, seed=5)
+    K = rbf_kernel(X, gamma=0.3)
+    problem = iopt.KernelProblem(K, y)
+    titles = ["SVMDual(C=2)", "SpectrumSVM(C=2, transform=clip)", "UniformWeights"]
+    together = iopt.compare(problem, titles, folds=4).frame
+    pivot = together.pivot_table("objective", "fold", "formulation")
+    # K is positive definite: clipping changes nothing, fold by fold.
+    np.testing.assert_allclose(pivot.iloc[:, 0], pivot.iloc[:, 1], rtol=1e-6)
+    assert pivot["SVMDual(C=2)"].nunique() == 4
+    for title in titles:
+        alone = iopt.compare(problem, [title], folds=4).frame
+        rows = together[together["formulation"] == alone["formulation"][0]]
+        pd.testing.assert_frame_equal(
+            without_time(rows.reset_index(drop=True)), without_time(alone)
+        )
+
+
+def test_scaling_is_fitted_on_the_training_points_of_each_fold() -> None:
+    """Two extreme points in one fold: scaled with them, all others would be squeezed."""
+    X, y = points(40)
+    X[7], X[11] = [40.0, -90.0, 9.0], [-30.0, 80.0, 5.0]
+    splitter = StratifiedKFold(2, shuffle=True, random_state=0)
+    objectives, scores, leaking = [], [], []
+    for train, held in splitter.split(X, y):
+        for scaled, kept in ((train, objectives), (np.arange(40), leaking)):
+            scaler = MinMaxScaler(feature_range=(-1, 1)).fit(X[scaled])
+            Z, Z_new = scaler.transform(X[train]), scaler.transform(X[held])
+            svc = SVC(C=10.0, gamma=0.7, tol=1e-10).fit(Z, y[train])
+            coef = svc.dual_coef_[0]
+            block = rbf_kernel(Z[svc.support_], gamma=0.7)
+            kept.append(np.abs(coef).sum() - 0.5 * coef @ block @ coef)
+            if kept is objectives:
+                scores.append(np.mean(svc.predict(Z_new) == y[held]))
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.7)", scaling="minmax")
+    frame = iopt.compare(problem, ["SVMDual(C=10)"], folds=2).frame
+    np.testing.assert_allclose(frame["objective"], objectives, rtol=1e-6)
+    np.testing.assert_allclose(frame["accuracy"], scores, atol=1 / 20 + 1e-12)
+    assert np.abs(np.array(leaking) / objectives - 1).max() > 1e-3
+
+
+def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
+    names = [type(formulation).__name__ for formulation in default_formulations()]
+    assert set(names) == set(iopt.formulations())
+    assert names.count("SpectrumSVM") == 3
+    frame = iopt.compare(problem, folds=2).frame
+    assert len(frame) == 2 * len(names)
+    assert frame["error"].eq("").all()
+
+
+def test_workers_change_nothing_but_the_time(problem: iopt.KernelProblem) -> None:
+    titles = [*TITLES, "ConvexHullDual(mu=1e-6)"]
+    calls: list[tuple[int, int]] = []
+    one = iopt.compare(problem, titles, n_jobs=1, folds=3)
+    two = iopt.compare(
+        problem,
+        titles,
+        n_jobs=2,
+        folds=3,
+        progress=lambda done, total, row: calls.append((done, total)),
+    )
+    pd.testing.assert_frame_equal(without_time(two.frame), without_time(one.frame))
+    assert calls == [(done, 12) for done in range(1, 13)]
+
+
+# ------------------------------------------------------------------------------------- failures
+
+
+def test_a_failing_cell_is_reported_and_stops_nothing() -> None:
+    X, y = points(30)
+    # Equal points of both classes: C = inf is unbounded wherever both are in the training set.
+    X = np.vstack([X, X[:10]])
+    y = np.concatenate([y, np.where(y[:10] == "yes", "no", "yes")])
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    titles = ["ConvexHullDual(mu=1e-6)", "SVMDual(C=inf)", "SVMDual(C=1)"]
+    comparison = iopt.compare(problem, titles, folds=2)
+    frame = comparison.frame
+    assert len(frame) == 6
+    hull, hard, soft = (frame[frame["formulation"] == str(f)] for f in comparison.formulations)
+    assert hull["error"].str.startswith("InfeasibleProblem: mu: expected at least 0.").all()
+    assert hard["error"].str.startswith("UnboundedProblem: C = inf is unbounded").all()
+    for rows in (hull, hard):
+        assert set(rows["status"]) == {"failed"}
+        assert set(rows["claim"]) == {"-"}
+        assert rows[["accuracy", "objective", "gap", "seconds"]].isna().all(axis=None)
+    assert soft["error"].eq("").all()
+    assert soft["accuracy"].between(0.3, 1.0).all()
+    summary = comparison.summary
+    assert summary["failed"].tolist() == [2, 2, 0]
+    assert summary["claim"].tolist() == ["-", "-", "GLOBAL"]
+    assert summary["accuracy"].isna().tolist() == [True, True, False]
+
+
+def test_an_error_of_a_solver_stops_nothing(
+    problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from indefinite_opt.solvers import highs
+
+    original = highs.HighsSession._run
+
+    def failing(session: Any, task: Any) -> Any:
+        if task.problem.n > 4:  # not the one that warms up
+            raise RuntimeError("out of licences")
+        return original(session, task)
+
+    monkeypatch.setattr(highs.HighsSession, "_run", failing)
+    frame = iopt.compare(problem, TITLES[:2], folds=2).frame
+    assert frame["error"].tolist() == ["", "", *2 * ["RuntimeError: out of licences"]]
+
+
+def test_a_missing_solver_stops_nothing(
+    problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(UNO, "unavailable", lambda self: "the package is not installed")
+    frame = iopt.compare(problem, TITLES[:1], solvers=["smo", "uno"], folds=2).frame
+    failed = frame[frame["solver"] == "uno"]
+    assert failed["error"].str.contains("not installed").all()
+    assert frame[frame["solver"] == "smo"]["error"].eq("").all()
+
+
+# ------------------------------------------------------------------------------- fixed test sets
+
+
+@pytest.fixture(scope="module")
+def fixed() -> tuple[iopt.KernelProblem, Array, Array, Array]:
+    """An indefinite training problem, K_new, the new labels and the kernel among new points."""
+    X, y = points(70, seed=2)
+    K = np.tanh(0.2 * X @ X.T - 0.5)
+    assert np.linalg.eigvalsh(K).min() < -0.1
+    train, new = np.arange(40), np.arange(40, 70)
+    problem = iopt.KernelProblem(K[np.ix_(train, train)], y[train])
+    return problem, K[np.ix_(new, train)], y[new], K[np.ix_(new, new)]
+
+
+def clip(K: Array) -> Array:
+    values, vectors = np.linalg.eigh(K)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def test_a_fixed_test_set(fixed: tuple[iopt.KernelProblem, Array, Array, Array]) -> None:
+    problem, K_new, y_new, _ = fixed
+    comparison = iopt.compare(
+        problem, ["SpectrumSVM(C=2, new_points=original)"], test=(K_new, y_new.tolist())
+    )
+    (row,) = comparison.rows
+    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(clip(problem.K), problem.labels)
+    expected = np.mean(svc.predict(K_new) == y_new)
+    assert row["accuracy"] == pytest.approx(expected, abs=1 / 30 + 1e-12)
+    assert row["fold"] == 0
+    assert comparison.settings["evaluation"] == "fixed test set"
+
+
+def test_a_fixed_test_set_treated_jointly(
+    fixed: tuple[iopt.KernelProblem, Array, Array, Array],
+) -> None:
+    """Luss & d'Aspremont: the kernel of training and new points is clipped as one."""
+    problem, K_new, y_new, K_new_new = fixed
+    title = "SpectrumSVM(C=2, new_points=joint)"
+    (row,) = iopt.compare(problem, [title], test=(K_new, y_new, K_new_new)).rows
+    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(clip(problem.K), problem.labels)
+    rows = clip(np.block([[problem.K, K_new.T], [K_new, K_new_new]]))[40:, :40]
+    assert row["accuracy"] == pytest.approx(np.mean(svc.predict(rows) == y_new), abs=1 / 30 + 1e-12)
+    assert row["error"] == ""
+    for test in ((K_new, y_new), (K_new, y_new, K_new_new[:5])):
+        (row,) = iopt.compare(problem, [title], test=test).rows
+        assert row["error"].startswith("ProblemError: K_new_new: expected")
+
+
+# -------------------------------------------------------------------------------------- records
+
+
+class Stop(Exception):
+    """Raised by the test's own progress callback."""
+
+
+def progress_of(seen: list[Any], stop_after: int | None = None) -> Any:
+    def progress(done: int, total: int, row: dict[str, Any]) -> None:
+        seen.append((done, total, (row["formulation"], row["solver"], row["fold"])))
+        if done == stop_after:
+            raise Stop
+
+    return progress
+
+
+def rows_on_disk(record: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()[1:]]
+
+
+def interrupted(problem: iopt.KernelProblem, record: Path, **settings: Any) -> list[Any]:
+    """A study that is stopped when three of its nine rows are there."""
+    seen: list[Any] = []
+    with pytest.raises(Stop):
+        iopt.compare(
+            problem, TITLES, folds=3, record=record, progress=progress_of(seen, 3), **settings
+        )
+    return seen
+
+
+def test_an_interrupted_study_goes_on(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    before = interrupted(problem, record)
+    kept = rows_on_disk(record)
+    assert len(kept) == 3
+    after: list[Any] = []
+    comparison = iopt.compare(problem, TITLES, folds=3, record=record, progress=progress_of(after))
+    # One call says how far the record goes; then one for each new cell, none twice.
+    assert after[0] == before[-1]
+    assert [done for done, _, _ in after] == list(range(3, 10))
+    assert {total for _, total, _ in before + after} == {9}
+    cells = [cell for _, _, cell in before + after[1:]]
+    assert len(cells) == len(set(cells)) == 9
+    # To the last digit of their times the first rows are the old ones.
+    assert rows_on_disk(record)[:3] == kept
+    assert all(row in comparison.rows for row in kept)
+    assert len(rows_on_disk(record)) == len(comparison.rows) == 9
+    fresh = iopt.compare(problem, TITLES, folds=3)
+    pd.testing.assert_frame_equal(without_time(comparison.frame), without_time(fresh.frame))
+
+
+def test_a_finished_study_is_only_read(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    first = iopt.compare(problem, TITLES, folds=2, record=record)
+    text = record.read_bytes()
+    seen: list[Any] = []
+    second = iopt.compare(problem, TITLES, folds=2, record=record, progress=progress_of(seen))
+    pd.testing.assert_frame_equal(second.frame, first.frame)
+    assert [done for done, _, _ in seen] == [6]
+    assert record.read_bytes() == text
+    # A failed cell has an answer, too; NaN survives the file.
+    iopt.compare(problem, ["ConvexHullDual(mu=1e-6)"], folds=2, record=record)
+    seen.clear()
+    again = iopt.compare(
+        problem, ["ConvexHullDual(mu=1e-6)"], folds=2, record=record, progress=progress_of(seen)
+    )
+    assert len(seen) == 1
+    assert again.frame["accuracy"].isna().all()
+
+
+def test_a_record_grows_with_the_formulations(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    iopt.compare(problem, TITLES[:2], folds=2, record=record)
+    seen: list[Any] = []
+    comparison = iopt.compare(
+        problem, TITLES[1:], folds=2, record=record, progress=progress_of(seen)
+    )
+    assert [cell[0] for _, _, cell in seen[1:]] == ["UniformWeights"] * 2
+    assert comparison.summary["formulation"].tolist() == TITLES[1:]
+
+
+def test_without_resuming_the_record_starts_anew(
+    problem: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    seen: list[Any] = []
+    iopt.compare(problem, TITLES, folds=3, record=record, resume=False, progress=progress_of(seen))
+    assert [done for done, _, _ in seen] == list(range(1, 10))
+    assert len(rows_on_disk(record)) == 9
+
+
+def test_a_folder_keeps_studies_apart(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    for seed in (0, 1, 0):
+        iopt.compare(problem, TITLES[:1], folds=2, seed=seed, record=tmp_path)
+    assert sorted(len(rows_on_disk(path)) for path in tmp_path.iterdir()) == [2, 2]
+
+
+def test_a_truncated_last_line_is_dropped(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    text = record.read_text(encoding="utf-8")
+    record.write_text(text[:-25], encoding="utf-8")
+    seen: list[Any] = []
+    comparison = iopt.compare(problem, TITLES, folds=3, record=record, progress=progress_of(seen))
+    assert [done for done, _, _ in seen] == list(range(2, 10))
+    assert len(comparison.rows) == len(rows_on_disk(record)) == 9
+    assert rows_on_disk(record)[:2] == [json.loads(line) for line in text.splitlines()[1:3]]
+
+
+@pytest.mark.parametrize("cut", [1, 40])
+def test_a_truncated_first_line(cut: int, problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    iopt.compare(problem, TITLES[:1], folds=2, record=record)
+    header = record.read_text(encoding="utf-8").splitlines()[0] + "\n"
+    record.write_text(header[:-cut], encoding="utf-8")
+    if cut == 1:  # the line break alone is missing
+        assert len(iopt.compare(problem, TITLES[:1], folds=2, record=record).rows) == 2
+        assert len(rows_on_disk(record)) == 2
+        return
+    with pytest.raises(iopt.DataError, match="record: expected a record of a study"):
+        iopt.compare(problem, TITLES[:1], folds=2, record=record)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}], ids=str
+)
+def test_the_record_of_other_settings(
+    changed: dict[str, Any], problem: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    text = record.read_bytes()
+    with pytest.raises(iopt.DataError, match="holds another one"):
+        iopt.compare(problem, TITLES, record=record, **{"folds": 3, **changed})
+    assert record.read_bytes() == text
+
+
+def test_the_record_of_other_data(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    K = problem.K.copy()
+    K[0, 0] += 1e-9
+    flipped = np.where(np.arange(60) == 3, problem.labels[::-1], problem.labels)
+    for other in (iopt.KernelProblem(K, problem.labels), iopt.KernelProblem(problem.K, flipped)):
+        other.kernel = problem.kernel
+        with pytest.raises(iopt.DataError, match="holds another one"):
+            iopt.compare(other, TITLES, folds=3, record=record)
+
+
+def test_the_record_of_another_test_set(
+    fixed: tuple[iopt.KernelProblem, Array, Array, Array], tmp_path: Path
+) -> None:
+    problem, K_new, y_new, _ = fixed
+    record = tmp_path / "study.jsonl"
+    iopt.compare(problem, ["SVMDual"], test=(K_new, y_new), record=record)
+    with pytest.raises(iopt.DataError, match="holds another one"):
+        iopt.compare(problem, ["SVMDual"], test=(K_new[::-1], y_new), record=record)
+
+
+def test_a_record_that_is_none(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "notes.txt"
+    record.write_text("no study\n", encoding="utf-8")
+    with pytest.raises(iopt.DataError, match="record: expected a record of a study"):
+        iopt.compare(problem, TITLES, record=record)
+    record.write_text('{"K": 1}\n', encoding="utf-8")
+    with pytest.raises(iopt.DataError, match="holds another one"):
+        iopt.compare(problem, TITLES, record=record)
+    with pytest.raises(iopt.DataError, match="can be written"):
+        iopt.compare(problem, TITLES, record=tmp_path / "absent" / "study.jsonl")
+
+
+@pytest.mark.parametrize("damage", ["row", "bytes"])
+def test_a_damaged_record(damage: str, problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    lines = record.read_bytes().splitlines(keepends=True)
+    if damage == "row":
+        lines[1] = lines[1][: len(lines[1]) // 2] + b"\n"
+    else:
+        lines[0] = b"\xff\xfe\x00\n"
+    record.write_bytes(b"".join(lines))
+    with pytest.raises(iopt.DataError, match="record"):
+        iopt.compare(problem, TITLES, folds=3, record=record)
+
+
+# -------------------------------------------------------------------------------------- summary
+
+
+def hand_made(*rows: dict[str, Any]) -> iopt.Comparison:
+    base = {
+        "formulation": "SVMDual(C=1)", "solver": "smo", "fold": 0, "accuracy": 0.5,
+        "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
+        "seconds": 0.1, "status": "solved", "error": "",
+    }  # fmt: skip
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    return iopt.Comparison(problem, [iopt.SVMDual()], {}, [{**base, **row} for row in rows])
+
+
+def test_summary_takes_the_weakest_claim_and_the_worst_gap() -> None:
+    comparison = hand_made(
+        {"gap": 3e-8, "accuracy": 0.5, "seconds": 1.0},
+        {"gap": 2e-3, "claim": "FEASIBLE", "accuracy": 1.0, "seconds": 3.0},
+        {"gap": 1e-7, "claim": "LOCAL", "accuracy": 0.75, "objective": 4.0, "seconds": 2.0},
+    )
+    (row,) = comparison.summary.to_dict("records")
+    assert row["claim"] == "FEASIBLE"
+    assert (row["gap_kind"], row["gap"]) == ("duality gap", 2e-3)
+    assert row["accuracy"] == 0.75
+    assert row["spread"] == pytest.approx(np.sqrt(1 / 24))
+    assert (row["objective"], row["seconds"], row["support"]) == (2.0, 2.0, 3.0)
+    assert (row["failed"], row["cells"]) == (0, 3)
+
+
+def test_summary_never_mixes_kinds() -> None:
+    """A duality gap of 0.5 is no KKT residual: only what all folds have may stand for all."""
+    comparison = hand_made(
+        {"gap": 0.5, "claim": "FEASIBLE"},
+        {"gap": 2e-7, "gap_kind": "KKT residual", "claim": "STATIONARY"},
+        {"gap": 4e-7, "gap_kind": "KKT residual", "claim": "LOCAL"},
+    )
+    (row,) = comparison.summary.to_dict("records")
+    assert (row["gap_kind"], row["gap"]) == ("KKT residual", 4e-7)
+    assert row["claim"] == "FEASIBLE"
+
+
+def test_summary_leaves_failures_out_of_the_means() -> None:
+    nothing = dict.fromkeys(("accuracy", "objective", "gap", "seconds"), float("nan"))
+    failed = {**nothing, "claim": "-", "gap_kind": "", "support": 0, "error": "SolverFailed: no"}
+    comparison = hand_made({"accuracy": 0.25}, failed, {"solver": "uno", **failed})
+    first, second = comparison.summary.to_dict("records")
+    assert (first["accuracy"], first["support"], first["claim"]) == (0.25, 3.0, "GLOBAL")
+    assert (first["failed"], first["cells"]) == (1, 2)
+    assert (second["failed"], second["cells"], second["claim"]) == (1, 1, "-")
+    assert np.isnan(second["accuracy"])
+
+
+@pytest.mark.parametrize(
+    "formulations",
+    [
+        [iopt.SVMDual(C=0.12345678), iopt.SVMDual(C=0.12345699)],
+        [iopt.GuoSchuurmansQP(), iopt.GuoSchuurmansQP(sensitivity=np.eye(60))],
+    ],
+    ids=["digits", "sensitivity"],
+)
+def test_different_formulations_are_kept_apart(
+    formulations: list[iopt.Formulation], problem: iopt.KernelProblem
+) -> None:
+    comparison = iopt.compare(problem, formulations, test=(problem.K, problem.labels))
+    assert len(comparison.summary) == 2
+    assert comparison.frame["error"].eq("").all()
+    comparison.plot()
+
+
+def test_what_is_listed_twice_is_run_once(problem: iopt.KernelProblem) -> None:
+    formulations = ["SVMDual", iopt.SVMDual(C=1.0), iopt.SVMDual]
+    comparison = iopt.compare(problem, formulations, solvers=["smo", "smo"], folds=2)
+    assert comparison.formulations == [iopt.SVMDual()]
+    assert comparison.frame["fold"].tolist() == [0, 1]
+    assert comparison.summary["cells"].tolist() == [2]
+
+
+def test_the_kernel_of_a_function_has_the_same_name_in_every_run() -> None:
+    X, y = points()
+    problem = iopt.KernelProblem.from_data(X, y, inner_products)
+    comparison = iopt.compare(problem, ["UniformWeights"], folds=2)
+    assert comparison.settings["kernel"] == "custom(function=inner_products)"
+
+
+def inner_products(X: Array, Z: Array) -> Array:
+    return X @ Z.T
+
+
+# ------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("problem_like", [None, np.eye(3), "breast_cancer"])
+def test_things_that_are_no_problem(problem_like: Any) -> None:
+    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem"):
+        iopt.compare(problem_like)
+
+
+@pytest.mark.parametrize("folds", [0, 1, -2, 2.5, 10_000, True, None])
+def test_folds(folds: Any, problem: iopt.KernelProblem) -> None:
+    least = problem.smaller_class
+    with pytest.raises(iopt.ParameterError, match=rf"from 2 to {least} \(the smaller class\)"):
+        iopt.compare(problem, TITLES, folds=folds)
+
+
+def test_folds_up_to_the_smaller_class() -> None:
+    problem = iopt.KernelProblem(np.eye(7), [1, 1, 1, 1, -1, -1, -1])
+    assert len(iopt.compare(problem, ["SVMDual"], folds=3).rows) == 3
+    with pytest.raises(iopt.ParameterError, match="from 2 to 3"):
+        iopt.compare(problem, ["SVMDual"], folds=4)
+
+
+def test_unknown_names(problem: iopt.KernelProblem) -> None:
+    with pytest.raises(iopt.UnknownName, match="Did you mean SVMDual"):
+        iopt.compare(problem, ["LPSVM", "SVMDaul"])
+    with pytest.raises(iopt.UnknownName, match="Did you mean highs"):
+        iopt.compare(problem, ["LPSVM"], solvers=["highs", "hihgs"])
+    with pytest.raises(iopt.ParameterError, match="at least one that fits a formulation"):
+        iopt.compare(problem, ["LPSVM"], solvers=["smo"])
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        (np.zeros((5, 59)), np.ones(5)),
+        (np.zeros((60, 5)), np.ones(5)),
+        (np.zeros((5, 60)), np.ones(4)),
+        (np.zeros(60), np.ones(1)),
+        (np.zeros((5, 60, 1)), np.ones(5)),
+    ],
+    ids=lambda test: str([part.shape for part in test]),
+)
+def test_shapes_of_a_test_set(test: Any, problem: iopt.KernelProblem) -> None:
+    with pytest.raises(iopt.ProblemError, match=r"K_new of shape \(m, 60\) and m labels"):
+        iopt.compare(problem, TITLES, test=test)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tol": 5.0},
+        {"time_limit": -1.0},
+        {"n_jobs": 0},
+        {"seed": -1},
+        {"n_jobs": 1.5},
+        {"seed": 0.5},
+        {"test": (np.zeros((1, 60)),)},
+        {"test": 5},
+        {"test": ([["a"] * 60], ["yes"])},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_settings(settings: dict[str, Any], problem: iopt.KernelProblem) -> None:
+    with pytest.raises(iopt.BadArgument):
+        iopt.compare(problem, TITLES[:1], folds=2, **settings)

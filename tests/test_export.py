@@ -1,0 +1,129 @@
+"""Files that other solvers read: the same optimum and the same arrays come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import highspy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.solve import as_formulation
+from indefinite_opt.structure import BoxLineQP
+
+LINEAR = ("LPSVM(C=3)", "GuoSchuurmansLP(beta=0.2)", "UniformWeights")
+CONVEX = (
+    "SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual(mu=0.3)",
+    "GuoSchuurmansQP(beta=0.2)",
+)  # fmt: skip
+PROBLEM = random_problem("gaussian", n=16, seed=3)
+INDEFINITE = random_problem("sigmoid", n=16, seed=3)
+
+
+def read_back(path: Path) -> Any:
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    # HiGHS regularises Hessians by 1e-7 unless told otherwise, which would show below.
+    highs.setOptionValue("qp_regularization_value", 1e-12)
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    return highs
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+@pytest.mark.parametrize("title", LINEAR + CONVEX)
+def test_highs_reads_the_declared_optimum_back(title: str, suffix: str, tmp_path: Path) -> None:
+    """Clarabel solves what cvxpy compiles from the declaration; HiGHS what the file says."""
+    program = as_formulation(title).declare(PROBLEM)
+    compiled = program.cvxpy()
+    compiled.solve(solver="CLARABEL")
+    path = program.export(tmp_path / f"model{suffix}")
+    highs = read_back(path)
+    maximised = highs.getObjectiveSense()[1] == highspy.ObjSense.kMaximize
+    assert maximised == (program.sense == "maximize")
+    highs.run()
+    assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    # 1e-6: the files carry 15 digits, so this is the solvers' own tolerance.
+    found = highs.getInfo().objective_function_value
+    assert found == pytest.approx(float(compiled.value), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+def test_a_nonconvex_model_keeps_its_signs(suffix: str, tmp_path: Path) -> None:
+    """Nobody here may solve it; the objective at a given point is compared instead."""
+    program = iopt.SVMDual(C=2.0).declare(INDEFINITE)
+    assert program.curvature == "nonconvex"
+    structure = program.structure
+    assert isinstance(structure, BoxLineQP)
+    model = read_back(program.export(tmp_path / f"model{suffix}"))
+    x = structure.random_start(np.random.default_rng(0))
+    hessian = model.getModel().hessian_
+    H = np.zeros((16, 16))
+    for column in range(16):
+        for k in range(hessian.start_[column], hessian.start_[column + 1]):
+            row = hessian.index_[k]
+            H[row, column] = H[column, row] = hessian.value_[k]
+    value = 0.5 * x @ H @ x + np.array(model.getModel().lp_.col_cost_) @ x
+    assert value == pytest.approx(program.evaluate({"alpha": x})[0], rel=1e-10)
+
+
+@pytest.mark.parametrize("title", [*CONVEX, "SVMDual(C=inf)", "SpectrumSVM(transform=flip)"])
+def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
+    problem = INDEFINITE if "Spectrum" in title else PROBLEM
+    program = as_formulation(title).declare(problem)
+    structure = program.structure
+    assert isinstance(structure, BoxLineQP)
+    with np.load(program.export(tmp_path / "model.npz"), allow_pickle=False) as file:
+        arrays = dict(file)
+    assert set(arrays) == {"H", "q", "A", "b", "lower", "upper", "sense"}
+    generator = np.random.default_rng(1)
+    for _ in range(5):
+        x = structure.random_start(generator)
+        value = 0.5 * x @ arrays["H"] @ x + arrays["q"] @ x
+        assert value == pytest.approx(structure.value(x), rel=1e-12)
+        # At feasible points the declared objective is the same, in the declared sense.
+        declared = program.evaluate(structure.values(x))[0]
+        assert arrays["sense"] * value == pytest.approx(declared, rel=1e-10)
+        np.testing.assert_allclose(arrays["A"] @ x, arrays["b"], atol=1e-12)
+    np.testing.assert_array_equal(arrays["lower"], np.zeros(16))
+    np.testing.assert_array_equal(arrays["upper"], np.full(16, structure.upper))
+
+
+@pytest.mark.parametrize("title", LINEAR)
+def test_arrays_of_a_linear_program(title: str, tmp_path: Path) -> None:
+    """Solved again by scipy from nothing but the file."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    formulation = as_formulation(title)
+    with np.load(formulation.declare(PROBLEM).export(tmp_path / "model.npz")) as file:
+        arrays = dict(file)
+    assert set(arrays) == {"cost", "A", "row_lower", "row_upper", "lower", "upper", "sense"}
+    rows = LinearConstraint(arrays["A"], arrays["row_lower"], arrays["row_upper"])
+    bounds = Bounds(arrays["lower"], arrays["upper"])
+    answer = milp(arrays["cost"], bounds=bounds, constraints=rows if arrays["A"].size else None)
+    assert arrays["sense"] * answer.fun == pytest.approx(
+        iopt.solve(PROBLEM, formulation, solver="clarabel").objective, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", ["model.txt", "model", "model.lp.gz"])
+def test_other_suffixes_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(iopt.DataError, match=r"\.lp, \.mps or \.npz"):
+        iopt.LPSVM().declare(PROBLEM).export(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps", ".npz"])
+def test_a_path_that_cannot_be_written(
+    suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = iopt.LPSVM().declare(PROBLEM)
+    with pytest.raises(iopt.DataError, match="can be written"):
+        program.export(tmp_path / "absent" / f"model{suffix}")
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    with pytest.raises(iopt.DataError, match="can be written"):
+        program.export(str(folder))
+    assert capfd.readouterr().out == ""

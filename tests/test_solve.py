@@ -1,0 +1,728 @@
+"""solve and solve_path: what they refuse, where they stop, and what they return."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.names import parse_call
+from indefinite_opt.solution import Solution
+from indefinite_opt.solve import as_formulation
+from indefinite_opt.solver import Solver, Task
+from indefinite_opt.solvers import highs, smo
+from indefinite_opt.structure import BoxLineQP, LinearProgram
+
+Array = NDArray[np.float64]
+INF, NAN = float("inf"), float("nan")
+
+# The package has functions of the same names as these modules.
+solve_module = importlib.import_module("indefinite_opt.solve")
+formulation_files = importlib.import_module("indefinite_opt.formulations")
+
+PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+CONVEX_SOLVERS = ("clarabel", "highs", "osqp", "scs")
+QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
+
+
+def check_bounds(qp: BoxLineQP, x: Array) -> None:
+    """Bounds hold exactly, lines to rounding."""
+    assert np.all(np.isfinite(x))
+    assert x.min() >= 0.0
+    assert x.max() <= qp.upper
+    # Each step changes a line by one rounding of the weights; thousands of steps are allowed for.
+    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, np.abs(x).sum()))
+
+
+# ------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("tol", 0.0), ("tol", -1e-6), ("tol", 1.0), ("tol", NAN), ("tol", INF), ("tol", "1e-6"),
+        ("tol", True), ("tol", None),
+        ("time_limit", 0), ("time_limit", -1.0), ("time_limit", NAN),
+        ("time_limit", "5"),
+        ("time_limit", True),
+        ("max_iter", 0), ("max_iter", -3), ("max_iter", 2.5), ("max_iter", "3"),
+        ("max_iter", NAN),
+        ("max_iter", True),
+        ("seed", -1), ("seed", 0.5), ("seed", True), ("seed", "3"), ("seed", 2**32),
+    ],
+)  # fmt: skip
+def test_limits(argument: str, value: Any) -> None:
+    with pytest.raises(iopt.ParameterError) as caught:
+        iopt.solve(PAIR, "SVMDual", **{argument: value})
+    assert caught.value.argument == argument
+    assert repr(value) in str(caught.value)
+
+
+def test_infinite_time_is_no_limit() -> None:
+    assert iopt.solve(PAIR, "SVMDual", time_limit=INF).objective == 0.5
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        [1.0], [[1.0, 1.0]], [1.0, NAN], [1.0, INF], 1.0, [],
+        {"alpha": [1.0]}, {"beta": [1.0, 1.0]}, {}, {"alpha": [1.0, 1.0], "b": 0.0},
+        "abc",
+        [[1.0], [2.0, 3.0]],
+        [1j, 2.0],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_start(start: Any) -> None:
+    with pytest.raises(iopt.ProblemError, match="start: expected"):
+        iopt.solve(PAIR, "SVMDual", start=start)
+
+
+def test_linear_programs_take_no_start() -> None:
+    with pytest.raises(iopt.ParameterError, match="linear programs need no start"):
+        iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("formulation", "hint"),
+    [("SVMDaul", "SVMDual"), ("svmdual(c=1)", "C"), ("SVMDual(bais=1)", "bias"),
+     ("SpectrumSVM(transform=clap)", "clip"), ("ConvexHull", "ConvexHullDual")],
+)  # fmt: skip
+def test_unknown_formulation_names(formulation: str, hint: str) -> None:
+    with pytest.raises(iopt.UnknownName, match=rf"Did you mean .*\b{hint}\b"):
+        iopt.solve(PAIR, formulation)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "SVMDual(1)", "SVMDual)", "SVMDual(C=-inf)", "SVMDual(C=1)(2)", "3",
+        "SVMDual(C=1",
+        "SVMDual(C=)",
+        "l1-x(a=1",
+        "SVMDual(**parameters)",
+        "SVMDual(C=1).x(C=2)",
+    ],
+)  # fmt: skip
+def test_malformed_formulation(text: str) -> None:
+    caught: Exception | None = None
+    try:
+        parse_call(text, "formulation")
+    except (iopt.ParameterError, RecursionError) as error:
+        # Kept without its frames: pytest needs a minute to show a thousand of them.
+        caught = error.with_traceback(None)
+    assert isinstance(caught, iopt.ParameterError)
+    assert repr(text) in str(caught)
+
+
+@pytest.mark.parametrize("formulation", [3, None, [], int, object()])
+def test_things_that_are_no_formulation(formulation: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match="formulation: expected a formulation"):
+        iopt.solve(PAIR, formulation)
+
+
+def test_unknown_solver_names() -> None:
+    with pytest.raises(iopt.UnknownName, match="Did you mean highs"):
+        iopt.solve(PAIR, "SVMDual", solver="hihgs")
+    with pytest.raises(iopt.UnknownName, match="expected one of clarabel"):
+        iopt.solve(PAIR, "SVMDual", solver=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("problem", [None, np.eye(2), ([[1.0]], [1])])
+def test_things_that_are_no_problem(problem: Any) -> None:
+    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem"):
+        iopt.solve(problem, "SVMDual")
+
+
+# -------------------------------------------------------------------- parameters of formulations
+
+NUMBERS = {
+    "SVMDual": "C", "SpectrumSVM": "C", "LPSVM": "C", "ConvexHullDual": "mu",
+    "GuoSchuurmansQP": "beta", "GuoSchuurmansLP": "beta",
+}  # fmt: skip
+
+
+def test_every_formulation_with_a_number_is_tested() -> None:
+    assert set(formulation_files.known()) == set(NUMBERS) | {"UniformWeights"}
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 0, -INF, NAN, True, False, "1", [1.0], 1j])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_must_be_positive(name: str, value: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match="a positive number") as caught:
+        getattr(iopt, name)(**{NUMBERS[name]: value})
+    assert caught.value.argument == NUMBERS[name]
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if name != "SVMDual"])
+def test_only_the_svm_dual_may_be_unbounded(name: str) -> None:
+    with pytest.raises(iopt.ParameterError, match="a positive number, got inf"):
+        getattr(iopt, name)(**{NUMBERS[name]: INF})
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("SpectrumSVM", {"transform": "square"}), ("SpectrumSVM", {"new_points": "all"}),
+        ("SpectrumSVM", {"transform": 3}),
+        ("SpectrumSVM", {"transform": ["clip"]}),
+        ("SVMDual", {"bias": 2}),
+        ("SVMDual", {"bias": "false"}),
+        ("SpectrumSVM", {"centered": "false"}),
+    ],
+)  # fmt: skip
+def test_switches_and_names(name: str, parameters: dict[str, Any]) -> None:
+    with pytest.raises(iopt.BadArgument):
+        getattr(iopt, name)(**parameters)
+
+
+@pytest.mark.parametrize("smaller", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("name", "parameter", "total"),
+    [("ConvexHullDual", "mu", 1.0), ("GuoSchuurmansQP", "beta", 0.5),
+     ("GuoSchuurmansLP", "beta", 0.5)],
+)  # fmt: skip
+def test_infeasible_parameters_tell_the_least(
+    name: str, parameter: str, total: float, smaller: int
+) -> None:
+    """The smaller class must carry its whole weight: at least total/min(n₊, n₋) each."""
+    y = np.repeat([1, -1], [smaller, 8])
+    problem = iopt.KernelProblem(np.eye(y.size), y)
+    least = total / smaller
+    with pytest.raises(iopt.InfeasibleProblem) as caught:
+        iopt.solve(problem, getattr(iopt, name)(**{parameter: 0.99 * least}))
+    assert caught.value.argument == parameter
+    told = re.search(r"at least (\S+) for a smaller class of (\d+)", str(caught.value))
+    assert told is not None
+    assert float(told[1]) == pytest.approx(least, rel=1e-5)
+    assert int(told[2]) == smaller
+    # At the least itself there is exactly one choice for the smaller class.
+    result = iopt.solve(problem, getattr(iopt, name)(**{parameter: least}))
+    weights = result.values.get("alpha", result.values.get("alphabar"))
+    np.testing.assert_allclose(weights[:smaller], least, rtol=1e-9)
+
+
+def test_the_least_that_is_told_is_accepted() -> None:
+    problem = iopt.KernelProblem(np.eye(6), [1, 1, 1, -1, -1, -1])
+    with pytest.raises(iopt.InfeasibleProblem) as caught:
+        iopt.solve(problem, iopt.ConvexHullDual(mu=0.1))
+    told = re.search(r"at least (\S+) ", str(caught.value))
+    assert told is not None
+    iopt.solve(problem, iopt.ConvexHullDual(mu=float(told[1])))
+
+
+# --------------------------------------------------------------------------- solvers that cannot
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("solver", CONVEX_SOLVERS)
+def test_convex_solvers_refuse_indefinite_problems(
+    title: str, solver: str, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    with pytest.raises(iopt.IncompatibleSolver) as caught:
+        iopt.solve(sigmoid_problem, title, solver=solver)
+    found = re.fullmatch(
+        rf"{solver} cannot solve {re.escape(str(as_formulation(title)))} on this problem: it "
+        r"solves convex programs, and this one is not: along one feasible direction its "
+        r"objective has curvature (-\S+)\. Solvers that can: smo, uno\.",
+        str(caught.value),
+    )
+    assert found is not None, str(caught.value)
+    assert float(found[1]) < 0.0
+
+
+@pytest.mark.parametrize("solver", ["smo", "osqp", "uno"])
+@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
+def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> None:
+    with pytest.raises(iopt.IncompatibleSolver) as caught:
+        iopt.solve(PAIR, name, solver=solver)
+    assert str(caught.value) == (
+        f"{solver} cannot solve {as_formulation(name)} on this problem: it solves a quadratic "
+        "program on a box with line constraints, and this is a linear program. Solvers that can: "
+        "clarabel, highs, scs."
+    )
+
+
+def test_a_missing_package_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(iopt.IncompatibleSolver, match=r"unopy is not installed \(pip install"):
+        iopt.solve(PAIR, "SVMDual", solver="uno")
+
+
+# ------------------------------------------------------------------------------------ unbounded
+
+
+def test_unbounded_names_the_pair_that_coincides() -> None:
+    X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 0.0], [5.0, 1.0], [2.0, 3.0]])
+    problem = iopt.KernelProblem.from_data(X, [1, 1, 1, -1, -1], "linear")
+    with pytest.raises(iopt.UnboundedProblem, match=r"points 1 and 4 of opposite classes"):
+        iopt.solve(problem, "SVMDual(C=inf)")
+    assert np.isfinite(iopt.solve(problem, "SVMDual(C=100)").objective)
+
+
+def test_unbounded_names_the_point_without_bias() -> None:
+    problem = iopt.KernelProblem(np.diag([2.0, 1.0, 0.0, 3.0]), [1, -1, 1, -1])
+    with pytest.raises(iopt.UnboundedProblem, match=r"K\[2, 2\] = 0 ≤ 0"):
+        iopt.solve(problem, "SVMDual(C=inf, bias=False)")
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_negative_definite_with_infinite_c(bias: bool) -> None:
+    problem = iopt.KernelProblem(-np.eye(4) - 0.1, [1, 1, -1, -1])
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite C"):
+        iopt.solve(problem, iopt.SVMDual(C=INF, bias=bias))
+
+
+def rays(wanted: int) -> list[tuple[Array, Array]]:
+    """Kernels whose opposite pairs all have positive curvature, and z that has negative."""
+    generator = np.random.default_rng(0)
+    shares = np.linspace(0.0, 1.0, 11)
+    # z = y∘α with weight one in each class.
+    grid = np.array([[a, 1 - a, -b, b - 1] for a in shares for b in shares])
+    found = []
+    while len(found) < wanted:
+        A = generator.standard_normal((4, 4))
+        K = 0.5 * (A + A.T) + np.eye(4)
+        squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
+        forms = np.einsum("ij,jk,ik->i", grid, K, grid)
+        if squared[:2, 2:].min() > 0.2 and forms.min() < -0.1:
+            found.append((K, grid[forms.argmin()]))
+    return found
+
+
+@pytest.mark.parametrize(("K", "z"), rays(8))
+def test_a_ray_of_several_points_is_found_on_the_way(K: Array, z: Array) -> None:
+    problem = iopt.KernelProblem(K, [1, 1, -1, -1])
+    alpha = problem.y * z
+    # The witness: feasible at every length, and the objective te'α - ½t²αᵀQα has no bound.
+    assert alpha.min() >= 0.0
+    assert abs(problem.y @ alpha) < 1e-12
+    assert alpha @ problem.Q @ alpha < 0.0
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+        iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
+
+
+def test_a_ray_in_closed_form() -> None:
+    """α = e: eᵀQe = 4 - 4t with t = 2; each opposite pair has curvature 2."""
+    block = np.array([[1.0, -2.0], [-2.0, 1.0]])
+    problem = iopt.KernelProblem(np.kron(np.eye(2), block), [1, 1, -1, -1])
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+        iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
+
+
+def test_a_ray_without_bias() -> None:
+    """α = (1, 1): αᵀQα = 2 - 2·2; each diagonal entry is positive."""
+    problem = iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], [1, -1])
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+        iopt.solve(problem, "SVMDual(C=inf, bias=False)", time_limit=30.0)
+
+
+def test_hard_margin_on_inseparable_data_is_unbounded() -> None:
+    """XOR: α = e has Σα_iy_ix_i = 0, so the objective is 4t along te."""
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    problem = iopt.KernelProblem.from_data(X, [1, 1, -1, -1], "linear")
+    with pytest.raises(iopt.UnboundedProblem):
+        iopt.solve(problem, "SVMDual(C=inf)", time_limit=10.0)
+
+
+# --------------------------------------------------------------------------- where solvers stop
+
+
+@pytest.mark.parametrize("title", [*QUADRATIC, "SpectrumSVM"])
+def test_one_iteration_of_smo(title: str, sigmoid_problem: iopt.KernelProblem) -> None:
+    result = iopt.solve(sigmoid_problem, title, max_iter=1)
+    structure = result.formulation.structure(sigmoid_problem)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.iterations == 1
+    check_bounds(structure, result.values[structure.variable])
+    assert result.certificate.claim == iopt.Claim.FEASIBLE
+
+
+@pytest.mark.parametrize("solver", CONVEX_SOLVERS)
+def test_one_iteration_of_others_is_not_solved(
+    solver: str, gaussian_problem: iopt.KernelProblem
+) -> None:
+    try:
+        result = iopt.solve(gaussian_problem, "SVMDual(C=2)", solver=solver, max_iter=1)
+    except iopt.SolverFailed:
+        return  # It says that there is no point, which is honest, too.
+    assert result.status is not iopt.Status.SOLVED
+
+
+def slow_problem(n: int) -> iopt.KernelProblem:
+    """Labels by chance: most weights end at the bound, after many steps."""
+    generator = np.random.default_rng(5)
+    X = generator.standard_normal((n, 20))
+    return iopt.KernelProblem.from_data(X, generator.choice([-1, 1], n), "linear")
+
+
+def test_time_limit_of_smo() -> None:
+    problem = slow_problem(1500)
+    iopt.solve(PAIR, "SVMDual")  # compiles
+    began = time.perf_counter()
+    result = iopt.solve(problem, "SVMDual(C=1e4)", time_limit=1e-9)
+    # One look at the clock takes some 20 ms; a busy machine may need much more.
+    assert time.perf_counter() - began < 2.0
+    assert result.status is iopt.Status.TIME_LIMIT
+    check_bounds(iopt.SVMDual(C=1e4).structure(problem), result.values["alpha"])
+
+
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [("LPSVM", "highs"), ("SVMDual(C=1e4)", "osqp"), ("SVMDual(C=1e4)", "clarabel"),
+     ("SVMDual(C=1e4)", "scs")],
+)  # fmt: skip
+def test_time_limit_of_others(name: str, solver: str) -> None:
+    problem = slow_problem(300)
+    try:
+        result = iopt.solve(problem, name, solver=solver, time_limit=1e-9)
+    except iopt.SolverFailed:
+        return
+    assert result.status is iopt.Status.TIME_LIMIT
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SMO reports after every ten steps."""
+    monkeypatch.setattr(smo, "_SHRINK_EVERY", 10)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_true_callback_interrupts(sigmoid_problem: iopt.KernelProblem) -> None:
+    lengths: list[int] = []
+
+    def stop(trace: iopt.Trace) -> bool:
+        lengths.append(len(trace))
+        return len(trace) == 2
+
+    result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=stop)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert lengths == [1, 2]
+    assert result.iterations == 20
+    assert result.objective == pytest.approx(result.trace.objective[-1], rel=1e-12)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_ctrl_c_keeps_the_best_point(sigmoid_problem: iopt.KernelProblem) -> None:
+    def press(trace: iopt.Trace) -> None:
+        if len(trace) == 3:
+            raise KeyboardInterrupt
+
+    result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=press)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.iterations == 30
+    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-12)
+    check_bounds(iopt.SVMDual(C=10.0).structure(sigmoid_problem), result.values["alpha"])
+
+
+def test_a_true_callback_interrupts_uno() -> None:
+    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
+    problem = random_problem("sigmoid", n=12, seed=0)
+    result = iopt.solve(problem, "SVMDual", solver="uno", callback=lambda trace: True)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert len(result.trace) == 1
+
+
+def test_ctrl_c_keeps_the_best_point_of_uno() -> None:
+    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
+    problem = random_problem("sigmoid", n=12, seed=0)
+
+    def press(trace: iopt.Trace) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        result = iopt.solve(problem, "SVMDual", solver="uno", callback=press)
+    except KeyboardInterrupt:  # would end the test session
+        pytest.fail("the interrupt came through")
+    assert result.status is iopt.Status.INTERRUPTED
+
+
+def test_uno_repeats_itself() -> None:
+    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
+    problem = random_problem("sigmoid", n=20, seed=2)
+    first, second = (
+        iopt.solve(problem, "SVMDual(C=5)", solver="uno", seed=7) for _ in range(2)
+    )  # fmt: skip
+    np.testing.assert_array_equal(first.values["alpha"], second.values["alpha"])
+    assert first.trace.objective == second.trace.objective
+
+
+# ------------------------------------------------------------------------------------- SMO itself
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_smo_never_steps_back(title: str, kernel: str) -> None:
+    problem = random_problem(kernel, n=80, seed=4)
+    result = iopt.solve(problem, title)
+    structure = result.formulation.structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    minimised = structure.sense * np.array(result.trace.objective)
+    assert len(minimised) >= 2
+    # The gradient is updated, not recomputed: rounding of its sums is allowed for.
+    assert np.all(np.diff(minimised) <= 1e-12 * np.abs(minimised).max())
+    assert minimised[0] <= structure.value(structure.start())
+    check_bounds(structure, result.values[structure.variable])
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_smo_against_libsvm(kernel: str, C: float, seed: int) -> None:
+    from sklearn.svm import SVC
+
+    problem = random_problem(kernel, n=70, seed=seed)
+    svc = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.K, problem.y)
+    coef = np.zeros(problem.n)
+    coef[svc.support_] = svc.dual_coef_[0]
+    theirs = np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef
+    result = iopt.solve(problem, iopt.SVMDual(C=C))
+    assert result.objective == pytest.approx(theirs, rel=1e-6)
+    decision = result.classifier.decision_function(problem.K)
+    # Second order in the weights for the objective, first order for the values.
+    np.testing.assert_allclose(decision, svc.decision_function(problem.K), atol=1e-3)
+
+
+def odd_kernels(n: int) -> dict[str, Array]:
+    generator = np.random.default_rng(n)
+    A = generator.standard_normal((n, n))
+    x = generator.standard_normal(n)
+    twins = np.repeat(generator.standard_normal((n // 2, 3)), 2, axis=0)
+    low = generator.standard_normal((n, 2))
+    return {
+        "random": 0.5 * (A + A.T),
+        "positive": A @ A.T,
+        "negative": -A @ A.T,
+        "zero": np.zeros((n, n)),
+        "constant": np.ones((n, n)),
+        "rank one": np.outer(x, x),
+        "Krein": np.outer(low[:, 0], low[:, 0]) - np.outer(low[:, 1], low[:, 1]),
+        "duplicates": twins @ twins.T,
+        "one entry": np.diag(np.eye(n)[0]),
+    }
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0, 1e4, 1e8])
+@pytest.mark.parametrize("name", odd_kernels(4))
+def test_smo_ends_on_any_kernel(name: str, scale: float, title: str) -> None:
+    problem = iopt.KernelProblem(scale * odd_kernels(12)[name], np.tile([1, -1], 6))
+    result = iopt.solve(problem, title, max_iter=300_000)
+    structure = result.formulation.structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    check_bounds(structure, result.values[structure.variable])
+    assert np.isfinite(result.objective)
+    assert not np.isnan(result.residual)
+    least = structure.value(structure.start())
+    assert structure.sense * result.objective <= least + 1e-12 * abs(least)
+    assert result.certificate.claim >= iopt.Claim.FEASIBLE
+    if scale <= 1e4:
+        assert result.status is iopt.Status.SOLVED
+        assert result.certificate.claim >= iopt.Claim.STATIONARY
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_smo_is_stationary_on_random_problems(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(2, 40))
+    A = generator.standard_normal((n, n)) * 10.0 ** generator.uniform(-3, 3)
+    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+    problem = iopt.KernelProblem(A + A.T, y)
+    C = 10.0 ** generator.uniform(-2, 2)
+    for formulation in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), iopt.ConvexHullDual()):
+        result = iopt.solve(problem, formulation)
+        assert result.status is iopt.Status.SOLVED
+        assert result.certificate.claim >= iopt.Claim.STATIONARY
+        structure = formulation.structure(problem)
+        check_bounds(structure, result.values[structure.variable])
+
+
+# --------------------------------------------------------------------------------------- starts
+
+
+class Spy(Solver):
+    """Returns the start it is given."""
+
+    name = "spy"
+    accepts = (BoxLineQP, LinearProgram)
+    needs_convex = False
+    claims = iopt.Claim.FEASIBLE
+
+    def solve(self, task: Task) -> Solution:
+        assert task.start is not None
+        assert isinstance(task.structure, BoxLineQP)
+        return Solution(task.structure.values(task.start), iopt.Status.INACCURATE)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "title",
+    ["SVMDual(C=0.7, bias=False)", "SVMDual(C=inf, bias=False)", "SVMDual(C=0.7)",
+     "SVMDual(C=inf)", "ConvexHullDual(mu=0.4)", "ConvexHullDual(mu=1)", "GuoSchuurmansQP"],
+)  # fmt: skip
+def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> None:
+    """The projection by Clarabel onto the declared constraints."""
+    import cvxpy as cp
+
+    problem = random_problem("gaussian", n=11, seed=3)
+    generator = np.random.default_rng(seed)
+    point = generator.normal(0.2, 10.0 ** generator.uniform(-1, 1), problem.n)
+    formulation = as_formulation(title)
+    program = formulation.declare(problem)
+    assert isinstance(program.structure, BoxLineQP)
+    variable = program.variables[program.structure.variable]
+    distance = cp.Minimize(cp.sum_squares(variable - point))
+    cp.Problem(distance, list(program.subject_to.values())).solve(
+        solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
+    )
+    size = np.abs(point).max()
+    for start in (point, {program.structure.variable: point.tolist()}):
+        moved = iopt.solve(problem, formulation, solver=Spy(), start=start)
+        x = moved.values[program.structure.variable]
+        np.testing.assert_allclose(x, variable.value, atol=1e-6 * max(1.0, size))
+        check_bounds(program.structure, x)
+    # A feasible point stays where it is.
+    np.testing.assert_allclose(program.structure.project(x), x, atol=1e-12 * max(1.0, size))
+
+
+def test_the_start_decides_between_local_optima() -> None:
+    """Lin & Lin (2003), section 2: (2/3, 0, 2/3) and (0, 2/3, 2/3) are both local optima."""
+    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
+    problem = iopt.KernelProblem(K, [1, 1, -1])
+    for k in (0, 1):
+        start = np.where(np.arange(3) == 1 - k, 0.0, 0.5)
+        alpha = iopt.solve(problem, "SVMDual(C=inf)", start=start).values["alpha"]
+        np.testing.assert_allclose(alpha, np.where(np.arange(3) == 1 - k, 0, 2 / 3), atol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------- paths
+
+
+def test_a_warm_start_reaches_the_optimum(gaussian_problem: iopt.KernelProblem) -> None:
+    narrow = iopt.solve(gaussian_problem, "SVMDual(C=0.215443)")
+    cold = iopt.solve(gaussian_problem, "SVMDual(C=0.6)")
+    warm = iopt.solve(gaussian_problem, "SVMDual(C=0.6)", start=narrow.values["alpha"])
+    assert warm.status is iopt.Status.SOLVED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["smo", "osqp", "highs"])
+def test_a_path_of_svms_equals_separate_solves(
+    solver: str, gaussian_problem: iopt.KernelProblem
+) -> None:
+    titles = [iopt.SVMDual(C=float(C)) for C in np.logspace(-2, 2, 10)]
+    path = iopt.solve_path(gaussian_problem, titles, solver=solver)
+    assert [result.formulation for result in path] == titles
+    for formulation, result in zip(titles, path, strict=True):
+        alone = iopt.solve(gaussian_problem, formulation, solver="clarabel", tol=1e-8)
+        assert result.objective == pytest.approx(alone.objective, rel=1e-6)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        assert result.solver == solver
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every structure that becomes a new HiGHS model."""
+    built: list[Any] = []
+    original: Callable[..., Any] = highs.highs_model
+
+    def counting(structure: Any, **options: Any) -> Any:
+        built.append(structure)
+        return original(structure, **options)
+
+    monkeypatch.setattr(highs, "highs_model", counting)
+    return built
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "values"),
+    [
+        ("LPSVM", "C", np.logspace(-2, 2, 10)),
+        ("GuoSchuurmansLP", "beta", np.linspace(0.03, 0.5, 10)),
+    ],
+)
+def test_a_path_of_linear_programs_keeps_one_model(
+    name: str,
+    parameter: str,
+    values: Array,
+    models: list[Any],
+    sigmoid_problem: iopt.KernelProblem,
+) -> None:
+    formulations = [getattr(iopt, name)(**{parameter: float(value)}) for value in values]
+    path = iopt.solve_path(sigmoid_problem, formulations, solver="highs")
+    assert len(models) == 1
+    for formulation, result in zip(formulations, path, strict=True):
+        alone = iopt.solve(sigmoid_problem, formulation, solver="clarabel", tol=1e-8)
+        assert result.objective == pytest.approx(alone.objective, rel=1e-6)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_path_of_mixed_formulations(
+    models: list[Any], gaussian_problem: iopt.KernelProblem
+) -> None:
+    titles = ["LPSVM(C=1)", "LPSVM(C=2)", "GuoSchuurmansLP", "SVMDual(C=1)", "SVMDual(C=3)",
+              "SpectrumSVM", "LPSVM(C=2)"]  # fmt: skip
+    path = iopt.solve_path(gaussian_problem, titles)
+    for title, result in zip(titles, path, strict=True):
+        assert result.objective == pytest.approx(
+            iopt.solve(gaussian_problem, title, solver="clarabel", tol=1e-8).objective, rel=1e-6
+        )
+    assert path[1].objective == pytest.approx(path[6].objective, rel=1e-9)
+    # One for the first two, one each for the third and the last; SMO needs none.
+    assert len(models) == 3
+
+
+def test_models_are_not_shared_between_matrices(models: list[Any]) -> None:
+    """A session keeps its model for the matrix it was made from, and for no other."""
+    problem = random_problem("gaussian", n=14, seed=3)
+    sensitivity = np.random.default_rng(8).standard_normal((14, 14))
+    formulations = [
+        iopt.GuoSchuurmansLP(beta=0.2),
+        iopt.GuoSchuurmansLP(beta=0.2, sensitivity=sensitivity),
+        iopt.GuoSchuurmansLP(beta=0.3, sensitivity=sensitivity),
+    ]
+    path = iopt.solve_path(problem, formulations)
+    assert len(models) == 2
+    for formulation, result in zip(formulations, path, strict=True):
+        assert result.objective == pytest.approx(
+            iopt.solve(problem, formulation, solver="clarabel").objective, rel=1e-6
+        )
+
+
+def test_a_path_of_infeasible_parameters_says_so(gaussian_problem: iopt.KernelProblem) -> None:
+    with pytest.raises(iopt.InfeasibleProblem, match="beta"):
+        iopt.solve_path(gaussian_problem, ["GuoSchuurmansLP", "GuoSchuurmansLP(beta=1e-3)"])
+
+
+# ---------------------------------------------------------------------------------------- result
+
+
+def test_the_certificate_is_computed_when_read(
+    monkeypatch: pytest.MonkeyPatch, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    calls: list[str] = []
+    original = solve_module.certify
+
+    def counting(problem: Any, formulation: Any, *rest: Any) -> Any:
+        calls.append(str(formulation))
+        return original(problem, formulation, *rest)
+
+    monkeypatch.setattr(solve_module, "certify", counting)
+    result = iopt.solve(sigmoid_problem, "SVMDual")
+    path = iopt.solve_path(sigmoid_problem, ["LPSVM(C=1)", "LPSVM(C=2)"])
+    assert result.classifier.support.size > 0
+    assert repr(result)
+    assert calls == []
+    assert result.certificate is result.certificate
+    assert calls == ["SVMDual(C=1)"]
+    assert path[1].certificate.claim is iopt.Claim.GLOBAL
+    assert calls == ["SVMDual(C=1)", "LPSVM(C=2)"]
