@@ -113,16 +113,16 @@ def _gather(row, K_i, active):
 
 
 @njit(cache=True)
-def pair_steps(K, active, y, group, groups, h, upper, alpha, v, tolerance, steps):
+def pair_steps(K, diagonal, active, y, group, groups, h, upper, alpha, v, tolerance, steps):
     """Up to `steps` pair updates of min F on a box with one line, or one line for each class.
 
-    Only the indices in `active` take part; y, group, alpha and v are given for those alone. Pairs
-    stay inside a group: one group for yᵀα = 0, the two classes for a fixed weight of each.
-    The first index is the largest violator of the worse group, the second has the largest
-    `_gains`: the second-order selection of Fan, Chen & Lin (2005), who prove that it converges to
-    stationary points for any symmetric K. The step is Lin & Lin (27): to the minimum of a convex
-    pair, to the bound on a concave one. (Counting the clipped decrease of each pair instead was
-    tried: it took more steps and ended at worse stationary points.)
+    Only the indices in `active` take part; diagonal (of K), y, group, alpha and v are given for
+    those alone. Pairs stay inside a group: one group for yᵀα = 0, the two classes for a fixed
+    weight of each. The first index is the largest violator of the worse group, the second has the
+    largest `_gains`: the second-order selection of Fan, Chen & Lin (2005), who prove that it
+    converges to stationary points for any symmetric K. The step is Lin & Lin (27): to the minimum
+    of a convex pair, to the bound on a concave one. (Counting the clipped decrease of each pair
+    instead was tried: it took more steps and ended at worse stationary points.)
 
     Returns
     -------
@@ -134,12 +134,10 @@ def pair_steps(K, active, y, group, groups, h, upper, alpha, v, tolerance, steps
     rise_penalty = np.full((groups, n), -np.inf)
     fall_penalty = np.full((groups, n), -np.inf)
     fall_room = np.zeros((groups, n))
-    diagonal, gain = np.empty(n), np.empty(n)
-    row_i, row_j = np.empty(n), np.empty(n)
+    gain, row_i, row_j = np.empty(n), np.empty(n), np.empty(n)
     for t in range(n):
         g = group[t]
         _refresh(t, alpha, y, upper, rise_penalty[g], fall_penalty[g], fall_room[g])
-        diagonal[t] = K[active[t], active[t]]
     floor = max(FLOOR * h * np.max(np.abs(diagonal)), TINY)
     tops, bottoms = np.zeros(groups), np.zeros(groups)
     decrease, state = 0.0, RUNNING

@@ -68,6 +68,7 @@ class _Run:
         self.group = (
             (qp.problem.y < 0).astype(np.int64) if qp.lines == 2 else np.zeros(qp.n, np.int64)
         )
+        self.diagonal = np.diag(qp.problem.K).copy()
         self.iterations = 0
         self.refreshes = -1
         self.trace = Trace()
@@ -110,8 +111,9 @@ class _Run:
             stalls += stalled
             if (stalled and self.exact) or stalls > 3 or self.refreshes >= _REFRESHES:
                 return Status.INACCURATE
+            if coarse == 1.0 or stalled or self.active.size < qp.n:
+                self._refresh()
             coarse = 1.0
-            self._refresh()
 
     def _refresh(self) -> None:
         """Exact gradient at all points, and all points active again."""
@@ -140,8 +142,8 @@ class _Run:
         else:
             alpha, v = self.alpha[active], self.v[active]
             outcome = smo_loops.pair_steps(
-                K, active, y[active], self.group[active], qp.lines, qp.hessian, qp.upper, alpha, v,
-                *limits,
+                K, self.diagonal[active], active, y[active], self.group[active], qp.lines,
+                qp.hessian, qp.upper, alpha, v, *limits,
             )  # fmt: skip
             state, done, violation, decrease, keep = outcome
             self.alpha[active], self.v[active] = alpha, v
