@@ -39,15 +39,20 @@ def highs_model(structure: Structure, *, convexified: bool = False) -> Any:
 
 
 def _linear(program: LinearProgram) -> Any:
-    from scipy import sparse
-
-    rows = sparse.csr_array(program.matrix)
+    matrix = program.matrix
+    if isinstance(matrix, np.ndarray):
+        # Every entry of a dense matrix is passed: looking for zeros costs more than it saves.
+        height, width = matrix.shape
+        columns = np.tile(np.arange(width), height)
+        compressed = (np.arange(height + 1) * width, columns, matrix.ravel())
+    else:
+        compressed = (matrix.indptr, matrix.indices, matrix.data)
     return _pass(
         program.sense,
         program.sense * program.cost,
         (program.lower, program.upper),
         (program.row_lower, program.row_upper),
-        (rows.indptr, rows.indices, rows.data),
+        compressed,
     )
 
 

@@ -336,7 +336,7 @@ class LinearProgram:
     cost, lower, upper : (n,) arrays
     row_lower, row_upper : (m,) arrays
     build_matrix : callable
-        Makes A, (m, n), dense or scipy sparse; called at most once.
+        Makes A, (m, n), dense or compressed by rows; called at most once.
     key : hashable
         Two programs with equal keys have the same A; a solver then keeps its model.
     read : callable

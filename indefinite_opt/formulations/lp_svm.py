@@ -109,11 +109,18 @@ class LPSVM(Formulation):
 
 
 def _rows(problem: KernelProblem) -> object:
+    """(YK, -YK, y, I), compressed by rows: each has its dense part and one slack."""
     from scipy import sparse
 
-    signed = problem.K * problem.y[:, None]
-    dense = sparse.csr_array(np.hstack([signed, -signed, problem.y[:, None]]))
-    return sparse.hstack([dense, sparse.eye_array(problem.n)], format="csr")
+    n = problem.n
+    entries = np.empty((n, 2 * n + 2))
+    np.multiply(problem.K, problem.y[:, None], out=entries[:, :n])
+    np.negative(entries[:, :n], out=entries[:, n : 2 * n])
+    entries[:, 2 * n], entries[:, 2 * n + 1] = problem.y, 1.0
+    columns = np.tile(np.arange(2 * n + 2, dtype=np.int32), (n, 1))
+    columns[:, -1] += np.arange(n, dtype=np.int32)
+    starts = np.arange(n + 1, dtype=np.int32) * (2 * n + 2)
+    return sparse.csr_array((entries.ravel(), columns.ravel(), starts), shape=(n, 3 * n + 1))
 
 
 def _write(values: dict[str, Array]) -> Array:
