@@ -241,6 +241,10 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
     elif gap <= tol * size:
         claim = Claim.GLOBAL
         reasons.append("Convex by its eigenvalues, and the dual bound meets the objective.")
+        if np.isinf(qp.upper) and qp.lines < 2:
+            reasons.append(
+                "Without upper bounds, eigenvalues within rounding of zero count as zero."
+            )
     elif not kkt:
         claim = Claim.FEASIBLE
         reasons.append("The first-order conditions fail.")
