@@ -158,7 +158,7 @@ def verify(
         names = {k: np.shape(v) for k, v in structure.read_multipliers(*zeros).items()}
     checked = _checked("values", values, shapes)
     given = None if multipliers is None else _checked("multipliers", multipliers, names)
-    return certify(problem, formulation, checked, given, tol)
+    return certify(problem, formulation, checked, given, tol, held=given is not None)
 
 
 def certify(
@@ -167,8 +167,9 @@ def certify(
     values: Values,
     multipliers: Values | None,
     tol: float,
+    held: bool = False,
 ) -> Certificate:
-    """`verify` for numbers of the right names and shapes."""
+    """`verify` for numbers of the right names and shapes; `held`: to the multipliers, too."""
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLineQP):
         return _certify_qp(structure, values[structure.variable], multipliers, tol)
@@ -176,7 +177,7 @@ def certify(
         task = Task(problem, formulation, structure, tol=tol)
         multipliers = Highs().solve(task).multipliers
     bound = formulation.dual_bound(problem, multipliers)
-    return _certify_lp(structure, structure.write(values), multipliers, bound, tol)
+    return _certify_lp(structure, structure.write(values), multipliers, bound, tol, held)
 
 
 def _checked(
@@ -232,6 +233,8 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         bound = qp.dual_bound(x, gradient)
         gap = abs(value - bound)
     kkt = not reasons and stationarity <= tol and complementarity <= tol
+    if given is not None and not reasons and not kkt:
+        reasons.append("The multipliers given do not satisfy the first-order conditions.")
     curvature = np.nan
     claim = Claim.NONE
     if primal > tol:
@@ -338,7 +341,7 @@ def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, floa
 
 
 def _certify_lp(
-    program: LinearProgram, x: Array, multipliers: Values, bound: float, tol: float
+    program: LinearProgram, x: Array, multipliers: Values, bound: float, tol: float, held: bool
 ) -> Certificate:
     value = float(program.cost @ x)
     size = max(program.unit, abs(value))
@@ -346,7 +349,8 @@ def _certify_lp(
     stationarity, complementarity = _lp_residuals(program, x, multipliers)
     complementarity /= size
     gap = abs(value - bound)
-    reasons = _wrong_signs(multipliers, tol)
+    # Multipliers that came from a solver only make the bound, which holds for any.
+    reasons = _broken_word(program, multipliers, tol) if held else []
     if primal > tol:
         claim = Claim.NONE
         reasons.append(f"A constraint is violated by {primal:.2e}.")
@@ -373,6 +377,19 @@ def _certify_lp(
         reasons=tuple(reasons),
         multipliers=multipliers,
     )
+
+
+def _broken_word(program: LinearProgram, multipliers: Values, tol: float) -> list[str]:
+    """What is wrong with multipliers that somebody vouches for: signs, or reduced costs."""
+    rows = program.write_multipliers(multipliers)
+    reduced = program.cost - program.matrix.T @ rows
+    slack = tol * max(1.0, float(np.max(np.abs(program.cost))))
+    implied = program.read_multipliers(rows, reduced)
+    return _wrong_signs(multipliers, tol) + [
+        f"The multipliers of {name!r} do not agree with those of the other constraints."
+        for name, value in multipliers.items()
+        if np.max(np.abs(value - implied[name]), initial=0.0) > slack
+    ]
 
 
 def _lp_residuals(program: LinearProgram, x: Array, multipliers: Values) -> tuple[float, float]:

@@ -374,11 +374,20 @@ class LinearProgram:
         return self.build_matrix()
 
     def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the sizes in its row."""
+        """Largest violation of a constraint, relative to the terms in its row.
+
+        A bound is compared with its own range where that is finite, else with 1. No constraint
+        is excused by the size of another, so that kernels of any scale are judged alike.
+        """
         activity = self.matrix @ x
-        sizes = np.maximum(abs(self.matrix) @ np.abs(x), 1.0)
+        sizes = abs(self.matrix) @ np.abs(x)
+        for ends in (self.row_lower, self.row_upper):
+            sizes = np.maximum(sizes, np.where(np.isfinite(ends), np.abs(ends), 0.0))
+        sizes[sizes == 0.0] = 1.0
         rows = np.maximum(self.row_lower - activity, activity - self.row_upper) / sizes
-        columns = np.maximum(self.lower - x, x - self.upper) / max(float(np.max(np.abs(x))), 1.0)
+        ranges = np.where(np.isfinite(self.upper), self.upper - self.lower, 1.0)
+        ranges[ranges == 0.0] = 1.0
+        columns = np.maximum(self.lower - x, x - self.upper) / ranges
         return max(float(np.max(rows, initial=0.0)), float(np.max(columns, initial=0.0)), 0.0)
 
 

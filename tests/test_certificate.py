@@ -86,6 +86,38 @@ def test_wrong_signs_are_refused_for_convex_and_linear_programs_too() -> None:
     assert iopt.verify(problem, iopt.LPSVM(C=9.0), result.values, flipped).claim is Claim.FEASIBLE
 
 
+def test_wrong_values_of_given_multipliers_cost_a_global_claim() -> None:
+    """Right signs, wrong numbers; without them the same point is GLOBAL."""
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    values = {"alpha": [0.5, 0.5]}
+    wrong = {"balance": 0.3, "lower": [0.0, 0.0], "upper": [0.0, 0.0]}
+    assert iopt.verify(problem, iopt.SVMDual(C=9.0), values).claim is Claim.GLOBAL
+    certificate = iopt.verify(problem, iopt.SVMDual(C=9.0), values, wrong)
+    assert certificate.claim is Claim.FEASIBLE
+    assert "multipliers given" in str(certificate)
+    game = iopt.GuoSchuurmansLP(beta=0.5)
+    result = iopt.solve(problem, game)
+    held = iopt.verify(problem, game, result.values, result.multipliers)
+    assert held.claim is Claim.GLOBAL
+    wrong = {**result.multipliers, "upper": result.multipliers["upper"] + 0.1}
+    assert iopt.verify(problem, game, result.values, wrong).claim is Claim.FEASIBLE
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_a_linear_program_is_judged_at_the_scale_of_its_kernel(scale: float) -> None:
+    """K = scale·I, optimum e/4 with δ = scale/2. A vertex that says the same δ breaks its row by
+    half; weights of -1/4 break their bound whatever the size of δ."""
+    problem = iopt.KernelProblem(scale * np.eye(4), [1, 1, -1, -1])
+    game = iopt.GuoSchuurmansLP(beta=0.5)
+    delta = 0.5 * scale
+    exact = {"alpha": np.full(4, 0.25), "delta": delta}
+    assert iopt.verify(problem, game, exact).claim is Claim.GLOBAL
+    vertex = {"alpha": [0.5, 0.0, 0.5, 0.0], "delta": delta}
+    assert iopt.verify(problem, game, vertex).claim is Claim.NONE
+    negative = {"alpha": [0.75, -0.25, 0.25, 0.25], "delta": 1.5 * scale}
+    assert iopt.verify(problem, game, negative).claim is Claim.NONE
+
+
 @pytest.mark.parametrize("alpha", [[0.5, 0.4], [-0.1, -0.1], [1.2, 1.2]])
 def test_infeasible_points_claim_nothing(alpha) -> None:
     problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
