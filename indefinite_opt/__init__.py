@@ -34,7 +34,7 @@ from indefinite_opt.formulation import Formulation
 from indefinite_opt.geometry import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
-from indefinite_opt.solution import Claim, Result, Status, Trace
+from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.solve import fitting_solvers as solvers
 from indefinite_opt.solve import solve, solve_path
 
@@ -54,6 +54,7 @@ __all__ = [
     "IndefiniteOptError",
     "InfeasibleProblem",
     "KernelProblem",
+    "Optimum",
     "ParameterError",
     "ProblemError",
     "Program",

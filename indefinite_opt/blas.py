@@ -6,7 +6,7 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["SMALL", "few_threads"]
+__all__ = ["SMALL", "few_threads", "threads"]
 
 SMALL = 400
 """Below this order a second BLAS thread costs more than it brings (and much more when the
@@ -25,3 +25,9 @@ def few_threads(order: int) -> AbstractContextManager[Any]:
     if order >= SMALL:
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")
+
+
+def threads() -> int:
+    """Threads of the linear algebra library, one at least: how many a solver may use, too."""
+    found = [library["num_threads"] for library in _controller().info()]
+    return max(1, min(found, default=1))

@@ -288,7 +288,7 @@ def _second_order(
     where = "the free variables"
     if weak.any():
         where += f" and {int(weak.sum())} at bounds with zero multiplier"
-    prefix = "" if qp.is_convex else "Not convex; no bound on the global optimum is known. "
+    prefix = "" if qp.is_convex else f"{_doubt(qp)}; no bound on the global optimum is known. "
     if np.isinf(curvature):
         reason = f"{prefix}First-order conditions hold and leave no direction to move in."
         return Claim.LOCAL, curvature, reason
@@ -313,6 +313,12 @@ def _second_order(
     )
 
 
+def _doubt(qp: BoxLineQP) -> str:
+    if qp.problem.curvature_known:
+        return "Not convex"
+    return "Convexity was not examined, as the kernel matrix is never formed"
+
+
 def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float]:
     """Least eigenvalue of the Hessian on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""
     import scipy.linalg
@@ -324,7 +330,7 @@ def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, floa
     if kept.size <= normals.shape[1]:
         return np.inf, 0.0
     y = qp.problem.y[kept]
-    block = qp.hessian * qp.problem.K[np.ix_(kept, kept)] * np.outer(y, y)
+    block = qp.hessian * qp.problem.gram.block(kept, kept) * np.outer(y, y)
     norm = norm_bound(block)
     if normals.shape[1]:
         # The normals are made as positive as the rest of the block can be, so they never win.

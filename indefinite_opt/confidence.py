@@ -33,7 +33,7 @@ def confidence_classifier(
     """
     coef = problem.y * alpha
     if sensitivity is None:
-        scores = problem.K @ coef
+        scores = problem.gram.times(coef)
     else:
         scores = 0.5 * problem.y * (checked_sensitivity(sensitivity, problem) @ alpha)
     return Classifier(coef, least_error_offset(scores, problem.y), problem.classes)

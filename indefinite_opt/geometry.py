@@ -166,7 +166,7 @@ def diagnose(
             "alpha", f"{problem.n} finite weights", f"an array of shape {weights.shape}"
         )
     coef = problem.y * weights
-    norm = float(coef @ (problem.K @ coef))
+    norm = float(coef @ problem.gram.times(coef))
     total = float(weights.sum())
     return Diagnosis(
         **before,  # type: ignore[arg-type]

@@ -43,6 +43,7 @@ __all__ = [
     "PseudoEuclidean",
     "Sigmoid",
     "Simpson",
+    "checked_points",
     "get",
     "names",
 ]
@@ -94,15 +95,20 @@ class Kernel(ABC):
             If X or Z is no finite matrix, if their widths differ, or if the values of the
             kernel are not finite or, for Z not given, not symmetric.
         """
-        left = _points(X, "X")
-        right = left if Z is None else _points(Z, "Z")
+        left = checked_points(X, "X")
+        right = left if Z is None else checked_points(Z, "Z")
         if right.shape[1] != left.shape[1]:
             raise ProblemError("Z", f"{left.shape[1]} columns as in X", f"shape {right.shape}")
+        K = self.values(left, right)
+        return _symmetric(K, self) if Z is None else K
+
+    def values(self, X: Array, Z: Array) -> Array:
+        """The same on points that were checked before; only the values are."""
         with np.errstate(over="ignore", invalid="ignore"):
-            K = self.evaluate(left, right)
+            K = self.evaluate(X, Z)
         if not np.isfinite(K).all():
             raise ProblemError("K", f"finite values of {self!r}", "NaN or infinity")
-        return _symmetric(K, self) if Z is None else K
+        return K
 
     @abstractmethod
     def evaluate(self, X: Array, Z: Array) -> Array:
@@ -124,7 +130,8 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _points(X: npt.ArrayLike, argument: str) -> Array:
+def checked_points(X: npt.ArrayLike, argument: str) -> Array:
+    """Points in the rows of a finite (n, d) matrix; `ProblemError` for anything else."""
     expected = "a finite matrix with points in rows, at least one row and one column"
     try:
         points = np.asarray(X, dtype=np.float64)

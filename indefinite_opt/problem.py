@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt import datasets, kernels
 from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.gram import DenseGram, Gram, RowGram, formed
 from indefinite_opt.spectrum import (
     Spectrum,
     negative_direction,
@@ -20,11 +21,14 @@ from indefinite_opt.spectrum import (
     spectrum,
     zero_tolerance,
 )
-from indefinite_opt.validation import checked_labels, checked_matrix
+from indefinite_opt.validation import checked_labels, checked_matrix, checked_precision
 
 __all__ = ["KernelProblem", "Split"]
 
 Array = NDArray[np.float64]
+
+_SAMPLE = 100
+"""Points on which negative curvature is looked for before a matrix is factorised for it."""
 
 
 class KernelProblem:
@@ -35,32 +39,36 @@ class KernelProblem:
     Parameters
     ----------
     K : (n, n) array_like
-        Symmetric, finite kernel (similarity) matrix. A C-contiguous float64 array is used as it
-        is, without a copy.
+        Symmetric, finite kernel (similarity) matrix. A C-contiguous array of the chosen precision
+        is used as it is, without a copy (in float32, if it is symmetric to the last bit).
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
+    precision : {"double", "single"}
+        Keep K in float64 or in float32, which takes half the memory. Sums are double always, and
+        every claim is about the matrix that is kept.
     name : str
         What to call the problem in reports.
 
     Attributes
     ----------
-    K : (n, n) array, read-only
-    largest : float
-        max |K_ij|.
+    gram : Gram
+        The kernel matrix as solvers read it.
     y : (n,) array of -1.0 and +1.0
     classes : (2,) array
         The caller's labels for -1 and +1.
-    X, kernel, scaling : optional
-        Raw data, kernel function and scaling of the features, if the problem was made by
-        `from_data`.
+    X, kernel, scaling, cache_mb : optional
+        Raw data, kernel function, scaling of the features and size of the cache of rows, if the
+        problem was made by `from_data`.
 
     Raises
     ------
     ProblemError
-        If K is not square, finite and symmetric within `validation.SYMMETRY_TOLERANCE`, or y does
-        not have n entries of exactly two classes.
+        If K is not square, finite and symmetric within `validation.SYMMETRY_TOLERANCE` (for
+        float32 within its rounding), or y does not have n entries of exactly two classes.
+    UnknownName
+        For an unknown precision.
 
     Examples
     --------
@@ -70,16 +78,25 @@ class KernelProblem:
     """
 
     def __init__(
-        self, K: ArrayLike, y: ArrayLike, *, symmetrize: bool = False, name: str = "problem"
+        self,
+        K: ArrayLike,
+        y: ArrayLike,
+        *,
+        symmetrize: bool = False,
+        precision: str = "double",
+        name: str = "problem",
     ) -> None:
-        matrix, self.largest = checked_matrix(K, "K", symmetrize)
-        self.K = matrix.view()
-        self.K.flags.writeable = False
-        self.classes, self.y = checked_labels(y, matrix.shape[0])
+        matrix = checked_matrix(K, "K", symmetrize, checked_precision(precision))
+        self._begin(DenseGram(*matrix), y, name)
+
+    def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
+        self.gram = gram
+        self.classes, self.y = checked_labels(y, gram.n)
         self.name = name
         self.X: Array | None = None
         self.kernel: Callable[..., Array] | None = None
         self.scaling: str | None = None
+        self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
         self._convex: dict[int, bool] = {}
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
@@ -92,6 +109,8 @@ class KernelProblem:
         kernel: str | Callable[..., Any] = "sigmoid",
         *,
         scaling: str | None = None,
+        cache_mb: float | None = None,
+        precision: str = "double",
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
@@ -109,10 +128,21 @@ class KernelProblem:
         scaling : {"minmax", "standard"}, optional
             Scale each feature to [-1, 1], or to mean 0 and variance 1. `split` fits it anew on
             the training points alone.
-        name : str
-            What to call the problem in reports.
+        cache_mb : float, optional
+            Never form K: compute its rows when they are read, and keep as many as fit into so
+            many megabytes. For data whose matrix does not fit into memory; what needs the whole
+            matrix (spectra, linear programs, cvxpy, a test of convexity) is then not to be had.
+        precision, name
+            As in `KernelProblem`.
         **parameters
             Parameters of a kernel given by name.
+
+        Raises
+        ------
+        ProblemError
+            If X is no finite matrix, or the kernel is not symmetric or not finite on it.
+        ParameterError
+            If the cache has no room for two rows.
 
         Examples
         --------
@@ -121,11 +151,18 @@ class KernelProblem:
                [0., 4.]])
         """
         function = kernels.get(kernel, **parameters)
+        dtype = checked_precision(precision)
         points = _numbers(X, "X")
         scaled = _fitted_scaling(scaling, points)
-        problem = cls(function(scaled(points)), y, name=name)
+        if cache_mb is None:
+            K = formed(function, scaled(points), dtype)
+            problem = cls(K, y, precision=precision, name=name)
+        else:
+            problem = cls.__new__(cls)
+            problem._begin(RowGram(scaled(points), function, cache_mb, dtype), y, name)
         problem.X, problem.kernel = points, function
         problem.scaling, problem._scaled = scaling, scaled
+        problem.cache_mb = cache_mb
         return problem
 
     @classmethod
@@ -136,6 +173,8 @@ class KernelProblem:
         *,
         scaling: str | None = None,
         form: str = "gaussian",
+        cache_mb: float | None = None,
+        precision: str = "double",
         **parameters: Any,
     ) -> KernelProblem:
         """The problem of a data set of points, similarities or distances.
@@ -144,23 +183,28 @@ class KernelProblem:
         ----------
         dataset : Dataset
             See `datasets.load`.
-        kernel, scaling, **parameters
+        kernel, scaling, cache_mb, **parameters
             For points, as in `from_data`; by default the kernel that the data set suggests, else
             the sigmoid.
         form : {"linear", "gaussian", "raw"}
             For distances, as in `from_distances`, with γ = 1/mean(d²).
+        precision : {"double", "single"}
+            As in `KernelProblem`.
         """
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "sigmoid"
             return cls.from_data(
-                dataset.X, dataset.y, chosen, scaling=scaling, name=dataset.name, **parameters
-            )
+                dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
+                precision=precision, name=dataset.name, **parameters,
+            )  # fmt: skip
         if dataset.D is not None:
             gamma = 1.0 / float(np.mean(np.square(dataset.D)))
-            return cls.from_distances(dataset.D, dataset.y, form, gamma=gamma, name=dataset.name)
+            return cls.from_distances(
+                dataset.D, dataset.y, form, gamma=gamma, precision=precision, name=dataset.name
+            )
         if dataset.K is None:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
-        return cls(dataset.K, dataset.y, name=dataset.name)
+        return cls(dataset.K, dataset.y, precision=precision, name=dataset.name)
 
     @classmethod
     def from_distances(
@@ -171,6 +215,7 @@ class KernelProblem:
         *,
         gamma: float = 1.0,
         symmetrize: bool = False,
+        precision: str = "double",
         name: str = "problem",
     ) -> KernelProblem:
         """Kernel from a matrix of distances d_ij (not squared).
@@ -185,7 +230,7 @@ class KernelProblem:
             -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
         gamma : float
             γ > 0 of the Gaussian form.
-        symmetrize, name
+        symmetrize, precision, name
             As in `KernelProblem`.
 
         Examples
@@ -204,7 +249,7 @@ class KernelProblem:
         }
         if form not in forms:
             raise UnknownName("form", form, forms)
-        return cls(forms[form](), y, name=name)
+        return cls(forms[form](), y, precision=precision, name=name)
 
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
@@ -213,6 +258,42 @@ class KernelProblem:
     def n(self) -> int:
         """Number of training points."""
         return int(self.y.size)
+
+    @cached_property
+    def K(self) -> Array:
+        """The kernel matrix, (n, n), read-only; of one in float32 a float64 copy, made here.
+
+        Raises
+        ------
+        ProblemError
+            If its rows are computed on demand; so does whatever reads K: Q, spectra, centred and
+            squared distances, linear programs, cvxpy.
+        """
+        whole = self.gram.whole
+        if whole is None:
+            raise ProblemError(
+                "problem", "the whole kernel matrix", "one whose rows are computed on demand",
+                "Spectra, squared distances, linear programs, cvxpy and solvers other than smo "
+                "need the whole matrix: leave out cache_mb.",
+            )  # fmt: skip
+        matrix = whole.astype(np.float64, copy=False)
+        matrix.flags.writeable = False
+        return matrix
+
+    @property
+    def largest(self) -> float:
+        """max |K_ij|; for rows on demand found by computing all of them once."""
+        return self.gram.largest
+
+    @property
+    def precision(self) -> str:
+        """ "double" or "single"."""
+        return "single" if self.gram.dtype == np.float32 else "double"
+
+    @property
+    def curvature_known(self) -> bool:
+        """Whether convexity can be examined: not where rows of K are computed on demand."""
+        return self.gram.whole is not None
 
     @cached_property
     def class_sizes(self) -> tuple[int, int]:
@@ -241,6 +322,26 @@ class KernelProblem:
         return spectrum(self.K)
 
     @cached_property
+    def most_negative(self) -> Array:
+        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), from ten products with K.
+
+        Ritz vectors of a Krylov space: good enough to start from, and never to prove anything.
+        """
+        steps = min(10, self.n)
+        basis = np.empty((self.n, steps))
+        image = np.empty((self.n, steps))
+        vector = np.random.default_rng(0).standard_normal(self.n)
+        for k in range(steps):
+            for _ in range(2):  # once more, for what rounding left of the others
+                vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
+            basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
+            image[:, k] = self.gram.times(basis[:, k])
+            vector = image[:, k].copy()
+        _, mixing = np.linalg.eigh(basis.T @ image)
+        vectors: Array = basis @ mixing[:, :2]
+        return vectors
+
+    @cached_property
     def centered(self) -> Array:
         """PKP with P = I - eeᵀ/n, (n, n): the inner products of the centred embedding."""
         means = self.K.mean(axis=0)
@@ -260,7 +361,7 @@ class KernelProblem:
     @property
     def is_psd(self) -> bool:
         """Whether K is positive semidefinite up to `zero_tolerance`."""
-        return self.is_convex(lines=0)
+        return self._convex_on(lines=0)
 
     @property
     def is_conditionally_psd(self) -> bool:
@@ -268,7 +369,7 @@ class KernelProblem:
 
         Exactly then the SVM dual with a bias is convex.
         """
-        return self.is_convex(lines=1)
+        return self._convex_on(lines=1)
 
     def is_convex(self, lines: int) -> bool:
         """Whether αᵀQα is convex on the directions that the equality constraints leave.
@@ -280,8 +381,16 @@ class KernelProblem:
 
         Notes
         -----
-        Answered from a spectrum if one is there, else by one Cholesky factorisation.
+        Answered from a spectrum if one is there, else by one Cholesky factorisation. False, and
+        nothing is formed, where the answer is not known: see `curvature_known`.
         """
+        return self.curvature_known and self._convex_on(lines)
+
+    def known_convex(self, lines: int) -> bool:
+        """`is_convex`, if that was found out before; nothing is computed."""
+        return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
+
+    def _convex_on(self, lines: int) -> bool:
         if lines not in self._convex:
             self._convex[lines] = self._test_convexity(lines)
         return self._convex[lines]
@@ -289,6 +398,8 @@ class KernelProblem:
     def _test_convexity(self, lines: int) -> bool:
         if any(self._convex.get(fewer, False) for fewer in range(lines)):
             return True
+        if self._curved_sample(lines):
+            return False
         if lines < 2:
             key, matrix = ("spectrum", self.K) if lines == 0 else ("centered_spectrum", None)
             if key in self.__dict__:
@@ -298,18 +409,22 @@ class KernelProblem:
                 return negative_direction(matrix) is None
         return self.negative_direction(lines) is None
 
+    def _curved_sample(self, lines: int) -> bool:
+        """Whether some points alone show negative curvature, beyond the rounding of all of K."""
+        if self.n < 2 * _SAMPLE:
+            return False
+        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:_SAMPLE])
+        block = self.gram.block(chosen, chosen)
+        direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
+        if direction is None:
+            return False
+        return float(direction @ block @ direction) < -2.0 * self.zero_tolerance
+
     def negative_direction(self, lines: int) -> Array | None:
         """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
-        normals = self._normals(lines)
+        normals = _orthonormal(self.y, lines)
         direction = negative_direction(self.K, normals)
         return None if direction is None else self.y * direction
-
-    def _normals(self, lines: int) -> Array | None:
-        """Orthonormal basis of the excluded directions, in terms of v = y∘d: e, and y."""
-        if lines == 0:
-            return None
-        columns = [np.ones(self.n), self.y][:lines]
-        return np.linalg.qr(np.column_stack(columns))[0]
 
     @cached_property
     def squared_distances(self) -> Array:
@@ -324,7 +439,7 @@ class KernelProblem:
         """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
         positive, negative = self.class_sizes
         c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
-        return float(c @ self.K @ c)
+        return float(c @ self.gram.times(c))
 
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
@@ -350,27 +465,32 @@ class KernelProblem:
 
     def kernel_with(self, X_new: ArrayLike) -> Array:
         """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
+        X, kernel = self._source()
+        return kernel(self._scaled(_numbers(X_new, "X_new")), self._scaled(X))
+
+    def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
             raise ProblemError("problem", "one made by from_data", "one without points")
-        return self.kernel(self._scaled(_numbers(X_new, "X_new")), self._scaled(self.X))
+        return self.X, self.kernel
 
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A `from_data` problem with scaling is built anew from its training points; otherwise K is
-        cut into blocks.
+        A `from_data` problem with scaling, or with rows on demand, is built anew from its training
+        points; otherwise K is cut into blocks.
         """
-        labels = self.labels[test]
-        if self.X is None or self.kernel is None or self.scaling is None:
-            problem = KernelProblem(
-                self.K[np.ix_(train, train)], self.labels[train], name=self.name
-            )
-            K_new = self.K[np.ix_(test, train)]
-            return Split(problem, K_new, labels, lambda: self.K[np.ix_(test, test)])
+        known, labels = self.labels[train], self.labels[test]
+        whole, block = self.gram.whole, self.gram.block
+        if whole is not None and self.scaling is None:
+            cut = whole[np.ix_(train, train)]
+            problem = KernelProblem(cut, known, precision=self.precision, name=self.name)
+            return Split(problem, block(test, train), labels, lambda: block(test, test))
+        X, kernel = self._source()
         problem = KernelProblem.from_data(
-            self.X[train], self.labels[train], self.kernel, scaling=self.scaling, name=self.name
-        )
-        kernel, scaled, points = self.kernel, problem._scaled, self.X[test]
+            X[train], known, kernel, scaling=self.scaling, cache_mb=self.cache_mb,
+            precision=self.precision, name=self.name,
+        )  # fmt: skip
+        scaled, points = problem._scaled, X[test]
         return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
 
 
@@ -393,6 +513,13 @@ class Split:
     K_new: Array
     labels: NDArray[Any]
     K_new_new: Callable[[], Array]
+
+
+def _orthonormal(y: Array, lines: int) -> Array | None:
+    """Orthonormal basis of the excluded directions, in terms of v = y∘d: of e, and of e and y."""
+    if lines == 0:
+        return None
+    return np.linalg.qr(np.column_stack([np.ones(y.size), y][:lines]))[0]
 
 
 def _numbers(X: ArrayLike, argument: str) -> Array:

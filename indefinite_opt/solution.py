@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indefinite_opt.certificate import Certificate
     from indefinite_opt.classifier import Classifier
 
-__all__ = ["Claim", "Result", "Solution", "Status", "Trace"]
+__all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
@@ -71,6 +71,25 @@ class Trace:
         return len(self.seconds)
 
 
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """One of the ends that a search from several starts has come to.
+
+    Attributes
+    ----------
+    objective : float
+        In the declared sense.
+    count : int
+        How many descents ended there.
+    values : dict of str to array
+        The declared variables; empty but for the best of many.
+    """
+
+    objective: float
+    count: int
+    values: Values = field(repr=False)
+
+
 @dataclass
 class Solution:
     """A solver's answer in the letters of the declared program.
@@ -87,6 +106,10 @@ class Solution:
     trace : Trace
     message : str
         The solver's own words.
+    gradient : (n,) array or None
+        ∇F at the values, if the solver has it from `BoxLineQP.gradient` itself.
+    optima : tuple of Optimum
+        The different ends of a search from several starts, the best first.
     """
 
     values: Values
@@ -95,6 +118,8 @@ class Solution:
     iterations: int = 0
     trace: Trace = field(default_factory=Trace)
     message: str = ""
+    gradient: Array | None = None
+    optima: tuple[Optimum, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +143,8 @@ class Result:
     trace : Trace
     message : str
         The solver's own words, if any.
+    optima : tuple of Optimum
+        The different ends of a search from several starts, the best first; see `Optimum`.
     """
 
     formulation: Any
@@ -131,6 +158,7 @@ class Result:
     iterations: int
     trace: Trace
     message: str
+    optima: tuple[Optimum, ...] = field(repr=False)
     _classify: Callable[[], Classifier] = field(repr=False)
     _certify: Callable[[], Certificate] = field(repr=False)
 

@@ -33,7 +33,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Start = ArrayLike | Mapping[str, ArrayLike]
 
-DEFAULT_SOLVERS: dict[type, str] = {BoxLineQP: "smo", LinearProgram: "highs"}
+DEFAULT_SOLVERS: dict[type, str] = {BoxLineQP: "multistart", LinearProgram: "highs"}
 """By structure; neither needs to know the curvature of a kernel."""
 
 
@@ -109,8 +109,10 @@ def solve_path(
 ) -> list[Result]:
     """Solve formulations that differ in C, μ or β one after the other, reusing what they share.
 
-    `highs` keeps its matrix and basis, `osqp` its factorised model, `smo` starts each problem at
-    the solution before it. Parameters as in `solve`; `time_limit` is for each formulation.
+    `highs` keeps its matrix and basis, `osqp` its factorised model. The others start each problem
+    at the solution before it; `smo`, the default for quadratic programs, first moves the weights
+    at the bound along with it and the free weights as these demand. Parameters as in `solve`;
+    `time_limit` is for each formulation.
 
     Examples
     --------
@@ -122,20 +124,15 @@ def solve_path(
     """
     results: list[Result] = []
     session: Session | None = None
-    previous: tuple[type[Formulation], Array | None] | None = None
     for item in formulations:
         formulation = as_formulation(item)
-        start = None
-        if previous is not None and previous[0] is type(formulation):
-            start = previous[1]
-        else:
+        if not results or type(results[-1].formulation) is not type(formulation):
             session = None
+        local = solver is None and formulation.structure_type is BoxLineQP
         result, session = _solve(
-            problem, formulation, solver, session, tol, time_limit, max_iter, start, seed, None
-        )
-        weights = result.values.get("alpha", result.values.get("alphabar"))
-        local = formulation.structure_type is BoxLineQP
-        previous = (type(formulation), weights if local else None)
+            problem, formulation, "smo" if local else solver, session,
+            tol, time_limit, max_iter, None, seed, None,
+        )  # fmt: skip
         results.append(result)
     return results
 
@@ -205,6 +202,7 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         iterations=solution.iterations,
         trace=solution.trace,
         message=solution.message,
+        optima=solution.optima,
         _classify=lambda: formulation.classifier(problem, values),
         _certify=lambda: certify(problem, formulation, values, recovered, task.tol),
     )
@@ -215,7 +213,7 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
     structure = task.structure
     if isinstance(structure, BoxLineQP):
         x = solution.values[structure.variable]
-        gradient = structure.gradient(x)
+        gradient = structure.gradient(x) if solution.gradient is None else solution.gradient
         first_order = structure.first_order(x, gradient, task.tol)
         residual = first_order.residual / structure.gradient_unit(gradient)
         objective = structure.sense * structure.value(x, gradient)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -77,17 +77,25 @@ class Task:
 
 
 class Session:
-    """A solver's model, kept between tasks that share a matrix; see `solve_path`.
+    """What a solver keeps between tasks that share a matrix; see `solve_path`.
 
-    The default keeps nothing.
+    The default keeps the last weights of a quadratic program, to start the next one there.
     """
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
+        self._last: Array | None = None
 
     def solve(self, task: Task) -> Solution:
         """Solve the next task of the path."""
-        return self.solver.solve(task)
+        qp = task.structure
+        if not isinstance(qp, BoxLineQP):
+            return self.solver.solve(task)
+        if self._last is not None and task.start is None:
+            task = replace(task, start=qp.project(self._last))
+        solution = self.solver.solve(task)
+        self._last = solution.values[qp.variable]
+        return solution
 
 
 class Solver(ABC):
@@ -124,7 +132,7 @@ class Solver(ABC):
             wanted = " or ".join(_READABLE[kind] for kind in self.accepts)
             return f"it solves {wanted}, and this is {_READABLE[type(structure)]}"
         if self.needs_convex and not structure.is_convex:
-            return f"it solves convex programs, and this one is not: {_witness(structure)}"
+            return f"it solves convex programs, and this one {_witness(structure)}"
         return None
 
     @abstractmethod
@@ -144,13 +152,16 @@ _READABLE: dict[type, str] = {
 
 def _witness(structure: Structure) -> str:
     if not isinstance(structure, BoxLineQP):
-        return "its objective is curved the wrong way"
-    direction = structure.problem.negative_direction(structure.lines)
+        return "is not: its objective is curved the wrong way"
+    problem = structure.problem
+    if not problem.curvature_known:
+        return "was not examined: its kernel matrix is never formed"
+    direction = problem.negative_direction(structure.lines)
     if direction is None:
-        return "its kernel has a negative eigenvalue"
-    signed = structure.problem.y * direction
-    curvature = structure.hessian * float(signed @ (structure.problem.K @ signed))
-    return f"along one feasible direction its objective has curvature {curvature:.3g}"
+        return "is not: its kernel has a negative eigenvalue"
+    signed = problem.y * direction
+    curvature = structure.hessian * float(signed @ problem.gram.times(signed))
+    return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
 
 
 def check_tolerance(tol: float) -> None:

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["BoxLineQP", "FirstOrder", "LinearProgram", "Structure", "cheapest"]
+__all__ = [
+    "BoxLineQP",
+    "FirstOrder",
+    "LinearProgram",
+    "Structure",
+    "cheapest",
+    "project_line",
+]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
@@ -121,12 +128,7 @@ class BoxLineQP:
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
         y = self.problem.y
-        support = np.flatnonzero(x)
-        if support.size < self.n // 4:
-            product = (y[support] * x[support]) @ self.problem.K[support]
-        else:
-            product = self.problem.K @ (y * x)
-        return self.hessian * y * product
+        return self.hessian * y * self.problem.gram.times(y * x)
 
     def gradient(self, x: Array) -> Array:
         """∇F(x) = Hx + c e."""
@@ -314,12 +316,12 @@ class BoxLineQP:
         if self.lines == 0:
             return np.clip(x, 0.0, self.upper)
         if self.lines == 1:
-            return _project_line(x, y, 0.0, self.upper)
+            return project_line(x, y, 0.0, self.upper)
         projected = np.empty_like(x)
         for sign in (1.0, -1.0):
             group = y == sign
             ones = np.ones(int(group.sum()))
-            projected[group] = _project_line(x[group], ones, 0.5 * self.total, self.upper)
+            projected[group] = project_line(x[group], ones, 0.5 * self.total, self.upper)
         return projected
 
     def values(self, x: Array) -> Values:
@@ -413,7 +415,7 @@ def cheapest(costs: Array, total: float, upper: float) -> float:
     return float(costs @ _fill(costs.size, total, upper))
 
 
-def _project_line(x: Array, a: Array, b: float, upper: float) -> Array:
+def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
     """Projection onto {0 ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
 
     aᵀ clip(x - ta, 0, upper) is piecewise linear and nonincreasing in t: the two breakpoints

@@ -13,13 +13,17 @@ from cases import CASES, Case
 PAIRS = [(case, name) for case in CASES for name in iopt.solvers(case.formulation)]
 
 
+LOCAL_SOLVERS = ("dca", "multistart", "smo", "uno")
+"""Those that take nonconvex problems."""
+
+
 @pytest.mark.parametrize(("case", "solver"), PAIRS, ids=lambda item: getattr(item, "name", item))
 def test_optimum(case: Case, solver: str) -> None:
     if solver == "uno" and importlib.util.find_spec("unopy") is None:
         pytest.skip("unopy has no wheel for this platform")
     problem = case.problem()
     structure = case.formulation.structure(problem)
-    if solver not in ("smo", "uno") and not structure.is_convex:
+    if solver not in LOCAL_SOLVERS and not structure.is_convex:
         with pytest.raises(iopt.IncompatibleSolver, match=r"this one is not:"):
             iopt.solve(problem, case.formulation, solver=solver)
         return
@@ -82,7 +86,7 @@ def test_lemma_4_optima_are_local_and_complete_among_what_is_found(q: int, shift
     reached = set()
     for _ in range(40):
         start = generator.uniform(0.0, 1.0, problem.n)
-        result = iopt.solve(problem, formulation, start=start)
+        result = iopt.solve(problem, formulation, solver="smo", start=start)
         distances = np.abs(data.optima["alpha"] - result.values["alpha"]).max(axis=1)
         if result.certificate.claim is iopt.Claim.LOCAL:
             assert distances.min() < 1e-5

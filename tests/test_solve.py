@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from conftest import random_problem
+from indefinite_opt import descent
 from indefinite_opt.names import parse_call
 from indefinite_opt.solution import Solution
 from indefinite_opt.solve import as_formulation
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.solvers import highs, smo
+from indefinite_opt.solvers import highs
 from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 Array = NDArray[np.float64]
@@ -232,7 +233,7 @@ def test_convex_solvers_refuse_indefinite_problems(
     found = re.fullmatch(
         rf"{solver} cannot solve {re.escape(str(as_formulation(title)))} on this problem: it "
         r"solves convex programs, and this one is not: along one feasible direction its "
-        r"objective has curvature (-\S+)\. Solvers that can: smo, uno\.",
+        r"objective has curvature (-\S+)\. Solvers that can: dca, multistart, smo, uno\.",
         str(caught.value),
     )
     assert found is not None, str(caught.value)
@@ -391,8 +392,9 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SMO reports after every ten steps."""
-    monkeypatch.setattr(smo, "_SHRINK_EVERY", 10)
+    """Descents report after every block, and blocks are small."""
+    monkeypatch.setattr(descent, "_CHUNK", 1.0)
+    monkeypatch.setattr(descent, "_LEAST", 8)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -406,7 +408,7 @@ def test_a_true_callback_interrupts(sigmoid_problem: iopt.KernelProblem) -> None
     result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=stop)
     assert result.status is iopt.Status.INTERRUPTED
     assert lengths == [1, 2]
-    assert result.iterations == 20
+    assert result.iterations == result.trace.iterations[-1]
     assert result.objective == pytest.approx(result.trace.objective[-1], rel=1e-12)
 
 
@@ -418,7 +420,7 @@ def test_ctrl_c_keeps_the_best_point(sigmoid_problem: iopt.KernelProblem) -> Non
 
     result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=press)
     assert result.status is iopt.Status.INTERRUPTED
-    assert result.iterations == 30
+    assert result.iterations == result.trace.iterations[-1]
     assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-12)
     check_bounds(iopt.SVMDual(C=10.0).structure(sigmoid_problem), result.values["alpha"])
 
@@ -463,7 +465,7 @@ def test_uno_repeats_itself() -> None:
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_smo_never_steps_back(title: str, kernel: str) -> None:
     problem = random_problem(kernel, n=80, seed=4)
-    result = iopt.solve(problem, title)
+    result = iopt.solve(problem, title, solver="smo")
     structure = result.formulation.structure(problem)
     assert isinstance(structure, BoxLineQP)
     minimised = structure.sense * np.array(result.trace.objective)

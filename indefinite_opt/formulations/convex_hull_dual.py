@@ -87,9 +87,9 @@ class ConvexHullDual(Formulation):
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alphabar, y = values["alphabar"], problem.y
-        images = problem.K @ np.column_stack([alphabar * (y > 0), alphabar * (y < 0)])
-        norms = [alphabar[y > 0] @ images[y > 0, 0], alphabar[y < 0] @ images[y < 0, 1]]
-        return Classifier(2.0 * y * alphabar, float(norms[1] - norms[0]), problem.classes)
+        hulls = [np.where(y == sign, alphabar, 0.0) for sign in (1.0, -1.0)]
+        plus, minus = (float(z @ problem.gram.times(z)) for z in hulls)
+        return Classifier(2.0 * y * alphabar, minus - plus, problem.classes)
 
     def _mu(self, problem: KernelProblem) -> float:
         return reduced_weight("mu", self.mu, 1.0, problem.smaller_class)

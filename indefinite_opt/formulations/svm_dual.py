@@ -106,7 +106,7 @@ class SVMDual(Formulation):
 
 def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
     """Raise `UnboundedProblem` where one pair, or one point, proves it for C = inf."""
-    diagonal = np.diag(problem.K)
+    diagonal = problem.gram.diagonal
     if not bias:
         worst = int(np.argmin(diagonal))
         if diagonal[worst] <= 0:
@@ -118,7 +118,8 @@ def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
         return
     positive, negative = np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0)
     for i in positive:
-        squared = diagonal[i] + diagonal[negative] - 2.0 * problem.K[i, negative]
+        crossed = problem.gram.block(np.array([i]), negative)[0]
+        squared = diagonal[i] + diagonal[negative] - 2.0 * crossed
         if squared.min() <= 0:
             j = int(negative[np.argmin(squared)])
             raise UnboundedProblem(

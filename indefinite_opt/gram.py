@@ -1,0 +1,332 @@
+"""A kernel matrix as solvers read it: whole, or row by row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from indefinite_opt import kernels
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.kernels import Kernel
+from indefinite_opt.validation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
+
+__all__ = ["DenseGram", "Gram", "RowGram", "formed"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_CHUNK = 2**18
+"""Numbers worked on at once, 2 MB: a product of gathered rows is fastest around this size."""
+
+_SQUARE = 64
+"""Points whose kernel among themselves is computed for its diagonal."""
+
+_SAMPLE = 16
+"""Points on which a kernel is tested for symmetry."""
+
+
+class Gram(ABC):
+    """A symmetric kernel matrix K, read in products, rows and blocks.
+
+    Attributes
+    ----------
+    n : int
+        Order of K.
+    dtype : numpy.dtype
+        float64 or float32: how entries are stored. Every sum is taken in float64.
+    capacity : int
+        How many different rows `rows` hands out at once.
+    whole : (n, n) array of `dtype`, or None
+        K, C-contiguous and read-only; None if its rows are computed on demand.
+    """
+
+    n: int
+    dtype: np.dtype[Any]
+    capacity: int
+    whole: Stored | None = None
+
+    @property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """K_ii, (n,)."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> float:
+        """max |K_ij|."""
+
+    @abstractmethod
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        """Where rows of K are.
+
+        Parameters
+        ----------
+        indices : (m,) array_like of int
+            At most `capacity` different ones.
+
+        Returns
+        -------
+        storage : (s, n) array of `dtype`, C-contiguous, read-only
+        slots : (m,) array
+            storage[slots[k]] = K[indices[k]], until the next call.
+
+        Raises
+        ------
+        ParameterError
+            If more rows are asked for than there is room for.
+        """
+
+    @abstractmethod
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        """K_ij for i in `rows` and j in `columns`, a new float64 array; nothing is kept."""
+
+    @abstractmethod
+    def _read(self, indices: Indices) -> Array:
+        """Rows of K in float64, (m, n); nothing is kept."""
+
+    def times(self, x: Array) -> Array:
+        """Kx = Σ_j x_j K_j, the sum over the nonzero x_j only, (n,) in O(n · nonzeros)."""
+        support = np.flatnonzero(x)
+        product = np.zeros(self.n)
+        for part in _parts(support.size, _CHUNK // self.n):
+            product += x[support[part]] @ self._read(support[part])
+        return product
+
+
+class DenseGram(Gram):
+    """A matrix that is there as a whole; it is not copied.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`.
+    largest : float, optional
+        max |K_ij|, if known.
+
+    Examples
+    --------
+    >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
+    >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
+    (array([ 0., -3.]), 3.0, array([ 2., -1.]))
+    """
+
+    whole: Stored
+
+    def __init__(self, matrix: Stored, largest: float | None = None) -> None:
+        self.whole = matrix.view()
+        self.whole.flags.writeable = False
+        self.n = self.capacity = matrix.shape[0]
+        self.dtype = matrix.dtype
+        if largest is not None:
+            self.__dict__["largest"] = largest
+
+    @cached_property
+    def diagonal(self) -> Array:
+        return np.diag(self.whole).astype(np.float64)
+
+    @cached_property
+    def largest(self) -> float:
+        return max(float(self.whole.max()), -float(self.whole.min()))
+
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        return self.whole, np.asarray(indices, dtype=np.int64)
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return self.whole[np.ix_(rows, columns)].astype(np.float64, copy=False)
+
+    def _read(self, indices: Indices | slice) -> Array:
+        return self.whole[indices].astype(np.float64, copy=False)
+
+    def times(self, x: Array) -> Array:
+        """Kx, (n,); where less than a quarter of x is not zero, only those rows are read."""
+        if np.count_nonzero(x) < self.n // 4:
+            return super().times(x)
+        if self.dtype == np.float64:
+            return self.whole @ x
+        parts = _parts(self.n, _CHUNK // self.n)
+        return np.concatenate([self._read(part) @ x for part in parts])
+
+
+class RowGram(Gram):
+    """K_ij = k(x_i, x_j), computed row by row, the rows used last kept in a cache.
+
+    For data whose matrix does not fit: memory is that of the points, of the cache, and of the rows
+    of one request.
+
+    Parameters
+    ----------
+    points : (n, d) array_like
+        One row a point.
+    kernel : str or callable
+        As in `kernels.get`.
+    cache_mb : float
+        Size of the cache in megabytes (10⁶ bytes), room for two rows at least.
+    dtype : dtype
+        float64, or float32: K is then the matrix of rounded values, for every method alike.
+
+    Raises
+    ------
+    ProblemError
+        If the points are not finite; if the kernel is not symmetric within
+        `validation.SYMMETRY_TOLERANCE` on a sample of points, or a value depends on which other
+        points are computed with it; and, from any method, if values are not finite in `dtype`.
+    ParameterError
+        For a cache too small or a dtype of another kind.
+
+    Notes
+    -----
+    The same entry computed twice, as K_ij or K_ji, alone or among many, may differ by the rounding
+    of the kernel function: products of matrices add up in an order that depends on their shapes.
+    In float32 a value on the border of two numbers may then become either.
+
+    Examples
+    --------
+    >>> gram = RowGram([[1.0], [2.0], [3.0]], "linear", cache_mb=1)
+    >>> storage, slots = gram.rows([2, 0])
+    >>> storage[slots]
+    array([[3., 6., 9.],
+           [1., 2., 3.]])
+    >>> gram.times(np.array([1.0, 0.0, 0.0])), gram.whole is None
+    (array([1., 2., 3.]), True)
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: str | Kernel | Callable[..., Any],
+        cache_mb: float = 200.0,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        self.points = np.ascontiguousarray(kernels.checked_points(points, "X"))
+        self.kernel = kernels.get(kernel)
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in PRECISIONS.values():
+            raise ParameterError("dtype", "float64 or float32", str(self.dtype))
+        self.n = len(self.points)
+        self.capacity = min(_room(cache_mb, self.n * self.dtype.itemsize), self.n)
+        _check_symmetric(self.kernel, self.points)
+        self._storage = np.empty((self.capacity, self.n), self.dtype)
+        self._shown = self._storage.view()
+        self._shown.flags.writeable = False
+        self._slot_of = np.full(self.n, -1)
+        self._row_in = np.full(self.capacity, -1)
+        self._last_use = np.zeros(self.capacity, np.int64)
+        self._requests = 0
+
+    @cached_property
+    def diagonal(self) -> Array:
+        squares = _parts(self.n, _SQUARE)
+        return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
+
+    @cached_property
+    def largest(self) -> float:
+        """max |K_ij|, by one pass over the upper half of K."""
+        largest = 0.0
+        for part in _parts(self.n, _CHUNK // self.n):
+            values = self._values(part, slice(part.start, None))
+            largest = max(largest, float(values.max()), -float(values.min()))
+        return largest
+
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        """Where rows of K are; those missing are computed by one call of the kernel.
+
+        They take the slots of the rows that were not asked for longest. See `Gram.rows`.
+        """
+        wanted = np.asarray(indices, dtype=np.int64)
+        self._requests += 1
+        slots = self._slot_of[wanted]
+        self._last_use[slots[slots >= 0]] = self._requests
+        missing = np.unique(wanted[slots < 0])
+        if missing.size:
+            different = np.unique(wanted).size
+            if different > self.capacity:
+                raise ParameterError(
+                    "indices", f"at most {self.capacity} different rows at once", str(different),
+                    "Ask for fewer, or give a larger cache_mb.",
+                )  # fmt: skip
+            self._place(missing)
+            slots = self._slot_of[wanted]
+        return self._shown, slots
+
+    def _place(self, missing: Indices) -> None:
+        values = self._values(missing)
+        slots = np.argpartition(self._last_use, missing.size - 1)[: missing.size]
+        # In this order an interrupt between two lines loses rows, and mistakes none for another.
+        evicted = self._row_in[slots]
+        self._slot_of[evicted[evicted >= 0]] = -1
+        self._storage[slots] = values
+        self._row_in[slots] = missing
+        self._last_use[slots] = self._requests
+        self._slot_of[missing] = slots
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return self._values(rows, columns).astype(np.float64, copy=False)
+
+    def _read(self, indices: Indices) -> Array:
+        """Rows of K in float64, those in the cache from there; the cache stays as it is."""
+        rows = np.empty((indices.size, self.n))
+        slots = self._slot_of[indices]
+        held = slots >= 0
+        rows[held] = self._storage[slots[held]]
+        if not held.all():
+            rows[~held] = self._values(indices[~held])
+        return rows
+
+    def _values(self, rows: Indices | slice, columns: Indices | slice = slice(None)) -> Stored:
+        """Entries of K as they are stored: computed in float64, then rounded to `dtype`."""
+        values = self.kernel.values(self.points[rows], self.points[columns])
+        return stored(values, "K", self.dtype)
+
+
+def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
+    """The whole matrix K_ij = k(x_i, x_j), (n, n); a float32 one is never whole in float64."""
+    if dtype == np.float64:
+        return kernel(points)
+    checked = kernels.checked_points(points, "X")
+    _check_symmetric(kernel, checked)
+    n = len(checked)
+    matrix = np.empty((n, n), dtype)
+    for part in _parts(n, _CHUNK // n):
+        matrix[part] = stored(kernel.values(checked[part], checked), "K", dtype)
+    return matrix
+
+
+def _parts(count: int, size: int) -> Iterator[slice]:
+    """0, ..., count - 1 in slices of `size`, one at least."""
+    size = max(size, 1)
+    for first in range(0, count, size):
+        yield slice(first, min(first + size, count))
+
+
+def _room(cache_mb: float, row: int) -> int:
+    """How many rows of so many bytes the cache holds."""
+    number = isinstance(cache_mb, int | float | np.integer | np.floating)
+    if not number or isinstance(cache_mb, bool) or not 0.0 < cache_mb < np.inf:
+        raise ParameterError("cache_mb", "a positive number of megabytes", repr(cache_mb))
+    room = int(cache_mb * 1e6 / row)
+    if room < 2:
+        raise ParameterError(
+            "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
+        )
+    return room
+
+
+def _check_symmetric(kernel: Kernel, points: Array) -> None:
+    """Raise `ProblemError` unless k(x, z) alone among all points is k(z, x) among a few."""
+    size = min(len(points), _SAMPLE)
+    sample = np.random.default_rng(0).choice(len(points), size, replace=False)
+    rows = np.vstack([kernel.values(points[[i]], points) for i in sample])
+    columns = kernel.values(points[sample], points[sample])
+    difference = float(np.abs(rows[:, sample] - columns.T).max())
+    if difference > SYMMETRY_TOLERANCE * float(np.abs(rows).max()):
+        raise ProblemError(
+            "K",
+            f"{kernel!r} to be symmetric in its two arguments, whatever other points it is given "
+            f"(within {SYMMETRY_TOLERANCE:g} of its largest value)",
+            f"values of k(x, z) and k(z, x) that differ by up to {difference:.3g}",
+        )

@@ -1,0 +1,496 @@
+"""Kernel matrices as solvers read them: whole, in single precision, and row by row."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.gram import DenseGram, RowGram
+from indefinite_opt.kernels import Custom
+
+EPS = float(np.finfo(np.float64).eps)
+SINGLE_EPS = float(np.finfo(np.float32).eps)
+
+KERNELS = [
+    "linear", "polynomial(degree=2)", "gaussian", "sigmoid(a=0.2, r=-1)", "l1-gaussian",
+    "epanechnikov", "simpson", "distance(distance=chebyshev, form=linear)", "pseudo-euclidean(p=2)",
+]  # fmt: skip
+
+
+def points(n: int, d: int = 5, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def labels(n: int) -> np.ndarray:
+    return np.resize([1, -1, -1], n)
+
+
+class Counting:
+    """A Gaussian that records the first coordinates of the points on its left."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[float]] = []
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        self.calls.append(X[:, 0].tolist())
+        return np.exp(-np.square(X[:, None, :] - Z[None, :, :]).sum(axis=2))
+
+    def taken(self) -> list[list[float]]:
+        """The calls since the last time this was asked."""
+        calls, self.calls = self.calls, []
+        return calls
+
+
+def line(n: int, rows: int) -> tuple[RowGram, Counting, np.ndarray]:
+    """The points 0, ..., n - 1 with room for some rows, and the matrix by its formula."""
+    counting = Counting()
+    x = np.arange(float(n))
+    gram = RowGram(x[:, None], counting, cache_mb=(rows + 0.5) * 8e-6 * n)
+    assert gram.capacity == rows
+    counting.taken()
+    return gram, counting, np.exp(-np.square(np.subtract.outer(x, x)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_on_demand_are_those_of_the_matrix(kernel: str) -> None:
+    """Rounding of a product of d = 5 terms: a few eps of the largest entry."""
+    X = points(70)
+    K = iopt.kernels.get(kernel)(X)
+    rounding = 20.0 * EPS * np.abs(K).max()
+    gram = RowGram(X, kernel, cache_mb=9.5 * 8e-6 * 70)
+    assert (gram.n, gram.capacity, gram.whole) == (70, 9, None)
+    np.testing.assert_allclose(gram.diagonal, np.diag(K), atol=rounding)
+    assert gram.largest == pytest.approx(np.abs(K).max(), rel=20.0 * EPS)
+    for wanted in ([3], [69, 0, 3], [3, 3, 5, 3], [], list(range(20, 29))):
+        storage, slots = gram.rows(wanted)
+        assert storage.flags.c_contiguous
+        assert slots.shape == (len(wanted),)
+        np.testing.assert_allclose(storage[slots], K[wanted], atol=rounding)
+    some, others = np.array([5, 2, 68]), np.array([1, 2])
+    np.testing.assert_allclose(gram.block(some, others), K[np.ix_(some, others)], atol=rounding)
+    generator = np.random.default_rng(1)
+    for support in (0, 1, 12, 40, 70):
+        x = np.zeros(70)
+        x[generator.choice(70, support, replace=False)] = generator.standard_normal(support)
+        size = max(np.abs(x).sum(), 1.0)
+        np.testing.assert_allclose(gram.times(x), K @ x, atol=rounding * size)
+        np.testing.assert_allclose(DenseGram(K).times(x), K @ x, atol=rounding * size)
+
+
+def test_a_dense_matrix_is_read_where_it_is() -> None:
+    K = random_problem("sigmoid", n=20, seed=0).K.copy()
+    gram = iopt.KernelProblem(K, labels(20)).gram
+    storage, slots = gram.rows([4, 7])
+    assert np.shares_memory(storage, K)
+    assert np.shares_memory(gram.whole, K)
+    np.testing.assert_array_equal(slots, [4, 7])
+    assert gram.capacity == gram.n == 20
+    assert gram.largest == DenseGram(K).largest == np.abs(K).max()
+    np.testing.assert_array_equal(gram.diagonal, np.diag(K))
+    block = gram.block(np.array([1, 3]), np.array([0, 1, 2]))
+    np.testing.assert_array_equal(block, K[[1, 3], :3])
+    assert not np.shares_memory(block, K)
+    with pytest.raises(ValueError, match="read-only"):
+        storage[0, 0] = 1.0
+
+
+def test_the_least_recently_used_rows_make_room() -> None:
+    gram, counting, K = line(10, rows=3)
+    for i in (0, 1, 2, 0):
+        gram.rows([i])
+    assert counting.taken() == [[0.0], [1.0], [2.0]]
+    gram.rows([3])  # 1 was used longest ago
+    gram.rows([0, 2, 3])
+    assert counting.taken() == [[3.0]]
+    gram.rows([2])
+    storage, slots = gram.rows([5, 2, 4])  # 0 and 3 go, 2 is asked for again
+    assert counting.taken() == [[4.0, 5.0]]
+    np.testing.assert_allclose(storage[slots], K[[5, 2, 4]], rtol=4.0 * EPS)
+
+
+@given(requests=st.lists(st.integers(0, 11), min_size=1, max_size=60), rows=st.integers(2, 6))
+def test_the_cache_against_a_model(requests: list[int], rows: int) -> None:
+    """An ordered dictionary with the oldest entry first says which rows must be computed."""
+    gram, counting, K = line(12, rows)
+    model: OrderedDict[int, None] = OrderedDict()
+    for i in requests:
+        storage, slots = gram.rows([i])
+        np.testing.assert_allclose(storage[slots[0]], K[i], rtol=4.0 * EPS)
+        assert counting.taken() == ([] if i in model else [[float(i)]])
+        model[i] = None
+        model.move_to_end(i)
+        if len(model) > rows:
+            model.popitem(last=False)
+
+
+@given(data=st.data())
+def test_eviction_never_corrupts(data: st.DataObject) -> None:
+    """Requests of any size, repetitions included, between products that must not disturb them."""
+    gram, counting, K = line(12, rows=5)
+    for _ in range(data.draw(st.integers(1, 15))):
+        wanted = data.draw(st.lists(st.integers(0, 11), max_size=5))
+        counting.taken()
+        storage, slots = gram.rows(wanted)
+        assert len(counting.taken()) <= 1
+        gram.times(np.ones(12))
+        gram.block(np.arange(12), np.arange(3))
+        np.testing.assert_allclose(storage[slots], K[wanted], rtol=4.0 * EPS)
+        counting.taken()
+        gram.rows(wanted)
+        assert counting.taken() == []
+
+
+def test_a_product_takes_from_the_cache_what_is_there() -> None:
+    gram, counting, K = line(10, rows=3)
+    gram.rows([2, 6])
+    counting.taken()
+    x = np.zeros(10)
+    x[[2, 4, 6, 9]] = [1.0, -1.0, 2.0, 0.5]
+    np.testing.assert_allclose(gram.times(x), K @ x, atol=10.0 * EPS)
+    assert counting.taken() == [[4.0, 9.0]]
+    gram.rows([2, 6])
+    assert counting.taken() == []
+
+
+def test_a_row_that_fails_leaves_the_cache_sound() -> None:
+    def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        values = X @ Z.T
+        values[X[:, 0] == 99.0] = bad
+        return values
+
+    bad = 1.0
+    X = np.append(np.arange(98.0), 99.0)[:, None]
+    X[-1] = 0.5  # not yet the point that fails, so that the sample passes
+    gram = RowGram(X, kernel, cache_mb=8e-6 * 99 * 2)
+    gram.points[-1] = 99.0
+    bad = np.nan
+    gram.rows([1, 2])
+    with pytest.raises(iopt.ProblemError, match="K: expected finite values"):
+        gram.rows([98, 1])
+    storage, slots = gram.rows([1, 2])
+    np.testing.assert_array_equal(storage[slots], np.outer([1.0, 2.0], gram.points[:, 0]))
+
+
+def test_more_rows_than_there_is_room_for() -> None:
+    gram, counting, K = line(10, rows=3)
+    with pytest.raises(iopt.ParameterError, match=r"indices: expected at most 3 .*, got 4"):
+        gram.rows([0, 1, 2, 3])
+    assert counting.taken() == []
+    storage, slots = gram.rows([0, 1, 2, 1, 0])
+    np.testing.assert_allclose(storage[slots], K[[0, 1, 2, 1, 0]], rtol=4.0 * EPS)
+
+
+@pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, np.inf, True, "8"])
+def test_a_cache_needs_a_size(cache_mb: object) -> None:
+    with pytest.raises(iopt.ParameterError, match="cache_mb: expected a positive number"):
+        iopt.KernelProblem.from_data(points(9), labels(9), "linear", cache_mb=cache_mb)
+
+
+def test_a_cache_holds_two_rows_at_least() -> None:
+    with pytest.raises(iopt.ParameterError, match=r"at least 0\.000144 megabytes, two rows"):
+        RowGram(points(9), "linear", cache_mb=1e-4)
+    assert RowGram(points(9), "linear", cache_mb=1e-4, dtype=np.float32).capacity == 2
+    with pytest.raises(iopt.ParameterError, match="dtype: expected float64 or float32, got int64"):
+        RowGram(points(9), "linear", dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda X, Z: np.subtract.outer(X[:, 0], Z[:, 0]),
+        lambda X, Z: X @ Z.T * (1.0 + 1e-7 * X[:, :1]),
+        lambda X, Z: X @ Z.T / np.abs(X @ Z.T).max(),  # of this block, whichever it is
+        lambda X, Z: X @ (Z - Z.mean(axis=0)).T,
+    ],
+)
+@pytest.mark.parametrize("n", [2, 12, 100])
+def test_a_kernel_that_depends_on_order_or_company_is_refused(function, n: int) -> None:
+    with pytest.raises(iopt.ProblemError, match=r"to be symmetric.*whatever other points"):
+        RowGram(points(n), function)
+
+
+def test_points_and_values_must_be_finite() -> None:
+    with pytest.raises(iopt.ProblemError, match="X: expected a finite matrix"):
+        RowGram([[0.0], [np.nan]], "linear")
+    with pytest.raises(iopt.ProblemError, match="K: expected finite values"):
+        RowGram([[1e200], [1e200]], "linear")
+
+
+def test_single_precision_rounds_entries_and_nothing_else() -> None:
+    """Products are those of the rounded matrix in double, not those of single arithmetic."""
+    X = points(300)
+    K = iopt.kernels.get("sigmoid(a=0.2, r=-1)")(X)
+    single = K.astype(np.float32)
+    dense = iopt.KernelProblem(single, labels(300), precision="single").gram
+    rows = RowGram(X, "sigmoid(a=0.2, r=-1)", cache_mb=0.02, dtype=np.float32)
+    assert dense.whole is not None
+    assert np.shares_memory(dense.whole, single)
+    generator = np.random.default_rng(2)
+    for support in (20, 300):
+        x = np.zeros(300)
+        x[:support] = generator.standard_normal(support)
+        exact = single.astype(np.float64) @ x
+        np.testing.assert_allclose(dense.times(x), exact, atol=1e-13 * np.abs(x).sum())
+        # An entry on the border of two single numbers may round either way.
+        np.testing.assert_allclose(rows.times(x), exact, atol=2.0 * SINGLE_EPS)
+        assert np.abs(single @ x.astype(np.float32) - exact).max() > 1e-7
+    storage, slots = rows.rows([7, 3])
+    assert storage.dtype == np.float32
+    np.testing.assert_allclose(storage[slots], single[[7, 3]], rtol=2.0 * SINGLE_EPS)
+    for gram in (dense, rows):
+        block = gram.block(np.array([7, 3]), np.arange(300))
+        assert block.dtype == gram.diagonal.dtype == np.float64
+        np.testing.assert_array_equal(block.astype(np.float32), block)
+        np.testing.assert_array_equal(gram.diagonal, np.diag(single))
+        assert gram.largest == np.abs(single).max()
+
+
+def test_K_of_a_single_precision_problem_is_a_copy_made_once() -> None:
+    single = random_problem("gaussian", n=30, seed=0).K.astype(np.float32)
+    problem = iopt.KernelProblem(single, labels(30), precision="single")
+    assert problem.precision == "single"
+    assert problem.K.dtype == np.float64
+    assert problem.K is problem.K
+    np.testing.assert_array_equal(problem.K, single)
+    assert problem.curvature_known
+    assert iopt.KernelProblem(problem.K, labels(30)).precision == "double"
+
+
+def test_single_precision_from_other_input() -> None:
+    K = random_problem("gaussian", n=30, seed=0).K
+    for given_K in (K, np.asfortranarray(K), K.tolist()):
+        problem = iopt.KernelProblem(given_K, labels(30), precision="single")
+        np.testing.assert_array_equal(problem.gram.whole, K.astype(np.float32))
+        assert problem.gram.whole.flags.c_contiguous
+    X = points(400)
+    problem = iopt.KernelProblem.from_data(X, labels(400), "gaussian", precision="single")
+    np.testing.assert_allclose(
+        problem.gram.whole, iopt.kernels.Gaussian()(X), atol=SINGLE_EPS, rtol=0.0
+    )
+    distances = iopt.KernelProblem.from_distances([[0, 2], [2, 0]], [1, -1], precision="single")
+    assert distances.precision == "single"
+
+
+def test_asymmetry_in_single_precision_is_averaged_or_refused() -> None:
+    """Rounding of a kernel computed in float32 passes, and the matrix is then symmetric exactly."""
+    K = np.array([[2.0, 1.0, 0.0], [1.0 + 3e-7, 2.0, 0.0], [0.0, 0.0, 1.0]], np.float32)
+    problem = iopt.KernelProblem(K, [1, -1, 1], precision="single")
+    whole = problem.gram.whole
+    assert whole[0, 1] == whole[1, 0] == np.float32(0.5 * (1.0 + float(K[1, 0])))
+    K[1, 0] = 1.0 + 1e-4
+    with pytest.raises(iopt.ProblemError, match=r"symmetric matrix \(within 1\.9e-06"):
+        iopt.KernelProblem(K, [1, -1, 1], precision="single")
+    averaged = iopt.KernelProblem(K, [1, -1, 1], precision="single", symmetrize=True)
+    assert averaged.gram.whole[0, 1] == pytest.approx(1.00005, abs=SINGLE_EPS)
+
+
+@pytest.mark.parametrize(
+    ("K", "said"),
+    [
+        (1e39 * np.eye(2), r"K: expected numbers up to 3.4e\+38.*precision='double'"),
+        (1e-40 * np.eye(2), r"K: expected a largest entry of at least 1.2e-38"),
+        (1e-50 * np.eye(2), r"K: expected a largest entry of at least 1.2e-38"),
+        ([[0, np.nan], [np.nan, 0]], r"finite numbers, got nan at \(0, 1\)"),
+        ([["a", "b"], ["c", "d"]], "real numbers"),
+    ],
+)
+def test_what_single_precision_cannot_hold(K: object, said: str) -> None:
+    with pytest.raises(iopt.ProblemError, match=said):
+        iopt.KernelProblem(K, [1, -1], precision="single")
+
+
+def test_rows_that_single_precision_cannot_hold() -> None:
+    with pytest.raises(iopt.ProblemError, match=r"K: expected numbers up to 3.4e\+38"):
+        RowGram([[1.0], [1e25]], "linear", dtype=np.float32).rows([1])
+    zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1], precision="single")
+    assert zero.largest == 0.0
+
+
+def test_an_unknown_precision_is_named() -> None:
+    with pytest.raises(iopt.UnknownName, match="precision: expected one of double, single"):
+        iopt.KernelProblem(np.eye(2), [1, -1], precision="singel")
+    with pytest.raises(iopt.UnknownName, match="Did you mean double"):
+        iopt.KernelProblem.from_data(points(4), [1, -1, 1, -1], "linear", precision="Double")
+
+
+class Peak:
+    """Most memory taken inside the block, in bytes."""
+
+    def __enter__(self) -> Peak:
+        tracemalloc.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+
+
+def test_single_precision_makes_no_matrix_in_double() -> None:
+    """n = 1500: 18 MB in double, 9 MB in single."""
+    n = 1500
+    K = np.random.default_rng(0).standard_normal((n, n)).astype(np.float32)
+    K += K.T
+    x = np.ones(n)
+    with Peak() as peak:
+        problem = iopt.KernelProblem(K, labels(n), precision="single")
+        problem.gram.times(x)
+        problem.gram.times(np.where(np.arange(n) < n // 5, x, 0.0))
+    assert peak.bytes < 8e6
+    with Peak() as peak:
+        iopt.KernelProblem.from_data(points(n), labels(n), "gaussian", precision="single")
+    assert peak.bytes < 9e6 + 9e6 + 8e6  # the matrix, at worst its average with the transpose
+
+
+def test_rows_on_demand_stay_within_their_memory() -> None:
+    """n = 3000: the matrix takes 72 MB, the cache 8."""
+    n = 3000
+    X, x = points(n), np.ones(n)
+    with Peak() as peak:
+        problem = iopt.KernelProblem.from_data(X, labels(n), "sigmoid", cache_mb=8)
+        gram = problem.gram
+        assert gram.largest <= 1.0
+        assert gram.diagonal.shape == (n,)
+        for i in range(0, 600, 2):
+            gram.rows([i, i + 1])
+        assert np.isfinite(gram.times(x)).all()
+        result = iopt.verify(problem, iopt.SVMDual(C=1e-3), {"alpha": np.zeros(n)})
+        assert result.claim is iopt.Claim.FEASIBLE
+    assert peak.bytes < 24e6
+
+
+def on_demand(kernel: str = "gaussian", **options: object) -> iopt.KernelProblem:
+    """The problem of `random_problem(kernel, n=40, seed=1)` without its matrix."""
+    whole = random_problem(kernel, n=40, seed=1)
+    return iopt.KernelProblem.from_data(whole.X, whole.labels, kernel, cache_mb=0.01, **options)
+
+
+@pytest.mark.parametrize(
+    "needs_the_matrix",
+    [
+        lambda p: p.K, lambda p: p.Q, lambda p: p.spectrum, lambda p: p.centered,
+        lambda p: p.signature, lambda p: p.squared_distances, lambda p: p.zero_tolerance,
+        lambda p: p.is_psd, lambda p: p.is_conditionally_psd, lambda p: p.negative_direction(1),
+        lambda p: p.transformed("clip"), iopt.embed, iopt.diagnose,
+        lambda p: iopt.SVMDual().declare(p), lambda p: iopt.solve(p, "LPSVM"),
+        lambda p: iopt.solve(p, "GuoSchuurmansLP"), lambda p: iopt.SpectrumSVM().structure(p),
+    ],
+)  # fmt: skip
+def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
+    with pytest.raises(iopt.ProblemError, match=r"computed on demand.*leave out cache_mb"):
+        needs_the_matrix(on_demand())
+
+
+def test_convexity_is_not_known_without_the_matrix() -> None:
+    problem, whole = on_demand(), random_problem("gaussian", n=40, seed=1)
+    assert [problem.is_convex(lines) for lines in range(3)] == [False] * 3
+    assert not problem.curvature_known
+    assert whole.curvature_known
+    assert whole.is_convex(lines=0)
+    assert problem.largest == pytest.approx(whole.largest, rel=20.0 * EPS)
+    assert problem.class_mean_distance == pytest.approx(whole.class_mean_distance, rel=1e-12)
+    with pytest.raises(iopt.IncompatibleSolver, match="was not examined: its kernel matrix"):
+        iopt.solve(problem, iopt.SVMDual(), solver="osqp")
+
+
+@pytest.mark.parametrize(
+    ("formulation", "name"),
+    [
+        (iopt.SVMDual(C=2.0), "alpha"),
+        (iopt.SVMDual(C=2.0, bias=False), "alpha"),
+        (iopt.SVMDual(C=np.inf), "alpha"),
+        (iopt.ConvexHullDual(mu=0.3), "alphabar"),
+        (iopt.GuoSchuurmansQP(beta=0.2), "alpha"),
+    ],
+    ids=str,
+)
+def test_certificates_claim_no_more_without_the_matrix(formulation, name: str) -> None:
+    """A convex optimum from another solver is GLOBAL with the matrix, and LOCAL without it."""
+    whole, problem = random_problem("gaussian", n=40, seed=1), on_demand()
+    values = iopt.solve(whole, formulation, solver="clarabel", tol=1e-9).values
+    known = iopt.verify(whole, formulation, values)
+    unknown = iopt.verify(problem, formulation, values)
+    assert known.claim is iopt.Claim.GLOBAL
+    assert unknown.claim is iopt.Claim.LOCAL
+    assert unknown.objective == pytest.approx(known.objective, rel=1e-12)
+    assert unknown.stationarity == pytest.approx(known.stationarity, abs=1e-12)
+    assert np.isinf(unknown.bound)
+    assert unknown.gap_kind == "KKT residual"
+    assert "Convexity was not examined, as the kernel matrix is never formed" in str(unknown)
+    assert "Not convex" not in str(unknown)
+    by_rows = formulation.classifier(problem, values)
+    by_matrix = formulation.classifier(whole, values)
+    assert by_rows.offset == pytest.approx(by_matrix.offset, abs=1e-10)
+    np.testing.assert_array_equal(by_rows.coef, by_matrix.coef)
+
+
+def test_a_hard_margin_without_optimum_is_found_by_rows() -> None:
+    X = [[0.0, 2.0], [3.0, 0.0], [1.0, 1.0], [0.0, 1.0]]  # d²(x_0, x_1) = 9 - 4 in R^(1,1)
+    for y, pair in (([1, 1, -1, -1], "0 and 3"), ([1, -1, 1, -1], "0 and 3")):
+        problem = iopt.KernelProblem.from_data(X, y, "pseudo-euclidean", cache_mb=1)
+        with pytest.raises(iopt.UnboundedProblem, match=f"points {pair}"):
+            iopt.SVMDual(C=np.inf).structure(problem)
+
+
+def test_uniform_weights_need_no_matrix() -> None:
+    problem, whole = on_demand("sigmoid"), random_problem("sigmoid", n=40, seed=1)
+    result = iopt.solve(problem, iopt.UniformWeights())
+    expected = iopt.UniformWeights().classifier(whole, result.values)
+    assert result.classifier.offset == pytest.approx(expected.offset, abs=1e-12)
+
+
+@pytest.mark.parametrize("scaling", [None, "minmax"])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_a_split_computes_rows_too(scaling: str | None, precision: str) -> None:
+    train, test = np.arange(30), np.arange(30, 40)
+    problem = on_demand("sigmoid", scaling=scaling, precision=precision)
+    split = problem.split(train, test)
+    whole = random_problem("sigmoid", n=40, seed=1)
+    expected = iopt.KernelProblem.from_data(
+        whole.X, whole.labels, "sigmoid", scaling=scaling
+    ).split(train, test)
+    assert not split.problem.curvature_known
+    assert (split.problem.cache_mb, split.problem.precision) == (0.01, precision)
+    tolerance = 10.0 * (EPS if precision == "double" else SINGLE_EPS)
+    np.testing.assert_allclose(
+        split.problem.gram.block(np.arange(30), np.arange(30)), expected.problem.K, atol=tolerance
+    )
+    np.testing.assert_allclose(split.K_new, expected.K_new, atol=10.0 * EPS)
+    np.testing.assert_allclose(split.K_new_new(), expected.K_new_new(), atol=10.0 * EPS)
+    np.testing.assert_array_equal(split.labels, expected.labels)
+
+
+@pytest.mark.parametrize("scaling", [None, "standard"])
+def test_a_split_keeps_single_precision(scaling: str | None) -> None:
+    whole = random_problem("sigmoid", n=40, seed=1)
+    problem = iopt.KernelProblem.from_data(
+        whole.X, whole.labels, "sigmoid", scaling=scaling, precision="single"
+    )
+    split = problem.split(np.arange(30), np.arange(30, 40))
+    assert split.problem.precision == "single"
+    assert split.K_new.dtype == np.float64
+
+
+def test_data_sets_pass_on_cache_and_precision() -> None:
+    y = np.array([1, -1])
+    Dataset = iopt.datasets.Dataset
+    data = Dataset(name="p", y=y, X=np.array([[1.0], [2.0]]))
+    problem = iopt.KernelProblem.from_dataset(data, "linear", cache_mb=1, precision="single")
+    assert isinstance(problem.gram, RowGram)
+    assert (problem.precision, problem.cache_mb, problem.name) == ("single", 1, "p")
+    for other in ({"K": np.eye(2)}, {"D": 1.0 - np.eye(2)}):
+        data = Dataset(name="o", y=y, **other)
+        assert iopt.KernelProblem.from_dataset(data, precision="single").precision == "single"
+
+
+def test_a_kernel_given_as_a_function_is_wrapped() -> None:
+    gram = RowGram(points(6), lambda X, Z: X @ Z.T)
+    assert isinstance(gram.kernel, Custom)
+    with pytest.raises(iopt.ProblemError, match="to return a real matrix of shape"):
+        RowGram(points(6), lambda X, Z: X)
