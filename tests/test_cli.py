@@ -174,7 +174,7 @@ def test_a_missing_parenthesis() -> None:
 def test_solve_prints_what_is_proved(folder: Path) -> None:
     text = printed("solve", folder / "points.npz", INDEFINITE)
     expected = iopt.solve(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
-    assert text.startswith("points (n = 24), SVMDual(C=1), by smo in ")
+    assert text.startswith("points (n = 24), SVMDual(C=1), by multistart in ")
     assert expected.status.value in text
     assert str(expected.certificate) in text
 
@@ -256,7 +256,7 @@ def test_unknown_names_suggest(folder: Path) -> None:
 
 def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
     path = folder / "points.npz"
-    assert "Solvers that can: smo, uno." in complaint("solve", path, INDEFINITE, "--solver", "osqp")
+    assert "Solvers that can: dca, multistart, smo, uno." in complaint("solve", path, INDEFINITE, "--solver", "osqp")
     assert "expected at least 0.0" in complaint("solve", path, "ConvexHullDual(mu=1e-6)")
     assert complaint("solve", path, INDEFINITE, "--tol", 2).startswith("tol: ")
     assert complaint("solve", path, INDEFINITE, "--time-limit", 0).startswith("time_limit: ")
@@ -440,7 +440,7 @@ def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
     output, _ = study
     assert "<html" in (output / "report.html").read_text(encoding="utf-8")
     table = (output / "table.md").read_text(encoding="utf-8")
-    assert "| SVMDual(C=1) | smo |" in table
+    assert "| SVMDual(C=1) | multistart |" in table
     header, *cells = (output / "cells.csv").read_text(encoding="utf-8").splitlines()
     assert header.startswith("formulation,solver,fold,accuracy")
     assert len(cells) == 4

@@ -60,7 +60,7 @@ def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 3 * 4
     assert not frame.duplicated(["formulation", "solver", "fold"]).any()
-    for title, solver in zip(TITLES, ("smo", "highs", "highs"), strict=True):
+    for title, solver in zip(TITLES, ("multistart", "highs", "highs"), strict=True):
         rows = frame[frame["formulation"] == title]
         assert rows["fold"].tolist() == [0, 1, 2, 3]
         assert set(rows["solver"]) == {solver}

@@ -36,8 +36,8 @@ _ELITE = 6
 _KEPT = 100
 """Optima whose weights are kept."""
 
-_AGREE = 1e-9
-"""Relative difference of objectives below which ends count as one."""
+_AGREE = 1e-6
+"""Relative difference of objectives below which ends agree; less where the tolerance is less."""
 
 _OVERHEAD = 1e6
 """Work that the time of a descent outside the compiled loops is worth."""
@@ -219,10 +219,14 @@ class _Search:
         """The task of one descent of many: its limits, and a way to stop it."""
         return replace(self.task, callback=lambda trace: self.halt.is_set(), max_iter=None)
 
+    def _near(self, value: float) -> float:
+        """Difference that says nothing: descents end a little above their valley's bottom."""
+        return min(_AGREE, self.task.tol) * max(self.qp.objective_unit, abs(value))
+
     def _agreed(self) -> bool:
         values = [value for value, _, _ in self.found.values()]
         spread = max(values) - min(values)
-        return spread <= _AGREE * max(self.qp.objective_unit, abs(min(values)))
+        return spread <= self._near(min(values))
 
     def _chain(
         self, end: _End, allowed: float, count: int, generator: np.random.Generator
@@ -274,7 +278,7 @@ class _Search:
         if weights is None and (len(self.found) < _KEPT or end.value <= self.elite[0].value):
             weights = end.alpha
         self.found[pattern] = min(value, end.value), count + 1, weights
-        near = _AGREE * max(self.qp.objective_unit, abs(end.value))
+        near = self._near(end.value)
         if all(abs(end.value - other.value) > near for other in self.elite):
             self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_ELITE]
 
