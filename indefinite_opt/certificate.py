@@ -256,6 +256,8 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         reasons.append(reason)
         if qp.is_convex:
             reasons.append(f"Convex, but the duality gap is still {gap / size:.2e}.")
+    if claim >= Claim.STATIONARY:
+        reasons += _norm_of_the_normal(qp, x, float(x @ (gradient - qp.linear)))
     return Certificate(
         claim=claim,
         objective=qp.sense * value,
@@ -271,6 +273,22 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         reasons=tuple(reasons),
         multipliers=multipliers,
     )
+
+
+def _norm_of_the_normal(qp: BoxLineQP, x: Array, curvature: float) -> list[str]:
+    """What Haasdonk (2005), sections 7.3 and 7.4, says of a normal that is not of positive norm."""
+    weight = float(x.sum())
+    if weight == 0.0 or curvature > 0.0:
+        return []
+    problem = qp.problem
+    norm = 4.0 * curvature / (qp.hessian * weight**2)
+    words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
+    if qp.lines > 0 and problem.class_mean_distance < 0.0:
+        words += (
+            f"; no separation with positive norm exists, as the class means have squared distance "
+            f"{problem.class_mean_distance:.3g}"
+        )
+    return [f"{words} (Haasdonk 2005, section 7)."]
 
 
 def _second_order(

@@ -158,7 +158,7 @@ class Descent:
                     return Status.MAX_ITER
                 if task.elapsed >= task.time_limit:
                     return Status.TIME_LIMIT
-                if self._since_face >= _PATIENCE * self._face_work(self._free()):
+                if self._since_face >= _PATIENCE * self.newton_work():
                     self.newton_step()
                 if self._rounding > 0.1 * target * self.unit:
                     self._set(self._exact_gradient())
@@ -192,7 +192,7 @@ class Descent:
         n, y = qp.n, qp.problem.y
         wanted = _BLOCK * n * (1.0 + self.work / (_GROWTH * n * n))
         size = int(min(max(wanted, _LEAST), max(_MOST, _SHARE_MOST * n), n, gram.capacity))
-        due = _PATIENCE * self._face_work(self._free()) - self._since_face
+        due = _PATIENCE * self.newton_work() - self._since_face
         budget = max(min(due, _CHUNK, max(2.0 * n * n, _OVERHEAD)), 1.0)
         sizes = (qp.lines, qp.hessian, qp.upper, self.floor)
         if gram.whole is not None:
@@ -244,17 +244,20 @@ class Descent:
             return np.inf
         return k**3 / 36.0 + 2.0 * k**2 + k * n + _OVERHEAD
 
+    def newton_work(self) -> float:
+        """Of a Newton step from here; infinite where the face is too large for one."""
+        return self._face_work(self._free())
+
     def newton_step(self) -> None:
         """Towards the minimum on the face, or along negative curvature to its edge.
 
         Nothing is done where the face is too large.
         """
-        free = self._free()
-        work = self._face_work(free)
+        work = self.newton_work()
         if np.isinf(work):
             return
         self.work += work
-        face = _Face(self, free)
+        face = _Face(self, self._free())
         direction, curved = face.newton_direction()
         if direction is None:
             return

@@ -86,7 +86,8 @@ def _continued(previous: Descent, task: Task) -> Descent:
     if alpha.max() > new.upper:
         return Descent(task, new.project(alpha))
     run = Descent(task, alpha, ratio * (gradient - old.linear) + new.linear)
-    run.newton_step()
+    if run.newton_work() <= previous.work:
+        run.newton_step()
     return run
 
 

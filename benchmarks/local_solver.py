@@ -1,0 +1,291 @@
+"""Numbers the local solver is held to; run `python benchmarks/local_solver.py`.
+
+Every ratio compares calls that take turns in this one process on the same matrices, so that a slow
+machine is slow for both. Problems are made before the clock starts; what making one costs (a check
+of K for symmetry and finite numbers, once for all solves) is a column of its own. Compiled loops
+are warm; their compile time is the first table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import indefinite_opt as iopt
+
+KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov", "random", "gaussian")
+BOUNDS = (1.0, 100.0)
+PEAK = "/proc/self/clear_refs"
+
+FIRST_CALL = """
+import time
+import numpy as np
+import indefinite_opt as iopt
+problem = iopt.KernelProblem(np.diag([1.0, -1.0, 2.0, 1.0]), [1, 1, -1, -1])
+began = time.perf_counter()
+iopt.solve(problem, iopt.SVMDual(), solver={solver!r})
+print(time.perf_counter() - began)
+"""
+
+MEMORY = """
+import sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+from local_solver import peak, reset_peak, two_classes
+import indefinite_opt as iopt
+for n in (50, {n}):
+    problem = iopt.KernelProblem(*two_classes(n, {kernel!r}))
+    iopt.solve(problem, iopt.SVMDual(C={C}), solver="smo", max_iter=50)
+    reset_peak()
+    before = peak()
+    iopt.solve(problem, iopt.SVMDual(C={C}), solver="smo", tol=1e-3)
+print(peak() - before)
+"""
+
+
+def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Kernel matrix and labels of n points in ten dimensions, curved boundary, noisy labels."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 10))
+    noise = 0.5 * generator.standard_normal(n)
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
+    if kernel == "random":
+        half = generator.standard_normal((n, n))
+        half += half.T.copy()
+        half *= 0.5
+        return half, y
+    return iopt.kernels.get(kernel)(X), y
+
+
+def seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def instances(sizes: list[int]) -> Iterator[tuple[int, str, np.ndarray, np.ndarray]]:
+    for n in sizes:
+        for kernel in KERNELS:
+            yield n, kernel, *two_classes(n, kernel)
+
+
+def libsvm_objective(K: np.ndarray, y: np.ndarray, libsvm: object) -> float:
+    """eᵀα - ½ αᵀQα at the weights of a fitted SVC, in double precision."""
+    z = np.zeros(y.size)
+    z[libsvm.support_] = libsvm.dual_coef_[0]  # type: ignore[attr-defined]
+    return float(np.abs(z).sum() - 0.5 * z @ (K @ z))
+
+
+def compile_time() -> None:
+    """The first call in a fresh process, with an empty and with a filled cache."""
+    print("\n## First call in a fresh process\n")
+    print("| solver | compiling | from the cache on disk |\n|---|---|---|")
+    for solver in ("smo", "multistart"):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+            command = [sys.executable, "-c", FIRST_CALL.format(solver=solver)]
+            first, second = (
+                float(subprocess.run(command, env=environment, capture_output=True).stdout)
+                for _ in range(2)
+            )
+        print(f"| {solver} | {first:.1f} s | {second:.2f} s |")
+
+
+def two_rows(K: np.ndarray) -> float:
+    """Seconds to read two rows of K at the bandwidth of a matrix-vector product, one thread."""
+    vector = np.ones(len(K))
+    with threadpool_limits(1, user_api="blas"):
+        return 2.0 * min(seconds(lambda: K @ vector) for _ in range(5)) / len(K)
+
+
+def speed(sizes: list[int], runs: int) -> None:
+    """One run of SMO against SVC at the same tolerance of the KKT residual."""
+    from sklearn.svm import SVC
+
+    print("\n## One SMO run against SVC(kernel='precomputed', cache_size=2000)\n")
+    print("Medians of calls that take turns. Limit: reading two rows of K an iteration.\n")
+    print("| n | kernel | C | tol | SVC ms | smo ms | SVC/smo | with making the problem | ", end="")
+    print("iterations | µs each | limit µs | objective against SVC |\n" + "|---" * 12 + "|")
+    ratios: dict[float, list[float]] = {1e-3: [], 1e-6: []}
+    for n, kernel, K, y in instances(sizes):
+        problem = iopt.KernelProblem(K, y)
+        making = min(seconds(lambda K=K, y=y: iopt.KernelProblem(K, y)) for _ in range(2))
+        limit = two_rows(K)
+        for C in BOUNDS:
+            for tol, collected in ratios.items():
+                libsvm = SVC(kernel="precomputed", C=C, tol=tol, cache_size=2000)
+
+                def ours(problem: iopt.KernelProblem = problem, C: float = C, tol: float = tol):
+                    return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=tol)
+
+                ours()
+                turns = [
+                    (seconds(lambda s=libsvm, K=K, y=y: s.fit(K, y)), seconds(ours))
+                    for _ in range(runs if n <= 2000 else max(runs // 2, 2))
+                ]
+                theirs, own = (float(np.median(times)) for times in zip(*turns, strict=True))
+                result = ours()
+                better = result.objective / libsvm_objective(K, y, libsvm) - 1.0
+                collected.append(theirs / own)
+                print(
+                    f"| {n} | {kernel} | {C:g} | {tol:g} | {1e3 * theirs:.1f} | {1e3 * own:.1f} | "
+                    f"{theirs / own:.2f} | {theirs / (own + making):.2f} | {result.iterations} | "
+                    f"{1e6 * own / max(result.iterations, 1):.1f} | {1e6 * limit:.1f} | "
+                    f"{better:+.1e} |",
+                    flush=True,
+                )
+    for tol, collected in ratios.items():
+        slower = sum(ratio < 1.0 for ratio in collected)
+        print(
+            f"\nTo {tol:g}: median {np.median(collected):.2f} (to reach: 4), least "
+            f"{min(collected):.2f} (1.0), slower on {slower} of {len(collected)}."
+        )
+
+
+def uno_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts: int) -> float:
+    from indefinite_opt.solvers.uno import UNO
+
+    return iopt.solve(problem, formulation, solver=UNO(starts=starts), seed=1).objective
+
+
+def smo_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts: int) -> float:
+    """The best of many SMO runs from random points."""
+    generator = np.random.default_rng(1)
+    structure = formulation.structure(problem)
+    return max(
+        iopt.solve(
+            problem, formulation, solver="smo", start=structure.random_start(generator)
+        ).objective
+        for _ in range(starts)
+    )
+
+
+def objectives(sizes: list[int], uno_size: int, random_starts: int) -> None:
+    """Default solve against LIBSVM, UNO from 20 starts and random SMO starts."""
+    from sklearn.svm import SVC
+
+    print(
+        f"\n## Objective of the default solve, tol 1e-6 (UNO from 20 starts for n ≤ {uno_size}, "
+        f"{random_starts} random SMO starts for n ≤ 1000)\n"
+    )
+    print("Differences are relative to the default solve; positive: the default is better.\n")
+    print(
+        "| n | kernel | C | default | SVC | UNO | random | time / SVC | ends |\n" + "|---" * 9 + "|"
+    )
+    worse, short, count, times = 0, 0, 0, []
+    for n, kernel, K, y in instances(sizes):
+        for C in BOUNDS:
+            formulation = iopt.SVMDual(C=C)
+            libsvm = SVC(kernel="precomputed", C=C, tol=1e-6, cache_size=2000)
+            turns = []
+            for _ in range(3):
+                problem = iopt.KernelProblem(K, y)
+                theirs = seconds(lambda s=libsvm, K=K, y=y: s.fit(K, y))
+                own = seconds(lambda p=problem, f=formulation: iopt.solve(p, f))
+                turns.append((own, theirs))
+            own, theirs = (float(np.median(column)) for column in zip(*turns, strict=True))
+            result = iopt.solve(iopt.KernelProblem(K, y), formulation)
+            rivals = {"SVC": libsvm_objective(K, y, libsvm)}
+            if n <= uno_size:
+                rivals["UNO"] = uno_best(problem, formulation, 20)
+            if n <= 1000:
+                rivals["random"] = smo_best(problem, formulation, random_starts)
+            size = max(1.0, abs(result.objective))
+            gains = {name: (result.objective - value) / size for name, value in rivals.items()}
+            count += 1
+            worse += gains["SVC"] < -1e-6
+            short += min(gains.values()) < -1e-6
+            times.append(own / theirs)
+            cells = " | ".join(
+                f"{gains[name]:+.1e}" if name in gains else "" for name in ("SVC", "UNO", "random")
+            )
+            print(
+                f"| {n} | {kernel} | {C:g} | {result.objective:.8g} | {cells} | "
+                f"{own / theirs:.1f} | {len(result.optima)} |",
+                flush=True,
+            )
+    print(
+        f"\nWorse than SVC: {worse} of {count} (to reach: 0). Best known within 1e-6: "
+        f"{count - short} of {count} (90 %). Time / SVC: median {np.median(times):.1f}, "
+        f"largest {max(times):.1f} (20)."
+    )
+
+
+def paths(n: int) -> None:
+    """Thirty values of C, from 0.1 to 100, one after the other against one by one."""
+    print(f"\n## A path of 30 values of C, n = {n}, tol 1e-6\n")
+    print("| kernel | path | 30 cold solves | ratio (to reach: 5) | largest residual |")
+    print("|---|---|---|---|---|")
+    formulations = [iopt.SVMDual(C=float(C)) for C in np.geomspace(0.1, 100.0, 30)]
+    for kernel in KERNELS:
+        problem = iopt.KernelProblem(*two_classes(n, kernel))
+        iopt.solve_path(problem, formulations[:2])
+        path = seconds(lambda p=problem: iopt.solve_path(p, formulations))
+        cold = seconds(
+            lambda p=problem: [iopt.solve(p, each, solver="smo") for each in formulations]
+        )
+        worst = max(result.residual for result in iopt.solve_path(problem, formulations))
+        print(f"| {kernel} | {path:.2f} s | {cold:.2f} s | {cold / path:.1f} | {worst:.1e} |")
+
+
+def reset_peak() -> None:
+    """Start the measurement of the largest resident memory anew (Linux)."""
+    Path(PEAK).write_text("5")
+
+
+def peak() -> int:
+    """Largest resident memory since the last reset, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+
+
+def memory(n: int) -> None:
+    """Resident memory that a solve adds to that of the problem."""
+    print(f"\n## Memory beyond K, n = {n}, K = {8e-6 * n * n:.0f} MB\n")
+    if not os.access(PEAK, os.W_OK):
+        print("Not measured: this system does not tell the largest resident memory.")
+        return
+    print("| kernel | C | MB | share of K (to reach: 5 %) |\n|---|---|---|---|")
+    for kernel in ("sigmoid", "gaussian"):
+        for C in BOUNDS:
+            folder = str(Path(__file__).parent)
+            code = MEMORY.format(folder=folder, n=n, kernel=kernel, C=C)
+            answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+            extra = float(answer.stdout)
+            print(f"| {kernel} | {C:g} | {1e-6 * extra:.1f} | {12.5 * extra / n**2:.1f} % |")
+
+
+def main() -> None:
+    """Print every table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--only", nargs="*", help="names of the tables to print")
+    options = parser.parse_args()
+    quick = options.quick
+    tables: dict[str, Callable[[], None]] = {
+        "compile_time": compile_time,
+        "speed": lambda: speed(
+            [200] if quick else [500, 1000, 2000, 4000, 8000], 3 if quick else 5
+        ),
+        "objectives": lambda: objectives(
+            [100] if quick else [100, 500, 1000, 2000], 100, 50 if quick else 2000
+        ),
+        "paths": lambda: paths(200 if quick else 2000),
+        "memory": lambda: memory(1000 if quick else 8000),
+    }
+    for name, table in tables.items():
+        if not options.only or name in options.only:
+            table()
+
+
+if __name__ == "__main__":
+    main()
