@@ -319,15 +319,22 @@ def _second_order(
             "flat to rounding along some directions."
         )
         return Claim.LOCAL, curvature, reason
-    verdict = (
-        "it decides nothing, as directions at a bound count on one side only"
-        if weak.any()
-        else "the point is no local optimum, and can be improved"
-    )
+    if weak.any():
+        free = np.flatnonzero(~(lower | upper))
+        least, rounding = _least_curvature(qp, free)
+        if least >= -rounding:
+            return (
+                Claim.STATIONARY,
+                curvature,
+                f"{prefix}First-order conditions hold, curvature is negative on {where}: it "
+                "decides nothing, as directions at a bound count on one side only.",
+            )
+        curvature, where = least, "the free variables"
     return (
         Claim.STATIONARY,
         curvature,
-        f"{prefix}First-order conditions hold, curvature is negative on {where}: {verdict}.",
+        f"{prefix}First-order conditions hold, curvature is negative on {where}: the point is no "
+        "local optimum, and can be improved.",
     )
 
 

@@ -315,14 +315,16 @@ def _fold_rows(work: Work, seed: int, tol: float, time_limit: float | None) -> I
 
 
 def warm_up(names: Iterable[str]) -> None:
-    """Load and compile solvers on a tiny convex problem, so that no cell pays for it."""
-    tiny = KernelProblem(np.eye(4), [1, 1, -1, -1])
+    """Load and compile solvers on tiny problems, one convex, so that no cell pays for it."""
+    half = np.random.default_rng(0).standard_normal((12, 12))
+    tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
     for name in names:
         for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP"):
             if name in fitting_solvers(formulation):
-                # A solver that cannot run says so in its own cells.
-                with contextlib.suppress(*_FAILURES):
-                    solve(tiny, formulation, solver=name)
+                for problem in tiny:
+                    # A solver that cannot run says so in its own cells.
+                    with contextlib.suppress(*_FAILURES):
+                        solve(problem, formulation, solver=name)
 
 
 def _cell(

@@ -79,8 +79,8 @@ def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters
     ----------
     kind : str
         What is being built ("kernel", "formulation", ...), for messages.
-    known : mapping of str to dataclass
-        The names that exist.
+    known : mapping of str to type
+        The names that exist; dataclasses have their fields for parameters, others have none.
     text : str
         `Name` or `Name(key=value, ...)`.
     **parameters
@@ -96,7 +96,9 @@ def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters
     if name.casefold() not in by_folded:
         raise UnknownName(kind, name, known)
     cls = by_folded[name.casefold()]
-    fields = [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+    fields = []
+    if dataclasses.is_dataclass(cls):
+        fields = [field.name for field in dataclasses.fields(cls) if field.init]
     arguments = {**written, **parameters}
     for key in arguments:
         if key not in fields:

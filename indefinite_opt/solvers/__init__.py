@@ -6,6 +6,7 @@ import functools
 
 from indefinite_opt.discovery import discover
 from indefinite_opt.errors import UnknownName
+from indefinite_opt.names import instantiate
 from indefinite_opt.solver import Solver
 
 __all__ = ["get", "known"]
@@ -18,9 +19,9 @@ def known() -> dict[str, type[Solver]]:
 
 
 def get(solver: str | Solver) -> Solver:
-    """The solver of a name, or the solver object itself."""
+    """The solver of a name, as in "multistart(starts=20)", or the solver object itself."""
     if isinstance(solver, Solver):
         return solver
-    if not isinstance(solver, str) or solver not in known():
+    if not isinstance(solver, str):
         raise UnknownName("solver", str(solver), known())
-    return known()[solver]()
+    return instantiate("solver", known(), solver)
