@@ -238,15 +238,17 @@ class Descent:
         return (self.alpha > 0.0) & (self.alpha < self.qp.upper)
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
-        """Of a Newton step on some weights: a dozen flops take the time of one entry read."""
-        k, n = float(np.count_nonzero(members)), self.qp.n
-        if k <= self.qp.lines or k > min(max(_FACE, _SHARE_FACE * n), self.gram.capacity):
-            return np.inf
-        return k**3 / 36.0 + 2.0 * k**2 + k * n + _OVERHEAD
+        """Of a factorisation for some weights: a dozen flops take the time of one entry read."""
+        k = float(np.count_nonzero(members))
+        return k**3 / 36.0 + 2.0 * k**2 + k * self.qp.n + _OVERHEAD
 
     def newton_work(self) -> float:
-        """Of a Newton step from here; infinite where the face is too large for one."""
-        return self._face_work(self._free())
+        """Of a Newton step from here; infinite where the face is empty or too large for one."""
+        free = self._free()
+        largest = min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
+        if not self.qp.lines < np.count_nonzero(free) <= largest:
+            return np.inf
+        return self._face_work(free)
 
     def newton_step(self) -> None:
         """Towards the minimum on the face, or along negative curvature to its edge.
@@ -305,12 +307,17 @@ class Descent:
         free = self._free()
         weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
         least = 1e-12 * max(abs(self.value), qp.objective_unit)
-        for members, where in ((free, "the free weights"), (free | weak, "the critical weights")):
+        share = allowance * self.work if np.isfinite(allowance) else np.inf
+        affordable = max(share, 2.0 * _OVERHEAD)
+        critical = "the free weights and those at a bound with zero multiplier"
+        for members, where in ((free, "the free weights"), (free | weak, critical)):
+            if members is not free and not weak.any():
+                break
             if members.sum() <= qp.lines:
                 self.curvature = "no direction is left to move in"
                 continue
             work = self._face_work(members)
-            if not work <= max(allowance * self.work, 2.0 * _OVERHEAD):
+            if members.sum() > self.gram.capacity or work > affordable:
                 self.curvature = f"curvature not examined on {int(members.sum())} weights"
                 return False
             self.work += work

@@ -42,6 +42,12 @@ _AGREE = 1e-6
 _OVERHEAD = 1e6
 """Work that the time of a descent outside the compiled loops is worth."""
 
+_KICK = 0.5
+"""Most pairs exchanged by a kick, as a share of n."""
+
+_BLOCK = 64
+"""Block of the descents between kicks."""
+
 _ROUGH = 0.1
 """Tolerance of the descents between kicks."""
 
@@ -74,7 +80,7 @@ class MultiStart(Solver):
 
     starts: int = 5
     kicks: int = 2400
-    budget: float = 28.0
+    budget: float = 40.0
     jobs: int | None = None
 
     name = "multistart"
@@ -135,6 +141,7 @@ class _Search:
             return first
         if self._is_convex():
             self.note = "convex, one descent is enough"
+            self.elite[0] = replace(self.elite[0], curvature="")
             return first
         whole = self.qp.problem.gram.whole is not None
         jobs = (options.jobs or threads()) if whole else 1  # one cache of rows for all
@@ -152,6 +159,7 @@ class _Search:
                         return Status.INTERRUPTED
             finally:
                 self.halt.set()
+            self._settle()
         return Status.SOLVED
 
     def _first(self) -> Status:
@@ -161,7 +169,7 @@ class _Search:
         run = Descent(task, start, trace=self.trace)
         try:
             status = run.to_local_minimum(allowance=1.0)
-            self.limit = self.options.budget * (run.work + _OVERHEAD)
+            self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         self._take(run, status)
@@ -243,7 +251,8 @@ class _Search:
             made, _, work = smo_loops.kick(
                 gram.whole, gram.diagonal, qp.problem.y, run.group, qp.lines, qp.hessian,
                 qp.upper, run.floor, qp.linear, run.alpha, run.v, _ROUGH * run.unit,
-                min(64, qp.n), count, min(allowed - run.work, 1e8), state, max(qp.n // 2, 2),
+                min(_BLOCK, qp.n), count, min(allowed - run.work, 1e8), state,
+                max(int(_KICK * qp.n), 2),
             )  # fmt: skip
             run.kicked(made, work)
             count -= made
@@ -253,10 +262,21 @@ class _Search:
         """A descent to a local minimum, or farther where no kick will follow; in a thread."""
         run = job()
         run.trace = Trace()
-        status = run.to_local_minimum()
+        status = run.to_local_minimum(allowance=1.0)
         while status is Status.SOLVED and (run.kicks or not self._kicking) and run.exchange():
-            status = run.to_local_minimum()
+            status = run.to_local_minimum(allowance=1.0)
         return run, status
+
+    def _settle(self) -> None:
+        """Examine the curvature at the best end, if that was too much work on the way."""
+        best = self.elite[0]
+        run = Descent(self._part(), best.alpha.copy(), best.gradient)
+        run.trace = Trace()
+        status = run.to_local_minimum()
+        if run.escapes:
+            self._take(run, status)
+        else:
+            self.elite[0] = replace(best, curvature=run.curvature)
 
     @property
     def _kicking(self) -> bool:

@@ -1,0 +1,435 @@
+"""500 small problems of every inertia against all their stationary points, found by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from bruteforce import stationary_points
+from indefinite_opt.structure import BoxLineQP
+
+Array = NDArray[np.float64]
+
+TIGHT = 1e-9
+"""Tolerance of the descents whose ends are compared with stationary points one by one."""
+
+FORMS = ("SVMDual", "SVMDual(bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
+
+
+# ---------------------------------------------------------------------------------- enumeration
+
+
+@dataclass(frozen=True)
+class Program:
+    """min ½xᵀHx + qᵀx, lower ≤ x ≤ upper, and Σ sign·x = total over each group (-1: no group)."""
+
+    H: Array
+    q: Array
+    lower: Array
+    upper: Array
+    group: NDArray[np.int64]
+    sign: Array
+    totals: Array
+
+    def value(self, X: Array) -> Array:
+        return 0.5 * np.einsum("...i,ij,...j", X, self.H, X) + X @ self.q
+
+    def gradient(self, X: Array) -> Array:
+        return X @ self.H + self.q
+
+    def residual(self, X: Array, slack: float = 1e-9) -> Array:
+        """Steepest descent of one weight, or of a pair of one group, for points in the rows of X.
+
+        Lin & Lin (2003), (21): of no pair may the weight that can rise have the smaller slope.
+        """
+        slope = self.sign * self.gradient(X)
+        free_up, free_down = self.upper - X > slack, X - self.lower > slack
+        rises = np.where(self.sign > 0, free_up, free_down)
+        falls = np.where(self.sign > 0, free_down, free_up)
+        worst = np.zeros(X.shape[:-1])
+        for g in np.unique(self.group):
+            members = self.group == g
+            least = np.where(rises & members, slope, np.inf).min(axis=-1)
+            most = np.where(falls & members, slope, -np.inf).max(axis=-1)
+            pairs = most - least if g >= 0 else np.maximum(-least, most)
+            worst = np.maximum(worst, pairs)
+        return worst
+
+    def levels(self, x: Array, slack: float) -> Array:
+        """Multiplier of its line for each weight; between the ends where no weight is free."""
+        slope = self.sign * self.gradient(x)
+        free_up, free_down = self.upper - x > slack, x - self.lower > slack
+        rises = np.where(self.sign > 0, free_up, free_down)
+        falls = np.where(self.sign > 0, free_down, free_up)
+        level = np.zeros(x.size)
+        for g in range(self.totals.size):
+            members = self.group == g
+            ends = [slope[rises & members].min(initial=np.inf),
+                    slope[falls & members].max(initial=-np.inf)]  # fmt: skip
+            finite = [end for end in ends if np.isfinite(end)]
+            level[members] = np.mean(finite) if finite else 0.0
+        return level
+
+
+def enumerated(program: Program) -> tuple[Array, Array, bool]:
+    """Every isolated stationary point, one a row, their values, and whether all faces were regular.
+
+    All bounds of the fixed weights of one free set are solved for at once. A face whose KKT matrix
+    is singular is passed over: a minimum inside it continues to its edge at the same value.
+    """
+    n = program.q.size
+    lines = program.sign * (program.group == np.arange(program.totals.size)[:, None])
+    found, regular = [np.empty((0, n))], True
+    for kept in itertools.product((False, True), repeat=n):
+        free = np.array(kept, dtype=bool)
+        corners = itertools.product(*zip(program.lower[~free], program.upper[~free], strict=True))
+        X = np.zeros((2 ** int(np.sum(~free)), n))
+        X[:, ~free] = np.array(list(corners)).reshape(X.shape[0], -1)
+        moving = np.any(lines[:, free], axis=1)
+        gap = program.totals - X @ lines.T
+        X, gap = (rows[np.all(np.abs(gap[:, ~moving]) <= 1e-9, axis=1)] for rows in (X, gap))
+        if free.any() and X.size:
+            A = lines[moving][:, free]
+            k, m = int(free.sum()), int(moving.sum())
+            system = np.block([[program.H[np.ix_(free, free)], A.T], [A, np.zeros((m, m))]])
+            if np.linalg.cond(system) > 1e10:
+                regular = False
+                continue
+            right = np.hstack([-program.gradient(X)[:, free], gap[:, moving]])
+            X[:, free] = np.linalg.solve(system, right.T).T[:, :k]
+        inside = np.all((program.lower - 1e-9 <= X) & (program.upper + 1e-9 >= X), axis=1)
+        found.append(X[inside])
+    X = np.vstack(found)
+    X = X[program.residual(X) <= 1e-8 * max(1.0, np.abs(program.H).max())]
+    return X, program.value(X), regular
+
+
+def least_curvature(program: Program, x: Array) -> float:
+    """min dᵀHd over the critical cone at x, cut to a box: negative if and only if F falls nearby.
+
+    For a quadratic objective the second-order necessary condition is sufficient, too.
+    """
+    slack = 1e-6 * float(np.max(np.abs(x)))
+    at_lower, at_upper = x - program.lower <= slack, program.upper - x <= slack
+    reduced = program.sign * program.gradient(x) - program.levels(x, slack)
+    strong = (at_lower | at_upper) & (np.abs(reduced) > 1e-7 * max(1.0, np.abs(program.H).max()))
+    kept = ~strong
+    if not kept.any():
+        return 0.0
+    cone = Program(
+        program.H[np.ix_(kept, kept)],
+        np.zeros(int(kept.sum())),
+        np.where(at_lower, 0.0, -1.0)[kept],
+        np.where(at_upper, 0.0, 1.0)[kept],
+        program.group[kept],
+        program.sign[kept],
+        np.zeros(program.totals.size),
+    )
+    return 2.0 * float(np.min(enumerated(cone)[1], initial=0.0))
+
+
+# ------------------------------------------------------------------------------------- problems
+
+
+def inertias(n: int) -> Iterator[tuple[int, int, int]]:
+    """(positive, negative, zero) eigenvalues, every way."""
+    yield from ((p, q, n - p - q) for p in range(n + 1) for q in range(n + 1 - p))
+
+
+def recipes() -> list[tuple[int, tuple[int, int, int], str, int]]:
+    """(n, inertia, formulation, repetition): 500 of them, mostly of four to six points."""
+    chosen = [
+        (n, inertia, form, repetition)
+        for n, repetitions in ((2, 1), (3, 1), (4, 2), (5, 2), (6, 1))
+        for repetition in range(repetitions)
+        for inertia in inertias(n)
+        for form in FORMS
+    ]
+    seven, eight = list(inertias(7))[::9], list(inertias(8))[::9]
+    chosen += [(7, inertia, form, 0) for inertia in seven for form in FORMS]
+    chosen += [(8, inertia, form, 0) for inertia in eight for form in FORMS]
+    return chosen
+
+
+def random_kernel(generator: np.random.Generator, inertia: tuple[int, int, int]) -> Array:
+    """Random eigenvectors, eigenvalues of given signs and sizes between 0.2 and 2."""
+    positive, negative, zero = inertia
+    signs = np.repeat([1.0, -1.0, 0.0], [positive, negative, zero])
+    sizes = generator.uniform(0.2, 2.0, signs.size)
+    vectors, _ = np.linalg.qr(generator.standard_normal((signs.size, signs.size)))
+    K = (vectors * (signs * sizes)) @ vectors.T
+    return 0.5 * (K + K.T)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem, everything enumerated about it, and what the package says."""
+
+    title: str
+    program: Program
+    points: Array
+    values: Array
+    regular: bool
+    structure: BoxLineQP
+    answers: dict[str, iopt.Result]
+
+    @property
+    def least(self) -> float:
+        return float(self.values.min())
+
+    def value(self, result: iopt.Result) -> float:
+        """F at the values of a result, by the matrix of the enumeration."""
+        return float(self.program.value(result.values[self.structure.variable]))
+
+    def size(self) -> float:
+        return max(self.structure.objective_unit, abs(self.least))
+
+
+def read(structure: BoxLineQP) -> Program:
+    """The program as the papers write it, from K and y."""
+    y, n = structure.problem.y, structure.n
+    group = {0: np.full(n, -1), 1: np.zeros(n, int), 2: (y < 0).astype(int)}[structure.lines]
+    return Program(
+        H=structure.hessian * structure.problem.K * np.outer(y, y),
+        q=np.full(n, structure.linear),
+        lower=np.zeros(n),
+        upper=np.full(n, structure.upper),
+        group=group,
+        sign=y if structure.lines == 1 else np.ones(n),
+        totals=np.full(structure.lines, 0.5 * structure.total),
+    )
+
+
+def formulation_of(
+    form: str, generator: np.random.Generator, problem: iopt.KernelProblem
+) -> iopt.Formulation:
+    if form.startswith("SVMDual"):
+        C = float(10.0 ** generator.uniform(-1.0, 1.5))
+        return iopt.SVMDual(C=C, bias="False" not in form)
+    # From the least that is feasible to the whole hull.
+    share = float(generator.uniform(1.0, problem.smaller_class + 0.5)) / problem.smaller_class
+    if form == "ConvexHullDual":
+        return iopt.ConvexHullDual(mu=share)
+    return iopt.GuoSchuurmansQP(beta=0.5 * share)
+
+
+def instance(number: int) -> Instance:
+    n, inertia, form, repetition = recipes()[number]
+    generator = np.random.default_rng([number, repetition])
+    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+    problem = iopt.KernelProblem(random_kernel(generator, inertia), generator.permutation(y))
+    formulation = formulation_of(form, generator, problem)
+    structure = formulation.structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    program = read(structure)
+    answers = {
+        "default": iopt.solve(problem, formulation, seed=number),
+        "smo": iopt.solve(problem, formulation, solver="smo", tol=TIGHT),
+    }
+    title = f"{number}: {formulation}, inertia {inertia}"
+    return Instance(title, program, *enumerated(program), structure, answers)
+
+
+@pytest.fixture(scope="module")
+def instances() -> list[Instance]:
+    return [instance(number) for number in range(len(recipes()))]
+
+
+# ---------------------------------------------------------------------------------------- tests
+
+
+def test_there_are_500_problems_and_every_inertia() -> None:
+    assert len(recipes()) == 500
+    for n in range(2, 7):
+        listed = {inertia for order, inertia, _, _ in recipes() if order == n}
+        assert len(listed) == (n + 1) * (n + 2) // 2
+
+
+@pytest.mark.parametrize("number", [30, 61, 122, 163, 204])
+def test_the_enumeration_finds_all_that_a_plain_loop_finds(number: int) -> None:
+    """Against `bruteforce.stationary_points`, which solves for one active set after the other."""
+    each = instance(number)
+    qp = each.structure
+    plain = stationary_points(each.program.H, each.program.q, qp.upper, qp.A, qp.b)
+    assert plain
+    for point, value in plain:
+        assert np.abs(each.points - point).max(axis=1).min() < 1e-7
+        assert np.abs(each.values - value).min() < 1e-9 * max(1.0, abs(value))
+
+
+def test_the_enumerated_minimum_is_one(instances: list[Instance]) -> None:
+    """No random feasible point lies lower, and curvature is nonnegative at the lowest."""
+    generator = np.random.default_rng(1)
+    for each in instances:
+        assert each.values.size, each.title
+        others = np.array([each.structure.random_start(generator) for _ in range(50)])
+        assert each.least <= each.program.value(others).min() + 1e-9 * each.size(), each.title
+        lowest = each.points[each.values.argmin()]
+        assert least_curvature(each.program, lowest) >= -1e-8, each.title
+
+
+def test_values_are_feasible_and_objectives_are_theirs(instances: list[Instance]) -> None:
+    for each in instances:
+        qp = each.structure
+        for result in each.answers.values():
+            x = result.values[qp.variable]
+            assert x.min() >= 0.0
+            assert x.max() <= qp.upper
+            np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * max(1.0, x.sum()))
+            value = each.value(result)
+            assert qp.sense * result.objective == pytest.approx(value, rel=1e-12, abs=1e-13)
+
+
+def test_the_default_finds_the_global_optimum(instances: list[Instance]) -> None:
+    """At least 99 of 100 times, to the relative accuracy of 1e-6 that is asked of it."""
+    excess = [(each.value(each.answers["default"]) - each.least) / each.size()
+              for each in instances]  # fmt: skip
+    missed = [each.title for each, share in zip(instances, excess, strict=True) if share > 1e-6]
+    share = 1.0 - len(missed) / len(instances)
+    assert share >= 0.99, f"global optimum found in {share:.1%}; missed:\n" + "\n".join(missed)
+
+
+@pytest.mark.parametrize("solver", ["default", "smo"])
+def test_no_objective_is_too_good(solver: str, instances: list[Instance]) -> None:
+    for each in instances:
+        assert each.value(each.answers[solver]) >= each.least - 1e-9 * each.size(), each.title
+
+
+def test_a_descent_ends_at_an_enumerated_point(instances: list[Instance]) -> None:
+    """Or on a flat face, whose points are not isolated: then it is stationary all the same."""
+    flat = 0
+    for each in instances:
+        result = each.answers["smo"]
+        value, x = each.value(result), result.values[each.structure.variable]
+        assert result.status is iopt.Status.SOLVED, each.title
+        assert each.program.residual(x, slack=0.0) <= 2.0 * TIGHT * max(1.0, each.size())
+        if np.abs(each.values - value).min() > 1e-7 * each.size():
+            assert not each.regular, f"{each.title}: {value} is no stationary value"
+            flat += 1
+    assert flat <= 0.02 * len(instances), f"{flat} ends on flat faces"
+
+
+def test_every_kept_end_is_stationary_and_its_objective_its_own(instances: list[Instance]) -> None:
+    for each in instances:
+        result, qp = each.answers["default"], each.structure
+        ends = [(qp.sense * end.objective, end.values[qp.variable]) for end in result.optima]
+        assert [value for value, _ in ends] == sorted(value for value, _ in ends)
+        for value, x in ends:
+            assert float(each.program.value(x)) == pytest.approx(value, rel=1e-5, abs=1e-6)
+            assert each.program.residual(x, slack=1e-6 * np.abs(x).max()) <= 2e-6 * max(
+                1.0, np.abs(each.program.gradient(x)).max()
+            ), each.title
+
+
+@pytest.mark.parametrize("solver", ["default", "smo"])
+def test_global_is_claimed_of_global_optima_only(solver: str, instances: list[Instance]) -> None:
+    claimed = 0
+    for each in instances:
+        certificate = each.answers[solver].certificate
+        if certificate.claim is iopt.Claim.GLOBAL:
+            claimed += 1
+            excess = each.value(each.answers[solver]) - each.least
+            assert excess <= certificate.tol * each.size(), each.title
+    # One positive semidefinite inertia in every n + 1 of them, and more along the lines.
+    assert claimed >= 100
+
+
+@pytest.mark.parametrize("solver", ["default", "smo"])
+def test_a_bound_is_below_the_enumerated_minimum(solver: str, instances: list[Instance]) -> None:
+    for each in instances:
+        bound = each.structure.sense * each.answers[solver].certificate.bound
+        if np.isfinite(bound):
+            assert bound <= each.least + 1e-12 * each.size(), each.title
+
+
+def test_local_optima_are_local_optima(instances: list[Instance]) -> None:
+    """By the necessary and sufficient condition: dᵀHd ≥ 0 on the critical cone, one-sided where
+    a multiplier is zero at a bound."""
+    claimed = 0
+    for each in instances:
+        result = each.answers["smo"]
+        if result.certificate.claim is iopt.Claim.LOCAL:
+            claimed += 1
+            curvature = least_curvature(each.program, result.values[each.structure.variable])
+            assert curvature >= -1e-6, each.title
+    assert claimed >= 200
+
+
+def test_small_perturbations_do_not_improve_local_optima(instances: list[Instance]) -> None:
+    """Towards random feasible points and vertices, and along the critical weights alone."""
+    generator = np.random.default_rng(0)
+    for each in instances:
+        result, qp, program = each.answers["smo"], each.structure, each.program
+        if result.certificate.claim is not iopt.Claim.LOCAL:
+            continue
+        x = result.values[qp.variable]
+        slope = program.gradient(x)
+        inward = [qp.random_start(generator) for _ in range(20)]
+        corners = generator.integers(0, 2, (20, x.size)) * min(qp.upper, 1e3)
+        inward += [qp.project(corner) for corner in corners]
+        # Steps along single weights and pairs, projected: most of them stay at all other bounds.
+        steps = generator.choice([-1.0, 0.0, 0.0, 1.0], (40, x.size)) * np.abs(x).max()
+        inward += [qp.project(x + step) for step in steps]
+        D = np.array(inward) - x
+        allowed = TIGHT * max(1.0, np.abs(slope).max()) * np.abs(D).sum(axis=1)
+        for length in (1e-3, 1e-4):
+            change = length * (D @ slope) + length**2 * program.value(D) - length**2 * D @ program.q
+            rounding = 1e-15 * max(1.0, each.size())
+            assert np.all(change >= -2.0 * length * allowed - rounding), each.title
+
+
+@pytest.mark.parametrize("solver", ["default", "smo"])
+def test_what_is_called_improvable_is(solver: str, instances: list[Instance]) -> None:
+    """ "the point is no local optimum" is a claim, too."""
+    for each in instances:
+        result = each.answers[solver]
+        if "no local optimum" in str(result.certificate):
+            curvature = least_curvature(each.program, result.values[each.structure.variable])
+            assert curvature < 0.0, each.title
+
+
+# ----------------------------------------------------------------------- multipliers that are zero
+
+
+def whole_numbers(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
+    """Small whole numbers in K and C: ties, flat directions and zero multipliers are the rule."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(3, 6))
+    A = generator.integers(-2, 3, (n, n)).astype(float)
+    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
+    formulations = (
+        iopt.SVMDual(C=float(generator.choice([0.5, 1.0, 2.0]))),
+        iopt.SVMDual(C=float(generator.choice([0.5, 1.0, 2.0])), bias=False),
+        iopt.ConvexHullDual(mu=1.0),
+    )
+    return problem, formulations[seed % 3]
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_claims_where_multipliers_are_zero(first: int) -> None:
+    """Claims about every enumerated stationary point, minima or not, of degenerate problems."""
+    weak = 0
+    for seed in range(first, first + 100):
+        problem, formulation = whole_numbers(seed)
+        structure = formulation.structure(problem)
+        assert isinstance(structure, BoxLineQP)
+        program = read(structure)
+        points, values, _ = enumerated(program)
+        size = max(1.0, abs(values.min(initial=np.inf)))
+        for x, value in zip(points, values, strict=True):
+            claim = iopt.verify(problem, formulation, structure.values(x)).claim
+            assert claim >= iopt.Claim.STATIONARY, (seed, x)
+            curvature = least_curvature(program, x)
+            if claim is iopt.Claim.LOCAL:
+                weak += bool(np.isclose(curvature, 0.0))
+                assert curvature >= -1e-7, (seed, x)
+            if claim is iopt.Claim.GLOBAL:
+                assert value <= values.min() + 1e-6 * size, (seed, x)
+    assert weak
