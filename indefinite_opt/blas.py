@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["SMALL", "few_threads", "threads"]
 
-SMALL = 400
+SMALL = 1000
 """Below this order a second BLAS thread costs more than it brings (and much more when the
 machine is busy: spinning threads slowed a loop of small eigenproblems 60 times)."""
 
