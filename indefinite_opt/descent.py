@@ -100,6 +100,7 @@ class Descent:
         self.refreshes = -1
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
+        self._limit = task.max_iter or max(10_000_000, 100 * qp.n)
         self._set(self._exact_gradient() if gradient is None else gradient)
 
     @property
@@ -135,6 +136,8 @@ class Descent:
             status = self.to_stationarity()
             if status is not Status.SOLVED or not self._escape(allowance):
                 return status
+            if self.iterations >= self._limit:
+                return Status.MAX_ITER
             if self.escapes >= _ESCAPES:
                 self.curvature = f"{_ESCAPES} stationary points left along negative curvature"
                 return status
@@ -144,8 +147,7 @@ class Descent:
         from indefinite_opt import smo_loops
 
         task, qp = self.task, self.qp
-        limit = task.max_iter if task.max_iter is not None else max(10_000_000, 100 * qp.n)
-        target = task.tol
+        limit, target = self._limit, task.tol
         while True:
             state, violation = self._pair_steps(target * self.unit, limit - self.iterations)
             stopped = self._report(violation / self.unit)
@@ -263,35 +265,43 @@ class Descent:
         direction, curved = face.newton_direction()
         if direction is None:
             return
-        if not curved:
-            self._move(face, face.projected(direction))
-        elif np.isfinite(face.reach(direction)):
-            self._move(face, face.edge(direction))
+        reach = face.reach(direction)
+        if not curved and reach >= 1.0:
+            self._move(face, [face.projected(direction)])
+        elif not curved:
+            # The end lies outside: its projection, or the way there as far as the bounds allow.
+            self._move(face, [face.projected(direction), face.edge(direction)])
+        elif np.isfinite(reach):
+            self._move(face, [face.edge(direction)])
         self.newton_steps += 1
         self._since_face = 0.0
 
-    def _move(self, face: _Face, goal: Array, least: float = 0.0) -> bool:
-        """To the lowest point on the way to a goal on the face; whether F falls by more than least.
+    def _move(self, face: _Face, goals: list[Array], least: float = 0.0) -> bool:
+        """To the lowest point on the ways to some goals; whether F falls by more than least.
 
-        F is quadratic on the way, so that the point is known in closed form.
+        F is quadratic on each way, so that its lowest point is known in closed form.
         """
         qp, members = self.qp, face.members
-        step = qp.problem.y[members] * (goal - self.alpha[members])
-        change, slope, curvature = face.along(step)
-        if slope < 0.0:
+        y, best = qp.problem.y[members], least
+        chosen: tuple[Array, float, Array] | None = None
+        for goal in goals:
+            change, slope, curvature = face.along(y * (goal - face.x))
+            if slope < 0.0:
+                continue
+            length = 1.0 if curvature <= slope else slope / curvature
+            decrease = length * (slope - 0.5 * length * curvature)
+            if decrease > best:
+                best, chosen = decrease, (goal, length, change)
+        if chosen is None:
             return False
-        length = 1.0 if curvature <= slope else slope / curvature
-        decrease = length * (slope - 0.5 * length * curvature)
-        if not decrease > least:
-            return False
+        goal, length, change = chosen
+        step = goal - face.x
         if length < 1.0:
-            goal = np.clip(
-                self.alpha[members] + length * qp.problem.y[members] * step, 0.0, qp.upper
-            )
+            goal = np.clip(face.x + length * step, 0.0, qp.upper)
         self.alpha[members] = goal
         self.v -= length * change
         rounding = (members.size + 2.0) * qp.hessian * float(np.abs(step).sum())
-        self._count(1, float(members.size * qp.n), decrease, rounding)
+        self._count(1, float(len(goals) * members.size * qp.n), best, rounding)
         return True
 
     def _escape(self, allowance: float) -> bool:
@@ -301,8 +311,10 @@ class Descent:
         to one side only, so that negative curvature there need not lead down.
         """
         qp = self.qp
-        if self.qp.problem.known_convex(qp.lines):
+        if qp.problem.known_convex(qp.lines):
             self.curvature = "the program is convex"
+            return False
+        if self.iterations >= self._limit:
             return False
         free = self._free()
         weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
@@ -331,10 +343,9 @@ class Descent:
                 _, _, curvature = face.along(qp.problem.y[face.members] * direction)
                 if curvature < 0.0:
                     raise self._unbounded()
-            for goal in face.goals(direction):
-                if self._move(face, goal, least):
-                    self.escapes += 1
-                    return True
+            if self._move(face, face.goals(direction), least):
+                self.escapes += 1
+                return True
         return False
 
     def exchange(self) -> int:

@@ -267,14 +267,14 @@ def _ends(v, rise, fall, high, low):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
-def _gains(gain, v, K_i, diagonal, fall, v_i, K_ii, h, floor):
-    """Twice the decrease of F by the unclipped step of (i, t), for every t.
+def _gains(gain, v, K_i, diagonal, fall, v_i, K_ii, h, floor, scale):
+    """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
     A curvature that is not positive counts as `floor`, so that concave pairs come before convex
     ones, and among themselves in the order of their slopes.
     """
     for t in range(v.size):
-        slope = max(v_i - v[t] + fall[t], 0.0)
+        slope = scale * max(v_i - v[t] + fall[t], 0.0)
         curvature = max(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), floor)
         gain[t] = slope * slope / curvature
 
@@ -381,7 +381,7 @@ def _pair_steps(
         K_i = _row(i, rows, slots, block, size, K, known)
         _gains(
             gain[first:last], v[first:last], K_i[first:last], diagonal[first:last],
-            fall[first:last], top, diagonal[i], h, floor,
+            fall[first:last], top, diagonal[i], h, floor, 1.0 / worst,
         )  # fmt: skip
         j = first + _argmax(gain[first:last], folded_up)
         room_i = min(upper - alpha[i] if y[i] > 0.0 else alpha[i], FAR)
