@@ -64,6 +64,8 @@ class Descent:
         A feasible point; changed in place.
     gradient : (n,) array, optional
         ∇F there, if it is known.
+    exact : bool
+        Whether that gradient was computed at this very point; claims are made from none other.
     tilt : (n,) array, optional
         Added to the linear term of the program.
     trace : Trace, optional
@@ -87,6 +89,7 @@ class Descent:
         task: Task,
         alpha: Array,
         gradient: Array | None = None,
+        exact: bool = True,
         tilt: Array | None = None,
         trace: Trace | None = None,
     ) -> None:
@@ -102,6 +105,7 @@ class Descent:
         self.curvature = "curvature not examined"
         self._limit = task.max_iter or max(10_000_000, 100 * qp.n)
         self._set(self._exact_gradient() if gradient is None else gradient)
+        self._exact = exact
 
     @property
     def gradient(self) -> Array | None:
@@ -146,16 +150,18 @@ class Descent:
         """Steps until the first-order tests of the certificate pass, with an exact gradient."""
         from indefinite_opt import smo_loops
 
-        task, qp = self.task, self.qp
+        task = self.task
         limit, target = self._limit, task.tol
+        if np.isinf(self.qp.upper):
+            target *= 0.25  # the bound of a hard margin falls short by twice the residual
         while True:
             state, violation = self._pair_steps(target * self.unit, limit - self.iterations)
             stopped = self._report(violation / self.unit)
             if state == smo_loops.UNBOUNDED or self._grow():
                 raise self._unbounded()
+            if stopped and not (self._exact and state == smo_loops.CONVERGED):
+                return Status.INTERRUPTED
             if state == smo_loops.RUNNING:
-                if stopped:
-                    return Status.INTERRUPTED
                 if self.iterations >= limit:
                     return Status.MAX_ITER
                 if task.elapsed >= task.time_limit:
@@ -367,9 +373,10 @@ class Descent:
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
-    def kicked(self, kicks: int, work: float) -> None:
+    def kicked(self, kicks: int, steps: int, work: float) -> None:
         """Take note that alpha and v were changed by `smo_loops.kick`."""
         self.kicks += kicks
+        self.iterations += steps
         self._set(-self.qp.problem.y * self.v)
         self._exact = False
         self._rounding = np.inf
@@ -397,17 +404,19 @@ class Descent:
         """With u = ∞ and no fixed total: go to the minimum along the ray of the weights.
 
         The feasible set is then a cone, so that tα is feasible for every t > 0, with
-        F(tα) = ½t²αᵀHα + ct eᵀα. Whether F falls without end along it: αᵀHα ≤ 0 up to rounding.
+        F(tα) = ½t²αᵀHα + t qᵀα. Whether F falls without end along it: αᵀHα ≤ 0 up to rounding.
         """
         qp, alpha = self.qp, self.alpha
-        if np.isfinite(qp.upper) or qp.lines == 2 or self.tilt is not None or not alpha.any():
+        if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
             return False
-        total = float(alpha.sum())
-        curvature = 2.0 * (self.value - qp.linear * total)
-        rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest * total**2
-        if curvature <= rounding:
-            return True
-        factor = -qp.linear * total / curvature
+        slope = qp.linear * float(alpha.sum())
+        if self.tilt is not None:
+            slope += float(self.tilt @ alpha)
+        curvature = 2.0 * (self.value - slope)
+        rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest
+        if curvature <= rounding * float(alpha.sum()) ** 2:
+            return slope < 0.0
+        factor = -slope / curvature
         if factor > 1.01:
             self.alpha *= factor
             self._set(self._exact_gradient())

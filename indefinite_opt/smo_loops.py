@@ -707,7 +707,7 @@ def _near(row, tries, state):
 @njit(cache=True, nogil=True, error_model="numpy")
 def kick(
     K, diagonal, y, group, groups, h, upper, floor, linear, alpha, v,
-    tolerance, size, kicks, budget, state, largest,
+    tolerance, size, kicks, steps, budget, state, largest,
 ):  # fmt: skip
     """Iterated local search from a stationary point, for a finite upper bound.
 
@@ -720,8 +720,8 @@ def kick(
         c, to compute F.
     tolerance : float
         Of the violation, where pair steps end.
-    kicks, budget
-        Limits on the kicks and on the work.
+    kicks, steps, budget
+        Limits on the kicks, on the pair steps and on the work.
     state : (1,) uint64 array
         Of the random numbers; changed in place.
     largest : int
@@ -729,15 +729,15 @@ def kick(
 
     Returns
     -------
-    kicks made, how many of them were of use, work
+    kicks made, how many of them were of use, pair steps, work
     """
     n = v.size
     trial, w = alpha.copy(), v.copy()
     moved, amounts = np.empty(2, np.int64), np.empty(2)
-    value, work, used = _value(alpha, y, v, linear), 0.0, 0
+    value, work, used, done = _value(alpha, y, v, linear), 0.0, 0, 0
     for made in range(kicks):
-        if work >= budget:
-            return made, used, work
+        if work >= budget or done >= steps:
+            return made, used, done, work
         pairs = int(np.exp(_draw(state) * np.log(largest + 0.999)))
         centre, tries = int(_draw(state) * n), 1
         if _draw(state) < 0.5:
@@ -774,6 +774,7 @@ def kick(
             100 * n,
             50.0 * n * n,
         )
+        done += outcome[1]
         work += outcome[4] + n * (2.0 * pairs + 8.0)
         reached = _value(trial, y, w, linear)
         if reached < value - 1e-10 * abs(value):
@@ -781,7 +782,7 @@ def kick(
             alpha[:], v[:] = trial, w
         else:
             trial[:], w[:] = alpha, v
-    return kicks, used, work
+    return kicks, used, done, work
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

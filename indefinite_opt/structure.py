@@ -442,4 +442,10 @@ def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
         above, below = level(breakpoints[low]), level(breakpoints[high])
         share = (above - b) / (above - below)
         t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
-    return np.asarray(np.clip(x - t * a, 0.0, upper))
+    z = np.clip(x - t * a, 0.0, upper)
+    # What rounding has left of the sum, much where x is far larger than the box, goes where room is.
+    missing = b - float(a @ z)
+    gains = np.where(a * missing > 0.0, upper - z, z)
+    before = np.concatenate([[0.0], np.cumsum(gains)[:-1]])
+    z += np.sign(a * missing) * np.clip(abs(missing) - before, 0.0, gains)
+    return np.asarray(np.clip(z, 0.0, upper))

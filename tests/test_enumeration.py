@@ -295,6 +295,31 @@ def test_the_default_finds_the_global_optimum(instances: list[Instance]) -> None
     assert share >= 0.99, f"global optimum found in {share:.1%}; missed:\n" + "\n".join(missed)
 
 
+def test_no_end_can_be_improved_nearby(instances: list[Instance]) -> None:
+    """Every end of the search is a local optimum, claimed or not; so is that of one descent."""
+    for each in instances:
+        results, name = each.answers, each.structure.variable
+        ends = [end.values[name] for end in results["default"].optima]
+        for x in (*ends, results["smo"].values[name]):
+            assert least_curvature(each.program, x) >= -1e-6, each.title
+
+
+def test_no_exchange_of_two_weights_improves_the_default(instances: list[Instance]) -> None:
+    """The whole step of each pair, as the docstring of `MultiStart` has it."""
+    for each in instances:
+        program, x = each.program, each.answers["default"].values[each.structure.variable]
+        up = np.where(program.sign > 0, program.upper - x, x)
+        down = np.where(program.sign > 0, x, program.upper - x)
+        trials = [x]
+        for i, j in itertools.permutations(range(x.size), 2):
+            if program.group[i] == program.group[j] >= 0:
+                step = min(up[i], down[j])
+                trials.append(x.copy())
+                trials[-1][[i, j]] += step * program.sign[[i, j]] * [1.0, -1.0]
+        values = program.value(np.array(trials))
+        assert values.min() >= values[0] - 1e-8 * each.size(), each.title
+
+
 @pytest.mark.parametrize("solver", ["default", "smo"])
 def test_no_objective_is_too_good(solver: str, instances: list[Instance]) -> None:
     for each in instances:

@@ -20,8 +20,14 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 10_000
 
+_STALLS = 20
+"""Convex problems in a row that do not lower F before rounding is blamed."""
+
 _INNER = 0.1
 """Tolerance of a convex problem, as a share of the residual of the problem itself."""
+
+_FINEST = 1e-11
+"""No convex problem is solved beyond this, where rounding would be fought."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class _Run:
         self.convex = replace(qp, problem=qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)
-        self.iterations = self.steps = 0
+        self.iterations = self.steps = self.stalls = 0
         self.trace = Trace()
 
     def solve(self) -> Status:
@@ -109,18 +115,25 @@ class _Run:
         return first_order.residual / qp.gradient_unit(self.gradient), total / size
 
     def _iterate(self, residual: float, value: float) -> bool:
-        """Minimise the convex part plus the tangent of the rest; whether F fell."""
-        tol = max(_INNER * residual, 1e-3 * self.task.tol)
+        """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""
+        tol = max(_INNER * residual, 1e-3 * self.task.tol, _FINEST)
         tilt = self.gradient - self.convex.gradient(self.alpha)
         inner = replace(
-            self.task, problem=self.convex.problem, structure=self.convex, tol=tol, max_iter=None
-        )
-        run = Descent(inner, self.alpha.copy(), self.gradient, tilt)
+            self.task, problem=self.convex.problem, structure=self.convex, tol=tol,
+            max_iter=100_000 + 100 * self.qp.n,
+        )  # fmt: skip
+        run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
         run.to_stationarity()
         gradient = self.qp.gradient(run.alpha)
         self.iterations += 1
         self.steps += run.iterations
-        if not self.qp.value(run.alpha, gradient) < value:
+        # The last digits of a point change F by less than its rounding, though not for ever.
+        fell = self.qp.value(run.alpha, gradient) < value
+        self.stalls = 0 if fell else self.stalls + 1
+        size = float(np.abs(run.alpha) @ (np.abs(gradient) + abs(self.qp.linear)))
+        rounding = self.qp.n * np.finfo(float).eps * size
+        risen = self.qp.value(run.alpha, gradient) > value + rounding
+        if run.iterations == 0 or risen or self.stalls > _STALLS:
             return False
         self.alpha, self.gradient = run.alpha, gradient
         return True

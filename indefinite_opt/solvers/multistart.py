@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import cast
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from indefinite_opt.blas import few_threads, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulation import check_positive
 from indefinite_opt.solution import Claim, Optimum, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -60,8 +63,8 @@ class MultiStart(Solver):
     eigenvectors of the most negative eigenvalues have the sign of y), random vertices and random
     interiors. Then the best ends are kicked, which is iterated local search: random pairs of
     weights are exchanged, among all points or the neighbours of one, and pair steps lead down
-    again. Every end that counts is one where neither a pair step nor the whole exchange of two
-    weights nor negative curvature leads down.
+    again. From the answer neither a pair step nor negative curvature leads down, and with kicks
+    no whole exchange of two weights either.
 
     It stops early where all starts agree, and after one descent where the problem is known to be
     convex. The answer depends on the seed, not on the number of threads.
@@ -96,8 +99,7 @@ class MultiStart(Solver):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not (whole and value >= least):
                 raise ParameterError(argument, f"an integer from {least} on", repr(value))
-        if isinstance(self.budget, bool | str) or not self.budget > 0.0:
-            raise ParameterError("budget", "a positive number", repr(self.budget))
+        check_positive("budget", self.budget, infinite=True)
 
     def solve(self, task: Task) -> Solution:
         search = _Search(self, task)
@@ -133,6 +135,7 @@ class _Search:
         self.iterations = self.descents = self.kicks = 0
         self.halt = Event()
         self.note = ""
+        self.stopped = False
 
     def run(self) -> Status:
         task, options = self.task, self.options
@@ -143,6 +146,8 @@ class _Search:
             self.note = "convex, one descent is enough"
             self.elite[0] = replace(self.elite[0], curvature="")
             return first
+        if self.stopped:
+            return Status.INTERRUPTED
         whole = self.qp.problem.gram.whole is not None
         jobs = (options.jobs or threads()) if whole else 1  # one cache of rows for all
         with few_threads(0), ThreadPoolExecutor(jobs) as pool:
@@ -153,8 +158,10 @@ class _Search:
                         break
                     if task.elapsed >= task.time_limit:
                         return Status.TIME_LIMIT
-                    for run, status in pool.map(self._finish, round_):
-                        self._take(run, status)
+                    if self._steps_left() < _CHAINS:
+                        return Status.MAX_ITER
+                    for future in [pool.submit(self._finish, job) for job in round_]:
+                        self._take(*_awaited(future))
                     if self._report():
                         return Status.INTERRUPTED
             finally:
@@ -166,7 +173,7 @@ class _Search:
         """The descent from zero or the given start, which reports its own progress."""
         task, qp = self.task, self.qp
         start = qp.start() if task.start is None else task.start.copy()
-        run = Descent(task, start, trace=self.trace)
+        run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         try:
             status = run.to_local_minimum(allowance=1.0)
             self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD)
@@ -196,13 +203,11 @@ class _Search:
             ]
         while len(diverse) < options.starts:
             diverse += [_random_vertex, _random_interior]
-        jobs: list[Job] = [
-            functools.partial(start, self._part(), generator)
-            for start, generator in zip(diverse[: options.starts - 1], generators, strict=False)
-        ]
-        for place in range(0, len(jobs), _CHAINS):
-            yield jobs[place : place + _CHAINS]
-        if len(jobs) >= 3 and self._agreed():
+        starts = list(zip(diverse[: options.starts - 1], generators, strict=False))
+        for place in range(0, len(starts), _CHAINS):
+            part = self._part()
+            yield [functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]]
+        if len(starts) >= 3 and self._agreed():
             self.note = "all starts came to the same objective"
             return
         if not self._kicking:
@@ -213,10 +218,13 @@ class _Search:
             best = self.elite[0]
             left = _CHAINS * (_ROUNDS - round_)
             allowed = (self.limit - self.work) / left - _OVERHEAD
-            count = (options.kicks - self.kicks) // left
+            count = -((self.kicks - options.kicks) // left)
+            chains = min(_CHAINS, (options.kicks - self.kicks) // max(count, 1))
+            if chains == 0:
+                return
             yield [
                 functools.partial(self._chain, self.elite[k % len(self.elite)], allowed, count, g)
-                for k, g in enumerate(generators[_CHAINS * round_ : _CHAINS * (round_ + 1)])
+                for k, g in enumerate(generators[_CHAINS * round_ :][:chains])
             ]
             vain = vain + 1 if self.elite[0] is best else 0
             if vain == _VAIN:
@@ -225,7 +233,15 @@ class _Search:
 
     def _part(self) -> Task:
         """The task of one descent of many: its limits, and a way to stop it."""
-        return replace(self.task, callback=lambda trace: self.halt.is_set(), max_iter=None)
+        steps = None
+        if self.task.max_iter is not None:
+            steps = self._steps_left() // _CHAINS
+        return replace(self.task, callback=lambda trace: self.halt.is_set(), max_iter=steps)
+
+    def _steps_left(self) -> int:
+        if self.task.max_iter is None:
+            return sys.maxsize
+        return self.task.max_iter - self.iterations
 
     def _near(self, value: float) -> float:
         """Difference that says nothing: descents end a little above their valley's bottom."""
@@ -243,37 +259,46 @@ class _Search:
         from indefinite_opt import smo_loops
 
         qp, gram = self.qp, self.qp.problem.gram
-        run = Descent(self._part(), end.alpha.copy(), end.gradient)
+        part = self._part()
+        run = Descent(part, end.alpha.copy(), end.gradient, end.exact)
+        limit = part.max_iter or sys.maxsize
         state = generator.integers(2**63, size=1).astype(np.uint64)
-        while count > 0 and run.work < allowed and not self.halt.is_set():
-            if self.task.elapsed >= self.task.time_limit:
+        while count > 0 and run.work < allowed and run.iterations < limit:
+            if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
-            made, _, work = smo_loops.kick(
+            made, _, steps, work = smo_loops.kick(
                 gram.whole, gram.diagonal, qp.problem.y, run.group, qp.lines, qp.hessian,
                 qp.upper, run.floor, qp.linear, run.alpha, run.v, _ROUGH * run.unit,
-                min(_BLOCK, qp.n), count, min(allowed - run.work, 1e8), state,
-                max(int(_KICK * qp.n), 2),
+                min(_BLOCK, qp.n), count, limit - run.iterations, min(allowed - run.work, 1e8),
+                state, max(int(_KICK * qp.n), 2),
             )  # fmt: skip
-            run.kicked(made, work)
+            run.kicked(made, steps, work)
             count -= made
         return run
 
     def _finish(self, job: Job) -> tuple[Descent, Status]:
-        """A descent to a local minimum, or farther where no kick will follow; in a thread."""
+        """A descent to a local minimum; after kicks no whole exchange leads down either.
+
+        Runs in a thread of its own.
+        """
         run = job()
         run.trace = Trace()
         status = run.to_local_minimum(allowance=1.0)
-        while status is Status.SOLVED and (run.kicks or not self._kicking) and run.exchange():
+        while status is Status.SOLVED and run.kicks and run.exchange():
             status = run.to_local_minimum(allowance=1.0)
         return run, status
 
     def _settle(self) -> None:
-        """Examine the curvature at the best end, if that was too much work on the way."""
+        """See to it that nothing leads down from the best end, whatever work that takes."""
         best = self.elite[0]
-        run = Descent(self._part(), best.alpha.copy(), best.gradient)
+        if self._steps_left() < _CHAINS:
+            return
+        run = Descent(self._part(), best.alpha.copy(), best.gradient, best.exact)
         run.trace = Trace()
         status = run.to_local_minimum()
-        if run.escapes:
+        while status is Status.SOLVED and self._kicking and run.exchange():
+            status = run.to_local_minimum()
+        if run.iterations:
             self._take(run, status)
         else:
             self.elite[0] = replace(best, curvature=run.curvature)
@@ -295,9 +320,12 @@ class _Search:
         lower, upper = self.qp.at_bounds(end.alpha, self.task.tol)
         pattern = np.packbits(np.concatenate([lower, upper])).tobytes()
         value, count, weights = self.found.get(pattern, (end.value, 0, None))
-        if weights is None and (len(self.found) < _KEPT or end.value <= self.elite[0].value):
-            weights = end.alpha
+        weights = end.alpha if weights is None else weights
         self.found[pattern] = min(value, end.value), count + 1, weights
+        kept = [key for key, (_, _, alpha) in self.found.items() if alpha is not None]
+        if len(kept) > _KEPT:
+            worst = max(kept, key=lambda key: self.found[key][0])
+            self.found[worst] = (*self.found[worst][:2], None)
         near = self._near(end.value)
         if all(abs(end.value - other.value) > near for other in self.elite):
             self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_ELITE]
@@ -305,7 +333,13 @@ class _Search:
     def _report(self) -> bool:
         task, best = self.task, self.elite[0]
         self.trace.add(task.elapsed, self.iterations, self.qp.sense * best.value, np.nan)
-        return bool(task.callback and task.callback(self.trace))
+        return self._ask(self.trace)
+
+    def _ask(self, trace: Trace) -> bool:
+        """Whether the callback wants to stop, or ever did."""
+        callback = self.task.callback
+        self.stopped = self.stopped or bool(callback and callback(trace))
+        return self.stopped
 
     def solution(self, status: Status) -> Solution:
         qp, best = self.qp, self.elite[0]
@@ -326,11 +360,19 @@ class _Search:
         )
 
 
+def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
+    """The result; an interrupt comes through even where another library lets waits go on."""
+    while True:
+        with contextlib.suppress(TimeoutError):
+            return future.result(timeout=0.1)
+
+
 def _scale(qp: BoxLineQP) -> float:
     """Size of a weight: the bound, or what one class spreads over its members."""
     if np.isfinite(qp.upper):
         return qp.upper
-    return 1.0 / max(float(np.mean(np.abs(qp.problem.gram.diagonal))), 1e-300)
+    size = float(np.mean(np.abs(qp.problem.gram.diagonal))) or qp.problem.largest or 1.0
+    return abs(qp.linear or 1.0) / (qp.hessian * size)
 
 
 def _class_means(task: Task, generator: np.random.Generator) -> Descent:

@@ -85,7 +85,9 @@ def _continued(previous: Descent, task: Task) -> Descent:
         alpha[bounded] = new.upper
     if alpha.max() > new.upper:
         return Descent(task, new.project(alpha))
-    run = Descent(task, alpha, ratio * (gradient - old.linear) + new.linear)
+    # Scaling scales the rounding of the gradient, too: it is good for steps, not for claims.
+    scaled = ratio * (gradient - old.linear) + new.linear
+    run = Descent(task, alpha, scaled, exact=ratio == 1.0)
     if run.newton_work() <= previous.work:
         run.newton_step()
     return run

@@ -1,0 +1,461 @@
+"""Paths over C, μ and β̄: each point is what a separate solve would be, however many there are."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.solve import as_formulation
+from indefinite_opt.solver import Task
+from indefinite_opt.solvers.smo import SMO
+from indefinite_opt.structure import BoxLineQP
+
+Array = NDArray[np.float64]
+Formulations = list[iopt.Formulation]
+INF = float("inf")
+
+CONVEX = ("gaussian", "linear")
+NONCONVEX = ("sigmoid", "epanechnikov", "random")
+
+
+def problem_of(kernel: str, n: int = 50) -> iopt.KernelProblem:
+    if kernel != "random":
+        return random_problem(kernel, n, seed=1)
+    A = np.random.default_rng(1).standard_normal((n, n))
+    return iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], n))
+
+
+def svms(values: ArrayLike, bias: bool = True) -> Formulations:
+    return [iopt.SVMDual(C=float(C), bias=bias) for C in np.ravel(values)]
+
+
+def hulls(shares: ArrayLike, problem: iopt.KernelProblem) -> Formulations:
+    """Shares between 0, the least μ that is feasible, and 1, the whole hulls."""
+    least = 1.0 / problem.smaller_class
+    return [iopt.ConvexHullDual(mu=float(least + s * (1.0 - least))) for s in np.ravel(shares)]
+
+
+def nus(shares: ArrayLike, problem: iopt.KernelProblem) -> Formulations:
+    """The same over β̄ = μ/2."""
+    least = 0.5 / problem.smaller_class
+    return [iopt.GuoSchuurmansQP(beta=float(least + s * (0.5 - least))) for s in np.ravel(shares)]
+
+
+GRID = np.logspace(-3, 3, 13)
+RANDOM = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 12)
+SHARES = np.linspace(0.0, 1.0, 12)
+JUMPS = np.random.default_rng(0).uniform(0, 1, 10)
+
+
+def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
+    return {
+        "C up": svms(GRID),
+        "C down": svms(GRID[::-1]),
+        "C repeated": svms([0.1, 0.1, 0.1, 1.0, 1.0, 30.0, 30.0, 0.1]),
+        "C jumps": svms(RANDOM),
+        "C alone": svms(2.0),
+        "no bias, up": svms(GRID, bias=False),
+        "no bias, down": svms(GRID[::-1], bias=False),
+        "no bias, jumps": svms(RANDOM, bias=False),
+        "mu up": hulls(SHARES, problem),
+        "mu down": hulls(SHARES[::-1], problem),
+        "mu jumps": hulls(JUMPS, problem),
+        "beta up": nus(SHARES, problem),
+        "beta down": nus(SHARES[::-1], problem),
+        "mixed": [
+            *svms([1.0, 2.0]), *svms([2.0, 1.0], bias=False), *svms([1.0]),
+            *hulls([0.3, 0.6], problem), *nus([0.6, 0.3], problem), *svms([1.0]),
+        ],
+    }  # fmt: skip
+
+
+ROUTES = tuple(routes(problem_of("gaussian")))
+
+
+def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
+    structure = as_formulation(formulation).structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    return structure
+
+
+def weights(result: iopt.Result) -> Array:
+    (x,) = result.values.values()
+    return x
+
+
+def check_point(problem: iopt.KernelProblem, result: iopt.Result, tol: float = 1e-6) -> None:
+    """Bounds hold exactly, lines to rounding; first-order conditions and objective by ∇F afresh."""
+    qp, x, y = program_of(problem, result.formulation), weights(result), problem.y
+    assert x.min() >= 0.0
+    assert x.max() <= qp.upper
+    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
+    product = qp.hessian * (problem.K @ (y * x))
+    slope = product + y * qp.linear  # y∘∇F
+    value = 0.5 * (y * x) @ product + qp.linear * x.sum()
+    sizes = 1e-14 * qp.hessian * (np.abs(problem.K) @ x)  # rounding of the sums, if all cancels
+    rounding = x @ sizes + 1e-14 * abs(qp.linear) * x.sum()
+    assert qp.sense * result.objective == pytest.approx(value, rel=1e-12, abs=rounding)
+    # Lin & Lin (2003), (21): of no pair may the weight that can rise have the smaller slope.
+    rises = np.where(y > 0, x < qp.upper, x > 0)
+    falls = np.where(y > 0, x > 0, x < qp.upper)
+    unit = qp.gradient_unit(y * slope)
+    if qp.lines == 0:
+        violation = max(np.max(-slope[rises], initial=0.0), np.max(slope[falls], initial=0.0))
+    else:
+        groups = [y != 0] if qp.lines == 1 else [y > 0, y < 0]
+        violation = max(
+            np.max(slope[falls & g], initial=-INF) - np.min(slope[rises & g], initial=INF)
+            for g in groups
+        )
+    assert violation <= tol * unit + sizes.max(), f"{result.formulation}: {violation / unit:.2e}"
+    # Entries within tol of a bound count as there, so that what is told may be less, never more.
+    assert result.residual <= max(violation, 0.0) / unit + 1e-9
+
+
+# ------------------------------------------------------------------------------- against one by one
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("kernel", CONVEX)
+def test_each_point_of_a_convex_path_is_the_optimum(kernel: str, route: str) -> None:
+    problem = problem_of(kernel)
+    formulations = routes(problem)[route]
+    path = iopt.solve_path(problem, formulations)
+    assert [result.formulation for result in path] == formulations
+    for result in path:
+        check_point(problem, result)
+        assert result.status is iopt.Status.SOLVED
+        assert result.solver == "smo"
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        alone = iopt.solve(problem, result.formulation, solver="smo").objective
+        assert result.objective == pytest.approx(alone, rel=2e-6, abs=2e-6)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("kernel", NONCONVEX)
+def test_each_point_of_a_nonconvex_path_is_stationary(kernel: str, route: str) -> None:
+    problem = problem_of(kernel)
+    for result in iopt.solve_path(problem, routes(problem)[route]):
+        check_point(problem, result)
+        assert result.status is iopt.Status.SOLVED
+        assert result.certificate.claim >= iopt.Claim.STATIONARY
+
+
+def test_one_point_is_one_solve() -> None:
+    problem = problem_of("sigmoid")
+    (result,) = iopt.solve_path(problem, ["SVMDual(C=3)"])
+    alone = iopt.solve(problem, "SVMDual(C=3)", solver="smo")
+    np.testing.assert_array_equal(weights(result), weights(alone))
+    assert iopt.solve_path(problem, []) == []
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_a_repeated_point_costs_nothing(kernel: str) -> None:
+    problem = problem_of(kernel)
+    first, second, third = iopt.solve_path(problem, svms([3.0, 3.0, 3.0]))
+    assert first.iterations > 0
+    assert second.iterations <= 1  # a Newton step may still find something
+    assert third.objective == pytest.approx(first.objective, rel=1e-9)
+    assert problem_of(kernel).n == second.values["alpha"].size
+
+
+def test_a_path_is_shorter_than_its_points_alone() -> None:
+    problem = problem_of("gaussian", n=120)
+    formulations = svms(np.logspace(-1, 1, 30))
+    followed = sum(result.iterations for result in iopt.solve_path(problem, formulations))
+    alone = sum(iopt.solve(problem, each, solver="smo").iterations for each in formulations)
+    assert followed < alone
+
+
+# -------------------------------------------------------------------------------------------- drift
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "random"])
+@pytest.mark.parametrize("route", ["C up", "C down", "C zigzag", "mu zigzag"])
+def test_nothing_drifts_over_a_thousand_points(route: str, kernel: str) -> None:
+    """Weights and gradients are carried along; at every point they are held to the exact ones."""
+    problem = problem_of(kernel, n=30)
+    count = 500
+    zigzag = 0.5 + 0.4 * np.sin(0.7 * np.arange(count))
+    formulations = {
+        "C up": svms(np.logspace(-2, 2, count)),
+        "C down": svms(np.logspace(2, -2, count)),
+        "C zigzag": svms(10.0 ** (4.0 * zigzag - 2.0)),
+        "mu zigzag": hulls(zigzag, problem),
+    }[route]
+    for result in iopt.solve_path(problem, formulations):
+        check_point(problem, result)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0])
+@pytest.mark.parametrize("bias", [True, False])
+def test_gradients_that_only_grow_keep_their_digits(bias: bool, scale: float) -> None:
+    """All weights stay at C over ten decades of C, so that no step ever refreshes the gradient.
+
+    At first Qα is far below the 1 of the margins: what is left of it there is scaled up with C.
+    """
+    x = np.arange(20.0)
+    K = scale * np.exp(-np.square(np.subtract.outer(x, x)))
+    problem = iopt.KernelProblem(K, np.resize([1, -1], 20))
+    for result in iopt.solve_path(problem, svms(np.logspace(-12, -1, 12) / scale, bias)):
+        np.testing.assert_array_equal(weights(result), result.formulation.C)
+        check_point(problem, result)
+
+
+def test_a_far_jump_upwards_is_not_believed() -> None:
+    """Q = I, α = min(1, C): at C = 1e-18 the gradient is -1 to rounding, whatever Q may be."""
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    small, large = iopt.solve_path(problem, svms([1e-18, 10.0]))
+    assert small.objective == pytest.approx(4e-18)
+    assert large.objective == pytest.approx(2.0, rel=1e-6)
+    assert large.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_far_jumps_both_ways(bias: bool) -> None:
+    problem = problem_of("gaussian", n=20)
+    for result in iopt.solve_path(problem, svms([1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12], bias)):
+        alone = iopt.solve(problem, result.formulation, solver="smo")
+        assert result.objective == pytest.approx(alone.objective, rel=2e-6)
+        assert result.residual <= 1e-6
+        check_point(problem, result)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-4, 1.0])
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None:
+    """A Newton step on the free weights may be far longer than the new bound allows."""
+    for seed in range(30):
+        source = random_problem(kernel, 8, seed)
+        if source.smaller_class == 1:
+            continue
+        problem = iopt.KernelProblem(scale * source.K, source.y)
+        values = np.array([1e4, 1e-7, 1e-2, 1e-13, 1e-2, 1e-9, 1e-17])
+        for result in iopt.solve_path(problem, svms(values)):
+            alpha = weights(result)
+            assert abs(problem.y @ alpha) <= 1e-12 * alpha.sum(), f"seed {seed}: {result}"
+
+
+# ------------------------------------------------------------------------------------------ C = inf
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "l1-gaussian"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_an_infinite_bound_on_the_way(bias: bool, kernel: str) -> None:
+    problem = problem_of(kernel)
+    for result in iopt.solve_path(problem, svms([1.0, INF, 0.5, INF, INF, 1e3, 3.0, INF], bias)):
+        check_point(problem, result)
+        alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
+        assert result.objective == pytest.approx(alone, rel=1e-5)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_an_infinite_bound_and_two_optima() -> None:
+    """Lin & Lin (2003), section 2: 2s - 3s²/2 at s = min(C, 2/3), one optimum or the other."""
+    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
+    problem = iopt.KernelProblem(K, [1, 1, -1])
+    for result in iopt.solve_path(problem, svms([2.0, INF, 1.0, INF])):
+        assert result.objective == pytest.approx(2 / 3, rel=1e-6)
+        assert sorted(weights(result)) == pytest.approx([0.0, 2 / 3, 2 / 3], abs=1e-5)
+
+
+# --------------------------------------------------------------------------- points that cannot be
+
+
+@pytest.mark.parametrize("solver", [None, "multistart", "dca", "osqp"])
+def test_an_infeasible_bound_in_the_middle_raises(solver: str | None) -> None:
+    problem = problem_of("gaussian")
+    before = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
+    with pytest.raises(iopt.InfeasibleProblem, match="mu: expected at least"):
+        iopt.solve_path(
+            problem,
+            ["ConvexHullDual(mu=0.5)", "ConvexHullDual(mu=0.001)", "ConvexHullDual(mu=1)"],
+            solver=solver,
+        )
+    after = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
+    np.testing.assert_array_equal(after, before)
+
+
+def ray() -> iopt.KernelProblem:
+    """α = e has αᵀQα = 4 - 8 < 0, while each opposite pair has curvature 2."""
+    block = np.array([[1.0, -2.0], [-2.0, 1.0]])
+    return iopt.KernelProblem(np.kron(np.eye(2), block), [1, 1, -1, -1])
+
+
+def test_an_unbounded_point_in_the_middle_raises() -> None:
+    problem = ray()
+    before = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+        iopt.solve_path(problem, svms([1.0, INF, 2.0]))
+    after = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
+    np.testing.assert_array_equal(weights(after), weights(before))
+
+
+def test_a_session_goes_on_after_an_unbounded_point() -> None:
+    """α = e at C = 1: 4 + ½·4; a session that has run off to infinity comes back to it."""
+    problem = ray()
+    session = SMO().session()
+
+    def solve(C: float) -> Array:
+        formulation = iopt.SVMDual(C=C)
+        task = Task(problem, formulation, formulation.structure(problem))
+        return session.solve(task).values["alpha"]
+
+    first = solve(1.0)
+    with pytest.raises(iopt.UnboundedProblem):
+        solve(INF)
+    np.testing.assert_array_equal(first, np.ones(4))
+    np.testing.assert_array_equal(solve(1.0), np.ones(4))
+
+
+def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
+    problem = problem_of("sigmoid")
+    session = SMO().session()
+    formulation = iopt.SVMDual(C=10.0)
+    task = Task(problem, formulation, formulation.structure(problem))
+
+    def press(trace: iopt.Trace) -> bool:
+        raise KeyboardInterrupt
+
+    try:
+        stopped = session.solve(replace(task, callback=press))
+    except KeyboardInterrupt:  # would end the test session
+        pytest.fail("the interrupt came through")
+    assert stopped.status is iopt.Status.INTERRUPTED
+    limited = session.solve(replace(task, max_iter=2))
+    assert limited.status in (iopt.Status.MAX_ITER, iopt.Status.SOLVED)
+    whole = session.solve(task)
+    assert whole.status is iopt.Status.SOLVED
+    claim = iopt.verify(problem, formulation, whole.values).claim
+    assert claim >= iopt.Claim.STATIONARY
+
+
+@pytest.mark.parametrize("route", ["C up", "C down", "mu down", "mixed"])
+def test_limits_hold_at_each_point(route: str) -> None:
+    """Three steps do not solve anything; the residual that is told is that of the point."""
+    problem = problem_of("sigmoid")
+    for result in iopt.solve_path(problem, routes(problem)[route], max_iter=3):
+        qp, x = program_of(problem, result.formulation), weights(result)
+        assert result.iterations <= 3
+        assert x.min() >= 0.0
+        assert x.max() <= qp.upper
+        value = 0.5 * x @ qp.H() @ x + qp.linear * x.sum()
+        assert qp.sense * result.objective == pytest.approx(value, rel=1e-10, abs=1e-14)
+        solved = result.status is iopt.Status.SOLVED
+        assert solved == (result.certificate.claim >= iopt.Claim.STATIONARY)
+
+
+def test_no_time_at_any_point() -> None:
+    problem = problem_of("random", n=200)
+    iopt.solve(problem_of("random", n=10), "ConvexHullDual", solver="smo")  # compiles
+    for result in iopt.solve_path(problem, hulls([0.0, 0.05, 0.1], problem), time_limit=1e-9):
+        check_bounds_only(problem, result)
+        assert result.status in (iopt.Status.TIME_LIMIT, iopt.Status.SOLVED)
+
+
+def check_bounds_only(problem: iopt.KernelProblem, result: iopt.Result) -> None:
+    qp, x = program_of(problem, result.formulation), weights(result)
+    assert x.min() >= 0.0
+    assert x.max() <= qp.upper
+    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
+
+
+def test_points_of_a_path_share_no_memory() -> None:
+    """What a caller does to one result changes no other."""
+    problem = problem_of("sigmoid")
+    for solver in ("smo", "multistart", "dca"):
+        path = iopt.solve_path(problem, svms([1.0, 1.0, 2.0]), solver=solver)
+        for one, other in itertools.pairwise(path):
+            assert not np.shares_memory(weights(one), weights(other))
+
+
+# ------------------------------------------------------------------------------------ other solvers
+
+
+@pytest.mark.parametrize("solver", ["multistart", "dca"])
+@pytest.mark.parametrize("route", ["C up", "C jumps", "mu down", "beta up", "mixed"])
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> None:
+    problem = problem_of(kernel, n=30)
+    for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
+        assert result.solver == solver
+        assert result.status is iopt.Status.SOLVED
+        check_point(problem, result, tol=1.1e-6)
+        if kernel == "gaussian":
+            assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("route", ["C up", "C down", "C jumps", "mu down", "beta up", "mixed"])
+def test_paths_of_osqp(route: str) -> None:
+    problem = problem_of("gaussian", n=30)
+    for result in iopt.solve_path(problem, routes(problem)[route], solver="osqp"):
+        alone = iopt.solve(problem, result.formulation, solver="smo", tol=1e-8).objective
+        assert result.objective == pytest.approx(alone, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("unopy") is None, reason="no wheel of unopy")
+def test_paths_of_uno() -> None:
+    problem = problem_of("sigmoid", n=12)
+    chosen = [*svms([0.5, 2.0]), *svms([2.0], bias=False), *hulls([0.5], problem)]
+    for result in iopt.solve_path(problem, chosen, solver="uno"):
+        assert result.solver == "uno"
+        assert result.certificate.claim >= iopt.Claim.STATIONARY
+        sense = program_of(problem, result.formulation).sense
+        alone = iopt.solve(problem, result.formulation, solver="smo").objective
+        # From five starts, one of which is the point before; never far behind a single descent.
+        assert sense * result.objective <= sense * alone + 1e-2 * abs(alone)
+
+
+def test_multistart_on_a_path_is_never_worse_than_following() -> None:
+    """It starts at the point before, as `smo` does without its prediction."""
+    problem = problem_of("random")
+    formulations = svms([0.5, 1.0, 2.0, 4.0])
+    followed = iopt.solve_path(problem, formulations, solver="smo")
+    searched = iopt.solve_path(problem, formulations, solver="multistart")
+    for one, many in zip(followed, searched, strict=True):
+        assert many.objective >= one.objective * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_a_path_of_transformed_kernels(kernel: str) -> None:
+    """Clip, flip and shift share C but no matrix."""
+    problem = problem_of(kernel)
+    chosen = [
+        iopt.SpectrumSVM(C=C, transform=transform)
+        for C in (0.5, 5.0)
+        for transform in ("clip", "flip", "shift", "clip")
+    ]
+    for result in iopt.solve_path(problem, chosen):
+        alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
+        assert result.objective == pytest.approx(alone, rel=1e-5)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_path_of_general_sensitivities() -> None:
+    """Matrices that differ although the bound does not."""
+    problem = problem_of("gaussian", n=20)
+    generator = np.random.default_rng(0)
+    chosen = []
+    for _ in range(3):
+        A = generator.standard_normal((20, 25))
+        chosen += [iopt.GuoSchuurmansQP(beta=b, sensitivity=A @ A.T) for b in (0.1, 0.3)]
+    for result in iopt.solve_path(problem, chosen):
+        alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
+        assert result.objective == pytest.approx(alone, rel=1e-5)
+
+
+def test_rows_on_demand_and_single_precision_on_a_path() -> None:
+    whole = random_problem("sigmoid", n=60, seed=0)
+    rows = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.01)
+    single = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", precision="single")
+    for result in iopt.solve_path(rows, svms(GRID)):
+        check_point(whole, result, tol=1.001e-6)
+    for result in iopt.solve_path(single, svms(GRID)):
+        check_point(single, result)
