@@ -321,7 +321,7 @@ def _second_order(
         return Claim.LOCAL, curvature, reason
     if weak.any():
         free = np.flatnonzero(~(lower | upper))
-        least, rounding = _least_curvature(qp, free)
+        least, _ = _least_curvature(qp, free)
         if least >= -rounding:
             return (
                 Claim.STATIONARY,
@@ -357,10 +357,12 @@ def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, floa
     y = qp.problem.y[kept]
     block = qp.hessian * qp.problem.gram.block(kept, kept) * np.outer(y, y)
     norm = norm_bound(block)
+    if norm == 0.0:
+        return 0.0, 0.0
     if normals.shape[1]:
         # The normals are made as positive as the rest of the block can be, so they never win.
         crossed = block @ normals
-        inner = normals.T @ crossed + 2.0 * max(norm, 1.0) * np.eye(normals.shape[1])
+        inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
         half = crossed - 0.5 * normals @ inner
         block -= half @ normals.T
         block -= normals @ half.T

@@ -103,6 +103,7 @@ class Descent:
         self.refreshes = -1
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
+        self._stopped = False
         self._limit = task.max_iter or max(10_000_000, 100 * qp.n)
         self._set(self._exact_gradient() if gradient is None else gradient)
         self._exact = exact
@@ -113,10 +114,22 @@ class Descent:
         return -self.qp.problem.y * self.v if self._exact else None
 
     def _exact_gradient(self) -> Array:
+        self._balance()
         gradient = self.qp.gradient(self.alpha)
         if self.tilt is not None:
             gradient += self.tilt
         return gradient
+
+    def _balance(self) -> None:
+        """Give what the rounding of many steps has added to a line to the freest weight on it."""
+        qp, y = self.qp, self.qp.problem.y
+        for g in range(qp.lines):
+            total = 0.0 if qp.lines == 1 else 0.5 * qp.total * (1.0 - 2.0 * g)
+            room = np.where(self.group == g, np.minimum(self.alpha, qp.upper - self.alpha), 0.0)
+            t = int(np.argmax(room))
+            excess = float(y[self.group == g] @ self.alpha[self.group == g]) - total
+            if abs(excess) < room[t]:
+                self.alpha[t] -= y[t] * excess
 
     def _set(self, gradient: Array) -> None:
         qp = self.qp
@@ -138,7 +151,7 @@ class Descent:
         """
         while True:
             status = self.to_stationarity()
-            if status is not Status.SOLVED or not self._escape(allowance):
+            if status is not Status.SOLVED or self._stopped or not self._escape(allowance):
                 return status
             if self.iterations >= self._limit:
                 return Status.MAX_ITER
@@ -155,11 +168,18 @@ class Descent:
         if np.isinf(self.qp.upper):
             target *= 0.25  # the bound of a hard margin falls short by twice the residual
         while True:
-            state, violation = self._pair_steps(target * self.unit, limit - self.iterations)
-            stopped = self._report(violation / self.unit)
+            state, violation = self._pair_steps(target * self.unit, max(limit - self.iterations, 0))
+            self._stopped = self._report(violation / self.unit)
             if state == smo_loops.UNBOUNDED or self._grow():
                 raise self._unbounded()
-            if stopped and not (self._exact and state == smo_loops.CONVERGED):
+            if state == smo_loops.CONVERGED and self._exact:
+                # A small violation of each condition may still add up to a large gap; half of the
+                # tolerance is left for the rounding that a rigorous bound allows for.
+                excess = self._complementarity() / (0.5 * task.tol)
+                if excess <= 1.0:
+                    return Status.SOLVED
+                target *= max(0.5 / excess, 0.01)
+            if self._stopped:
                 return Status.INTERRUPTED
             if state == smo_loops.RUNNING:
                 if self.iterations >= limit:
@@ -171,15 +191,8 @@ class Descent:
                 if self._rounding > 0.1 * target * self.unit:
                     self._set(self._exact_gradient())
                 continue
-            if self._exact:
-                if state == smo_loops.STALLED:
-                    return Status.INACCURATE
-                # A small violation of each condition may still add up to a large gap; half of the
-                # tolerance is left for the rounding that a rigorous bound allows for.
-                excess = self._complementarity() / (0.5 * task.tol)
-                if excess <= 1.0:
-                    return Status.SOLVED
-                target *= max(0.5 / excess, 0.01)
+            if state == smo_loops.STALLED and self._exact:
+                return Status.INACCURATE
             if self.refreshes >= _REFRESHES:
                 return Status.INACCURATE
             if not self._exact:
@@ -236,7 +249,9 @@ class Descent:
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
-        self._rounding += np.finfo(float).eps * self._largest * rounding
+        # Rounding of what is added to v, and of v itself, which a step changes once at the most.
+        held = (steps + 2.0) * float(np.max(np.abs(self.v)))
+        self._rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
         self.iterations += steps
         self.value -= decrease
         self.work += work
@@ -254,7 +269,7 @@ class Descent:
         """Of a Newton step from here; infinite where the face is empty or too large for one."""
         free = self._free()
         largest = min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
-        if not self.qp.lines < np.count_nonzero(free) <= largest:
+        if not 0 < np.count_nonzero(free) <= largest:
             return np.inf
         return self._face_work(free)
 
@@ -267,6 +282,7 @@ class Descent:
         if np.isinf(work):
             return
         self.work += work
+        self._since_face = 0.0
         face = _Face(self, self._free())
         direction, curved = face.newton_direction()
         if direction is None:
@@ -324,22 +340,22 @@ class Descent:
             return False
         free = self._free()
         weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
-        least = 1e-12 * max(abs(self.value), qp.objective_unit)
+        least = 1e-14 * abs(self.value)
         share = allowance * self.work if np.isfinite(allowance) else np.inf
         affordable = max(share, 2.0 * _OVERHEAD)
         critical = "the free weights and those at a bound with zero multiplier"
         for members, where in ((free, "the free weights"), (free | weak, critical)):
             if members is not free and not weak.any():
                 break
-            if members.sum() <= qp.lines:
-                self.curvature = "no direction is left to move in"
-                continue
             work = self._face_work(members)
             if members.sum() > self.gram.capacity or work > affordable:
                 self.curvature = f"curvature not examined on {int(members.sum())} weights"
                 return False
             self.work += work
             face = _Face(self, members)
+            if face.order == 0:
+                self.curvature = "no direction is left to move in"
+                continue
             direction = face.curved_direction()
             if direction is None:
                 self.curvature = f"curvature nonnegative on {where}"
@@ -473,6 +489,8 @@ class _Face:
         if self.order == 0:
             return None
         norm = np.sqrt(2.0) * float(np.linalg.norm(self.matrix))
+        if norm == 0.0:
+            return None
         self.matrix[np.diag_indices(self.order)] += zero_tolerance(self.order, norm)
         factor, failed = self._factor()
         return self._spread(_breakdown(factor, failed)) if failed else None

@@ -757,23 +757,9 @@ def kick(
                     _push(i, j, share, K, y, groups, h, upper, trial, w, moved, amounts)
                     break
         outcome = solve_blocks(
-            K,
-            diagonal,
-            y,
-            group,
-            groups,
-            h,
-            upper,
-            floor,
-            trial,
-            w,
-            tolerance,
-            0.2,
-            size,
-            int(_draw(state) * n),
-            100 * n,
-            50.0 * n * n,
-        )
+            K, diagonal, y, group, groups, h, upper, floor, trial, w, tolerance, 0.2, size,
+            int(_draw(state) * n), min(100 * n, steps - done), 50.0 * n * n,
+        )  # fmt: skip
         done += outcome[1]
         work += outcome[4] + n * (2.0 * pairs + 8.0)
         reached = _value(trial, y, w, linear)

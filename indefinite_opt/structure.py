@@ -443,7 +443,7 @@ def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
         share = (above - b) / (above - below)
         t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
     z = np.clip(x - t * a, 0.0, upper)
-    # What rounding has left of the sum, much where x is far larger than the box, goes where room is.
+    # What rounding leaves of the sum, much where x is far larger than the box, goes where room is.
     missing = b - float(a @ z)
     gains = np.where(a * missing > 0.0, upper - z, z)
     before = np.concatenate([[0.0], np.cumsum(gains)[:-1]])

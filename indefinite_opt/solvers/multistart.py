@@ -284,7 +284,7 @@ class _Search:
         run = job()
         run.trace = Trace()
         status = run.to_local_minimum(allowance=1.0)
-        while status is Status.SOLVED and run.kicks and run.exchange():
+        while status is Status.SOLVED and run.kicks and self._may_exchange and run.exchange():
             status = run.to_local_minimum(allowance=1.0)
         return run, status
 
@@ -296,12 +296,17 @@ class _Search:
         run = Descent(self._part(), best.alpha.copy(), best.gradient, best.exact)
         run.trace = Trace()
         status = run.to_local_minimum()
-        while status is Status.SOLVED and self._kicking and run.exchange():
+        while status is Status.SOLVED and self._may_exchange and run.exchange():
             status = run.to_local_minimum()
         if run.iterations:
             self._take(run, status)
         else:
             self.elite[0] = replace(best, curvature=run.curvature)
+
+    @property
+    def _may_exchange(self) -> bool:
+        """Exchanges go with kicks; a pass makes as many steps as it likes."""
+        return self._kicking and self.task.max_iter is None
 
     @property
     def _kicking(self) -> bool:
