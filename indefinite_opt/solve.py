@@ -56,8 +56,9 @@ def solve(
     formulation : Formulation or str
         A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
     solver : str or Solver, optional
-        By default `smo` for quadratic and `highs` for linear programs; `solvers(formulation)`
-        lists what fits.
+        By default `multistart` for quadratic and `highs` for linear programs;
+        `solvers(formulation)` lists what fits. Names may have parameters:
+        `"multistart(starts=50)"`.
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
@@ -65,7 +66,8 @@ def solve(
     max_iter : int, optional
         Iterations of the solver; None for its own limit.
     start : array_like or mapping, optional
-        Starting point of the local solvers `smo` and `uno`; moved to the nearest feasible point.
+        Starting point of the local solvers, the first of several for some; moved to the nearest
+        feasible point.
     seed : int, optional
         Of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional

@@ -549,6 +549,29 @@ def test_negative_curvature_inward_is_followed(Q: Array, C: float, start: list[f
 
 
 @pytest.mark.parametrize(
+    "S",
+    [
+        np.diag([-1.0, -2.0, -3.0]),
+        np.array([[-0.48, -0.3, 0.38], [-0.3, -0.52, 0.6], [0.38, 0.6, -3.09]]),
+        np.array([[-0.55, 1.82, 0.58], [1.82, -10.31, -2.49], [0.58, -2.49, -0.92]]),
+    ],
+)
+def test_slopes_of_mere_rounding_do_not_hold_back(S: Array) -> None:
+    """Opposite twins of equal weight: ∇F = 0, and αᵀQα = zᵀSz for the differences z, S < 0."""
+    K, y = np.kron(S, np.ones((2, 2))), np.tile([1.0, -1.0], 3)
+    formulation, start = iopt.GuoSchuurmansQP(beta=0.2), np.repeat([0.2, 0.1], [4, 2])
+    program = Program.of(K, y, formulation)
+    assert program.violation(start) <= 1e-15
+    better = start + np.array([-0.1, 0.0, 0.0, 0.0, 0.1, 0.0])
+    program.check_feasible(better)
+    assert program.value(better) < -0.02
+    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
+    program.check(result)
+    assert result.objective < -0.005
+    assert result.certificate.claim is iopt.Claim.LOCAL
+
+
+@pytest.mark.parametrize(
     ("Q", "C", "start"),
     [
         # (1, 2; 2, 1) is negative on (1, -1) only: one of two weights at zero would shrink.

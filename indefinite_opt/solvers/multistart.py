@@ -42,6 +42,9 @@ _KEPT = 100
 _AGREE = 1e-6
 """Relative difference of objectives below which ends agree; less where the tolerance is less."""
 
+_SMALL = 64
+"""Kicks cost next to nothing up to this many points: they are tried even where starts agree."""
+
 _OVERHEAD = 1e6
 """Work that the time of a descent outside the compiled loops is worth."""
 
@@ -164,9 +167,9 @@ class _Search:
                         self._take(*_awaited(future))
                     if self._report():
                         return Status.INTERRUPTED
+                self._settle()
             finally:
                 self.halt.set()
-            self._settle()
         return Status.SOLVED
 
     def _first(self) -> Status:
@@ -207,7 +210,7 @@ class _Search:
         for place in range(0, len(starts), _CHAINS):
             part = self._part()
             yield [functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]]
-        if len(starts) >= 3 and self._agreed():
+        if len(starts) >= 3 and qp.n > _SMALL and self._agreed():
             self.note = "all starts came to the same objective"
             return
         if not self._kicking:
@@ -367,9 +370,10 @@ class _Search:
 
 def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
     """The result; an interrupt comes through even where another library lets waits go on."""
-    while True:
+    while not future.done():
         with contextlib.suppress(TimeoutError):
-            return future.result(timeout=0.1)
+            future.exception(timeout=0.1)
+    return future.result()
 
 
 def _scale(qp: BoxLineQP) -> float:
