@@ -19,16 +19,16 @@ __all__ = ["Descent"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_BLOCK = 1 / 16
+_BLOCK = 1 / 8
 """First size of a block as a share of n; it grows with the work that has been done in vain."""
 
 _GROWTH = 4.0
 """The block has doubled after the work of this many readings of K."""
 
-_LEAST, _MOST, _SHARE_MOST = 128, 512, 0.2
+_LEAST, _MOST, _SHARE_MOST = 64, 512, 0.2
 """No block is smaller than the first, or larger than both the second and this share of n."""
 
-_LEAVE = 0.2
+_LEAVE = 0.3
 """A block is left when its own violation has fallen to this share."""
 
 _CHUNK = 2e7
@@ -308,7 +308,7 @@ class Descent:
         chosen: tuple[Array, float, Array] | None = None
         for goal in goals:
             change, slope, curvature = face.along(y * (goal - face.x))
-            if slope < 0.0:
+            if slope < 0.0 and curvature > slope:
                 continue
             length = 1.0 if curvature <= slope else slope / curvature
             decrease = length * (slope - 0.5 * length * curvature)
@@ -340,7 +340,9 @@ class Descent:
             return False
         free = self._free()
         weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
-        least = 1e-14 * abs(self.value)
+        mass = float(self.alpha.sum())
+        terms = qp.hessian * self._largest * mass**2 + abs(qp.linear) * mass
+        least = 4.0 * np.finfo(float).eps * terms
         share = allowance * self.work if np.isfinite(allowance) else np.inf
         affordable = max(share, 2.0 * _OVERHEAD)
         critical = "the free weights and those at a bound with zero multiplier"

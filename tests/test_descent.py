@@ -548,6 +548,7 @@ def test_negative_curvature_inward_is_followed(Q: Array, C: float, start: list[f
     assert result.certificate.claim is iopt.Claim.LOCAL
 
 
+@pytest.mark.parametrize("bound", [0.2, 0.2098])
 @pytest.mark.parametrize(
     "S",
     [
@@ -556,10 +557,11 @@ def test_negative_curvature_inward_is_followed(Q: Array, C: float, start: list[f
         np.array([[-0.55, 1.82, 0.58], [1.82, -10.31, -2.49], [0.58, -2.49, -0.92]]),
     ],
 )
-def test_slopes_of_mere_rounding_do_not_hold_back(S: Array) -> None:
+def test_slopes_of_mere_rounding_do_not_hold_back(S: Array, bound: float) -> None:
     """Opposite twins of equal weight: ∇F = 0, and αᵀQα = zᵀSz for the differences z, S < 0."""
     K, y = np.kron(S, np.ones((2, 2))), np.tile([1.0, -1.0], 3)
-    formulation, start = iopt.GuoSchuurmansQP(beta=0.2), np.repeat([0.2, 0.1], [4, 2])
+    formulation = iopt.GuoSchuurmansQP(beta=bound)
+    start = np.repeat([bound, 0.5 - 2.0 * bound], [4, 2])
     program = Program.of(K, y, formulation)
     assert program.violation(start) <= 1e-15
     better = start + np.array([-0.1, 0.0, 0.0, 0.0, 0.1, 0.0])
