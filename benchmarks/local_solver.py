@@ -40,8 +40,10 @@ MEMORY = """
 import sys
 import numpy as np
 sys.path.insert(0, {folder!r})
+import scipy.linalg
 from local_solver import peak, reset_peak, two_classes
 import indefinite_opt as iopt
+scipy.linalg.cholesky(np.eye(1500))  # the library's own buffers, the same for every caller
 for n in (50, {n}):
     problem = iopt.KernelProblem(*two_classes(n, {kernel!r}))
     iopt.solve(problem, iopt.SVMDual(C={C}), solver="smo", max_iter=50)

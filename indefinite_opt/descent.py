@@ -25,7 +25,7 @@ _BLOCK = 1 / 8
 _GROWTH = 4.0
 """The block has doubled after the work of this many readings of K."""
 
-_LEAST, _MOST, _SHARE_MOST = 64, 512, 0.2
+_LEAST, _MOST, _SHARE_MOST = 64, 512, 0.1
 """No block is smaller than the first, or larger than both the second and this share of n."""
 
 _LEAVE = 0.3
@@ -37,7 +37,7 @@ _CHUNK = 2e7
 _PATIENCE = 2.0
 """A Newton step on the face is taken after pair steps of this many times its work."""
 
-_FACE, _SHARE_FACE, _OVERHEAD = 1536, 0.2, 5e5
+_FACE, _SHARE_FACE, _OVERHEAD = 1280, 0.15, 5e5
 """Largest face of a Newton step, as _MOST, _SHARE_MOST; and its work if the face were empty."""
 
 _ESCAPES = 100
