@@ -265,11 +265,14 @@ class Descent:
         k = float(np.count_nonzero(members))
         return k**3 / 36.0 + 2.0 * k**2 + k * self.qp.n + _OVERHEAD
 
+    def _largest_face(self) -> float:
+        """Most weights of a face whose matrix is a few per cent of K."""
+        return min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
+
     def newton_work(self) -> float:
         """Of a Newton step from here; infinite where the face is empty or too large for one."""
         free = self._free()
-        largest = min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
-        if not 0 < np.count_nonzero(free) <= largest:
+        if not 0 < np.count_nonzero(free) <= self._largest_face():
             return np.inf
         return self._face_work(free)
 
@@ -345,12 +348,13 @@ class Descent:
         least = 4.0 * np.finfo(float).eps * terms
         share = allowance * self.work if np.isfinite(allowance) else np.inf
         affordable = max(share, 2.0 * _OVERHEAD)
+        room = self._largest_face() if np.isfinite(allowance) else self.gram.capacity
         critical = "the free weights and those at a bound with zero multiplier"
         for members, where in ((free, "the free weights"), (free | weak, critical)):
             if members is not free and not weak.any():
                 break
             work = self._face_work(members)
-            if members.sum() > self.gram.capacity or work > affordable:
+            if members.sum() > room or work > affordable:
                 self.curvature = f"curvature not examined on {int(members.sum())} weights"
                 return False
             self.work += work

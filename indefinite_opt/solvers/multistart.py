@@ -42,7 +42,7 @@ _KEPT = 100
 _AGREE = 1e-6
 """Relative difference of objectives below which ends agree; less where the tolerance is less."""
 
-_SMALL = 64
+_SMALL = 256
 """Kicks cost next to nothing up to this many points: they are tried even where starts agree."""
 
 _OVERHEAD = 1e6
