@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.blas import few_threads
+from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proxy import ProxyStructure
+from indefinite_opt.proxy_search import KernelBound
 from indefinite_opt.solution import Claim
 from indefinite_opt.solver import Task, check_tolerance
 from indefinite_opt.solvers.highs import Highs
@@ -146,7 +150,7 @@ def verify(
     """
     check_tolerance(tol)
     structure = formulation.structure(problem)
-    if isinstance(structure, BoxLineQP):
+    if isinstance(structure, BoxLine):
         shapes = {structure.variable: (structure.n,)}
         names = dict.fromkeys(structure.line_names, ()) | {"lower": (structure.n,)}
         if np.isfinite(structure.upper):
@@ -171,8 +175,9 @@ def certify(
 ) -> Certificate:
     """`verify` for numbers of the right names and shapes; `held`: to the multipliers, too."""
     structure = formulation.structure(problem)
-    if isinstance(structure, BoxLineQP):
-        return _certify_qp(structure, values[structure.variable], multipliers, tol)
+    if isinstance(structure, BoxLine):
+        task = Task(problem, formulation, structure, tol=tol)
+        return _certify_box(task, values[structure.variable], multipliers)
     if not multipliers:
         task = Task(problem, formulation, structure, tol=tol)
         multipliers = Highs().solve(task).multipliers
@@ -209,28 +214,28 @@ def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
     ]
 
 
-def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Certificate:
-    gradient = qp.gradient(x)
-    value = qp.value(x, gradient)
-    unit = qp.gradient_unit(gradient)
-    size = max(qp.objective_unit, abs(value))
-    primal = qp.infeasibility(x)
+def _certify_box(task: Task, x: Array, given: Values | None) -> Certificate:
+    box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
+    value, gradient = box.value_gradient(x)
+    unit = box.gradient_unit(gradient)
+    size = max(box.objective_unit, abs(value))
+    primal = box.infeasibility(x)
 
-    first_order = qp.first_order(x, gradient, tol)
-    multipliers = given or qp.multipliers(first_order)
+    first_order = box.first_order(x, gradient, tol)
+    multipliers = given or box.multipliers(first_order)
     reduced, stationarity = first_order.reduced, first_order.residual / unit
     reasons: list[str] = []
     if given is not None:
         reasons += _wrong_signs(given, tol * unit)
-        lines = np.array([given[name] for name in qp.line_names])
-        upper = given.get("upper", np.zeros(qp.n))
-        reduced = gradient + qp.A.T @ lines
+        lines = np.array([given[name] for name in box.line_names])
+        upper = given.get("upper", np.zeros(box.n))
+        reduced = gradient + box.A.T @ lines
         stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / unit
-    complementarity = qp.complementarity(x, multipliers["lower"], multipliers.get("upper")) / size
+    complementarity = box.complementarity(x, multipliers["lower"], multipliers.get("upper")) / size
 
     bound, gap = -np.inf, np.inf
-    if qp.is_convex:
-        bound = qp.dual_bound(x, gradient)
+    if box.is_convex:
+        bound = float(_lower_bound(task, x, value, gradient, value - tol * size))
         gap = abs(value - bound)
     kkt = not reasons and stationarity <= tol and complementarity <= tol
     if given is not None and not reasons and not kkt:
@@ -243,36 +248,59 @@ def _certify_qp(qp: BoxLineQP, x: Array, given: Values | None, tol: float) -> Ce
         claim = Claim.FEASIBLE
     elif gap <= tol * size:
         claim = Claim.GLOBAL
-        reasons.append("Convex by its eigenvalues, and the dual bound meets the objective.")
-        if np.isinf(qp.upper) and qp.lines < 2:
-            reasons.append(
-                "Without upper bounds, eigenvalues within rounding of zero count as zero."
-            )
+        reasons += _convexity(box)
     elif not kkt:
         claim = Claim.FEASIBLE
         reasons.append("The first-order conditions fail.")
     else:
-        claim, curvature, reason = _second_order(qp, x, reduced, tol * unit, tol)
+        claim, reason = Claim.STATIONARY, "First-order conditions hold."
+        if isinstance(box, BoxLineQP):
+            claim, curvature, reason = _second_order(box, x, reduced, tol * unit, tol)
         reasons.append(reason)
-        if qp.is_convex:
+        if box.is_convex:
             reasons.append(f"Convex, but the duality gap is still {gap / size:.2e}.")
-    if claim >= Claim.STATIONARY:
-        reasons += _norm_of_the_normal(qp, x, float(x @ (gradient - qp.linear)))
+    if claim >= Claim.STATIONARY and isinstance(box, BoxLineQP):
+        reasons += _norm_of_the_normal(box, x, float(x @ (gradient - box.linear)))
     return Certificate(
         claim=claim,
-        objective=qp.sense * value,
+        objective=box.sense * (value + box.constant),
         primal_residual=primal,
         stationarity=stationarity,
         complementarity=complementarity,
         curvature=curvature,
-        bound=qp.sense * bound,
+        bound=box.sense * (bound + box.constant),
         gap=gap,
         relative_gap=gap / size,
-        gap_kind="duality gap" if qp.is_convex else "KKT residual",
+        gap_kind="duality gap" if box.is_convex else "KKT residual",
         tol=tol,
         reasons=tuple(reasons),
         multipliers=multipliers,
     )
+
+
+def _lower_bound(task: Task, x: Array, value: float, gradient: Array, wanted: float) -> float:
+    """A lower bound on a convex F; where a proxy kernel is chosen, more is done to reach `wanted`.
+
+    The tangent at x is enough near the optimum; the SVM of the proxy kernel says more elsewhere.
+    """
+    box = task.structure
+    if isinstance(box, BoxLineQP):
+        return box.dual_bound(x, gradient)
+    proxy = cast("ProxyStructure", box)
+    bound = proxy.dual_bound(x, value, gradient)
+    if bound < wanted and np.isfinite(value):
+        bound = max(bound, KernelBound(task).at(x, value, gradient, 0.1 * (value - wanted)))
+    return bound
+
+
+def _convexity(box: BoxLineQP | ProxyStructure) -> list[str]:
+    """Why a gap that is closed proves a global optimum."""
+    if not isinstance(box, BoxLineQP):
+        return ["Convex for every kernel, and the bound of its proxy kernel meets the objective."]
+    reasons = ["Convex by its eigenvalues, and the dual bound meets the objective."]
+    if np.isinf(box.upper) and box.lines < 2:
+        reasons.append("Without upper bounds, eigenvalues within rounding of zero count as zero.")
+    return reasons
 
 
 def _norm_of_the_normal(qp: BoxLineQP, x: Array, curvature: float) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError, UnknownName
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proxy import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.spectrum import TRANSFORMS, spectrum
 
-__all__ = ["TREATMENTS", "Classifier", "KernelChange", "least_error_offset"]
+__all__ = ["TREATMENTS", "Classifier", "KernelChange", "ProxyChange", "least_error_offset"]
 
 Array = NDArray[np.float64]
 
@@ -65,17 +67,70 @@ class KernelChange:
 
         A centred model centres the full matrix at the mean of the training points.
         """
-        n, m = self.problem.n, K_new.shape[0]
+        n = self.problem.n
         full = np.block([[self.problem.K, K_new.T], [K_new, K_new_new]])
         if self.centered:
             means = full[:, :n].mean(axis=1)
             full = full - means[:, None] - means[None, :] + means[:n].mean()
-        source = spectrum(full)
-        values = TRANSFORMS[self.transform](source.values)
-        kept = values != 0
-        left = source.vectors[n:, kept] * values[kept]
-        rows: Array = left @ source.vectors[:n, kept].T
-        return rows.reshape(m, n)
+        return _transformed_rows(full, n, self.transform)
+
+
+@dataclass(frozen=True, eq=False)
+class ProxyChange:
+    """A proxy kernel K* = (K₀ + zzᵀ/(4ρ))₊ in place of the training kernel K₀.
+
+    The paper adds zzᵀ/(4ρ) to the training block of the full kernel and clips the full matrix:
+    `joint`. The projected treatment applies to a new point's row what clipping does to a column
+    that the eigenvectors of the training block know nothing else of: X₊X₊ᵀk, X₊ the eigenvectors
+    of positive eigenvalues of K₀ + zzᵀ/(4ρ).
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        The problem with K₀.
+    z : (n,) array
+        y∘α.
+    rho : float
+        ρ, may be infinite.
+
+    References
+    ----------
+    Luss & d'Aspremont (2007), section 2.3.
+    """
+
+    problem: KernelProblem
+    z: Array
+    rho: float
+
+    @cached_property
+    def eigen(self) -> ProxyEigen:
+        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
+        return ProxyOracle(self.problem.spectrum).eigen(self.z, min(self.rho, DEAREST))
+
+    def projected(self, coef: Array) -> Array:
+        """Coefficients that make X₊X₊ᵀk(·, x) from k(·, x)."""
+        kept = self.eigen.vectors[:, self.eigen.values > self.problem.zero_tolerance]
+        return kept @ (kept.T @ coef)
+
+    def center(self, coef: Array) -> tuple[Array, float]:
+        """Nothing is centred."""
+        return coef, 0.0
+
+    def joint(self, K_new: Array, K_new_new: Array) -> Array:
+        """Rows for the new points of the full kernel, updated by zzᵀ/(4ρ) and clipped."""
+        n = self.problem.n
+        trained = self.problem.K + np.outer(self.z * (0.25 / self.rho), self.z)
+        return _transformed_rows(np.block([[trained, K_new.T], [K_new, K_new_new]]), n, "clip")
+
+
+def _transformed_rows(full: Array, n: int, transform: str) -> Array:
+    """Rows from n on, columns before, of a full kernel with transformed spectrum."""
+    source = spectrum(full)
+    values = TRANSFORMS[transform](source.values)
+    kept = values != 0
+    left = source.vectors[n:, kept] * values[kept]
+    rows: Array = left @ source.vectors[:n, kept].T
+    return rows.reshape(full.shape[0] - n, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +149,7 @@ class Classifier:
         Treatment of a new point's kernel row, where training changed the kernel: use k as it is;
         apply the training transformation to the row; or transform the matrix of training and new
         points together (needs the kernel among the new points). A centred model always centres.
-    change : KernelChange or None
+    change : KernelChange, ProxyChange or None
         The change that training made to the kernel; None if it made none.
     """
 
@@ -102,7 +157,7 @@ class Classifier:
     offset: float
     classes: NDArray[Any]
     new_points: str = "original"
-    change: KernelChange | None = None
+    change: KernelChange | ProxyChange | None = None
 
     def __post_init__(self) -> None:
         if self.new_points not in TREATMENTS:

@@ -9,14 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.solution import Solution, Status
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import LinearProgram
 
-__all__ = ["solve_convex"]
+__all__ = ["semidefinite_refusal", "solve_convex"]
 
 Array = NDArray[np.float64]
+
+
+_SEMIDEFINITE = 100
+"""Points for which the semidefinite model of a proxy kernel fits into memory and patience."""
+
+
+def semidefinite_refusal(task: Task) -> str | None:
+    """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
+    n = task.problem.n
+    if not isinstance(task.structure, ProxyStructure) or n <= _SEMIDEFINITE:
+        return None
+    return (
+        f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
+        f"a reference for {_SEMIDEFINITE} points at most"
+    )
 
 
 def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Solution:
@@ -38,6 +55,8 @@ def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Soluti
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
     variables = task.program.variables
+    if isinstance(task.structure, BoxLine):
+        variables = {task.structure.variable: variables[task.structure.variable]}
     if any(variable.value is None for variable in variables.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     stats = program.solver_stats

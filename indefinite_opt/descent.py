@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads
+from indefinite_opt.box_line import project_line
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.spectrum import zero_tolerance
-from indefinite_opt.structure import BoxLineQP, project_line
+from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Descent"]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.highs_model import highs_model
+from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.structure import BoxLineQP, Structure
 
 __all__ = ["export"]
@@ -20,15 +21,21 @@ def export(structure: Structure, path: Path) -> Path:
     .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic
     program min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper, the arrays of these names, and for a
     linear one min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper those; `sense` is -1
-    where the declared objective is the negative of that, maximised.
+    where the declared objective is the negative of that, maximised. A problem with a proxy kernel
+    is neither: only .npz takes it, as K0, y, C and rho or radius.
 
     Raises
     ------
     DataError
-        For another suffix, or a file that cannot be written.
+        For another suffix, one that cannot hold the model, or a file that cannot be written.
     """
     if path.suffix not in (".lp", ".mps", ".npz"):
         raise DataError("path", "a file name ending in .lp, .mps or .npz", str(path))
+    if isinstance(structure, ProxyStructure) and path.suffix != ".npz":
+        raise DataError(
+            "path", "a file name ending in .npz", str(path),
+            "A problem with a proxy kernel is neither linear nor quadratic.",
+        )  # fmt: skip
     try:
         # HiGHS writes to standard output when it cannot open a file: find out before.
         with path.open("wb"):
@@ -39,7 +46,7 @@ def export(structure: Structure, path: Path) -> Path:
         with path.open("wb") as file:
             # To mypy any of the names could be the switch allow_pickle; none is.
             np.savez_compressed(file, **_arrays(structure))  # type: ignore[arg-type]
-    else:
+    elif not isinstance(structure, ProxyStructure):
         highs_model(structure).writeModel(str(path))
     return path
 
@@ -56,6 +63,8 @@ def _arrays(structure: Structure) -> dict[str, NDArray[np.float64]]:
             "upper": np.full(n, structure.upper),
             "sense": np.array(float(structure.sense)),
         }
+    if isinstance(structure, ProxyStructure):
+        return structure.arrays()
     matrix = structure.matrix
     return {
         "cost": structure.cost,

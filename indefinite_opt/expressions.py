@@ -23,6 +23,7 @@ from indefinite_opt.notation import (
     PRODUCT,
     SCALED,
     TEXT,
+    UNKNOWNS,
     Piece,
     index_text,
     number,
@@ -211,7 +212,8 @@ def _unnamed_array(printer: Printer, expr: Any) -> Piece:
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
     name, kind = expr.name(), type(expr).__name__.lower()
-    printer.symbols[name] = GLOSSARY.get(name, kind + _shaped(expr))
+    known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
+    printer.symbols[name] = known.get(name, kind + _shaped(expr))
     return symbol(name, printer.to)
 
 
@@ -276,6 +278,14 @@ def _reshaped(printer: Printer, expr: Any) -> Piece:
 def _quadratic(printer: Printer, expr: Any) -> Piece:
     x, matrix = expr.args
     return printer.product(printer.transposed(x), printer.piece(matrix), printer.piece(x))
+
+
+def _inverse_quadratic(printer: Printer, expr: Any) -> Piece:
+    x, matrix = expr.args
+    if x.ndim != 1 and x.shape[1] != 1:
+        return unknown(printer, expr)
+    inverse = printer.write("inverse", printer.piece(matrix).closed(ATOM))
+    return printer.product(printer.transposed(x), Piece(inverse, POWER), printer.piece(x))
 
 
 def _sum_of_squares(printer: Printer, expr: Any) -> Piece:
@@ -419,6 +429,7 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "reshape": _reshaped,
     "Wrap": lambda printer, expr: printer.piece(expr.args[0]),
     "QuadForm": _quadratic,
+    "MatrixFrac": _inverse_quadratic,
     "quad_over_lin": _sum_of_squares,
     "Sum": _summed,
     "norm1": partial(_norm, kind="1"),

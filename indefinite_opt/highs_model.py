@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["highs_model", "new_highs"]
 
@@ -23,7 +23,7 @@ def new_highs() -> Any:
     return highs
 
 
-def highs_model(structure: Structure, *, convexified: bool = False) -> Any:
+def highs_model(structure: BoxLineQP | LinearProgram, *, convexified: bool = False) -> Any:
     """A HiGHS instance holding the model in its declared sense.
 
     Parameters

@@ -51,6 +51,12 @@ class DeclaredProgram(Protocol):
     def subject_to(self) -> dict[str, cp.Constraint]: ...
 
 
+def _inner(program: DeclaredProgram) -> tuple[Any, dict[str, Any]]:
+    """The variable of the inner problem, or None, and its constraints; see `program.Inner`."""
+    inner = getattr(program, "inner", None)
+    return (None, {}) if inner is None else (inner.variable, inner.subject_to)
+
+
 _Line = tuple[str, tuple[str, ...]]
 """A printed constraint and the names under which its parts were declared."""
 
@@ -117,7 +123,7 @@ def _variables(program: DeclaredProgram) -> list[Any]:
 
 def _lines(printer: Printer, program: DeclaredProgram) -> list[_Line]:
     """The constraints, with those built into a variable (`nonneg=True`, ...) at the end."""
-    declared = list(program.subject_to.items())
+    declared = [*program.subject_to.items(), *_inner(program)[1].items()]
     variables = _variables(program)
     declared += [("domain", bound) for variable in variables for bound in variable.domain]
     lines = _merged(printer, declared)
@@ -206,8 +212,13 @@ def latex(program: DeclaredProgram) -> str:
     \end{array}
     """
     printer = Printer(LATEX)
-    unknowns = ", ".join(printer.show(variable) for variable in _variables(program))
-    rows = [rf"\{_sense(program)[:3]}\limits_{{{unknowns}}} & {printer.show(program.objective)}"]
+    inner, _ = _inner(program)
+    outer = [variable for variable in _variables(program) if variable is not inner]
+    unknowns = ", ".join(printer.show(variable) for variable in outer)
+    head = rf"\{_sense(program)[:3]}\limits_{{{unknowns}}}"
+    if inner is not None:
+        head += rf"\ \min\limits_{{{printer.show(inner)}}}"
+    rows = [f"{head} & {printer.show(program.objective)}"]
     for i, (body, _) in enumerate(_lines(printer, program)):
         rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
     return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
@@ -240,7 +251,9 @@ def text(program: DeclaredProgram) -> str:
       subject to  0 ≤ x ≤ 1  (lower, upper)
     """
     printer = Printer(TEXT)
-    rows = [program.name, f"  {_sense(program):<12}{printer.show(program.objective)}"]
+    inner, _ = _inner(program)
+    least = "" if inner is None else f"min over {printer.show(inner)} of "
+    rows = [program.name, f"  {_sense(program):<12}{least}{printer.show(program.objective)}"]
     lines = _lines(printer, program)
     width = max((_width(body) for body, _ in lines), default=0)
     for i, (body, names) in enumerate(lines):

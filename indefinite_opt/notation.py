@@ -26,6 +26,7 @@ __all__ = [
     "SCALED",
     "SUM",
     "TEXT",
+    "UNKNOWNS",
     "Piece",
     "index_text",
     "number",
@@ -58,9 +59,18 @@ GLOSSARY = {
     "mu": "upper bound of each convex-hull weight",
     "beta": "upper bound of each weight",
     "betabar": "upper bound of each weight",
+    "r": "largest squared distance of the proxy kernel from the given one",
     "rho": "price of moving the kernel matrix away from the given one",
 }
 """One line on each symbol of the papers, by the name it is declared under."""
+
+UNKNOWNS = {
+    "K": "proxy kernel matrix, positive semidefinite",
+    "lambda": "multipliers of α ≥ 0",
+    "mu": "multipliers of α ≤ C",
+    "nu": "multiplier of yᵀα = 0",
+}
+"""What a symbol means where it is a variable of the program, if that is not in `GLOSSARY`."""
 
 LATEX, TEXT = 0, 1
 
@@ -78,6 +88,7 @@ NOTATION = {
     "tilde": (r"\tilde", "\u0303"),
     "hat": (r"\hat", "\u0302"),
     "T": (r"%s^\top", "%sᵀ"),
+    "inverse": ("%s^{-1}", "%s⁻¹"),
     "hadamard": (r"%s \circ %s", "%s∘%s"),
     "dot": (r"%s \cdot %s", "%s·%s"),
     "fraction": (r"\frac{%s}{%s}", "%s/%s"),

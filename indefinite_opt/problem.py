@@ -450,13 +450,17 @@ class KernelProblem:
         if key not in self._transformed:
             source = self.centered_spectrum if centered else self.spectrum
             image = source.transformed(transform)
-            problem = KernelProblem(
-                image.rebuild(image.values), self.labels, name=f"{self.name}, {transform}"
-            )
+            name = f"{self.name}, {transform}"
+            problem = self.with_kernel(image.rebuild(image.values), name)
             problem.__dict__["spectrum"] = image
-            problem._convex = {0: True, 1: True, 2: True}
             self._transformed[key] = problem
         return self._transformed[key]
+
+    def with_kernel(self, K: Array, name: str) -> KernelProblem:
+        """The same labels with a kernel matrix that is positive semidefinite by construction."""
+        problem = KernelProblem(K, self.labels, name=name)
+        problem._convex = {0: True, 1: True, 2: True}
+        return problem
 
     @property
     def labels(self) -> NDArray[Any]:

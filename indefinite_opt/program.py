@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.structure import BoxLineQP, Structure
 
-__all__ = ["Program", "constants"]
+__all__ = ["Inner", "Program", "constants"]
 
 Values = Mapping[str, NDArray[np.float64]]
 
@@ -23,6 +23,23 @@ def constants(**named: Any) -> list[Any]:
     import cvxpy as cp
 
     return [cp.Constant(value, name=name) for name, value in named.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """The inner problem of a max-min program: a variable that the objective is minimised over.
+
+    Attributes
+    ----------
+    variable : cvxpy variable
+    subject_to : dict of str to cvxpy constraint
+    equivalent : callable
+        Makes the `cvxpy.Problem` in the same variables with the inner problem solved away.
+    """
+
+    variable: Any
+    subject_to: dict[str, Any]
+    equivalent: Callable[[], Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,8 +52,10 @@ class Program:
     minimize, maximize : cvxpy expression
         Exactly one of them.
     subject_to : dict of str to cvxpy constraint
-    structure : BoxLineQP or LinearProgram
+    structure : BoxLineQP, LinearProgram or ProxyStructure
         The same model for direct solvers.
+    inner : Inner or None
+        A variable that the maximised objective is minimised over, for max-min programs.
     """
 
     name: str
@@ -44,6 +63,7 @@ class Program:
     structure: Structure
     minimize: Any = None
     maximize: Any = None
+    inner: Inner | None = None
 
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
@@ -80,13 +100,16 @@ class Program:
     def cvxpy(self) -> Any:
         """The program as a `cvxpy.Problem`.
 
-        A nonconvex program is passed on as declared: solve it with `solve(nlp=True)`. A convex
+        A max-min program becomes a semidefinite one in the same variables. A nonconvex program is
+        passed on as declared: solve it with `solve(nlp=True)`. A convex
         quadratic one gets an objective that equals the declared one on the feasible set and has a
         positive semidefinite Hessian everywhere, so that cvxpy need not (and cannot wrongly)
         decide its curvature again.
         """
         import cvxpy as cp
 
+        if self.inner is not None:
+            return self.inner.equivalent()
         objective = self.objective
         if isinstance(self.structure, BoxLineQP) and self.is_convex:
             H, q, constant = self.structure.convexified()
@@ -102,11 +125,15 @@ class Program:
             variable.value = np.reshape(values[name], variable.shape)
 
     def evaluate(self, values: Values) -> tuple[float, float]:
-        """Objective and largest constraint violation at given values, from the declaration."""
+        """Objective and largest constraint violation at given values, from the declaration.
+
+        Of a max-min program at given values of the inner variable, too: nothing is minimised.
+        """
         self.set_values(values)
-        violations = [
-            float(np.max(constraint.violation())) for constraint in self.subject_to.values()
-        ]
+        constraints = list(self.subject_to.values())
+        if self.inner is not None:
+            constraints += self.inner.subject_to.values()
+        violations = [float(np.max(constraint.violation())) for constraint in constraints]
         return float(self.objective.value), max(violations, default=0.0)
 
     def latex(self) -> str:

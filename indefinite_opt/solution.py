@@ -50,22 +50,41 @@ class Trace:
 
     Attributes
     ----------
-    seconds, iterations, objective, residual : lists of equal length
-        Time since the start, iterations so far, objective in the declared sense, and KKT
-        residual (nan where the solver does not report it).
+    seconds, iterations, objective, residual, bound, calls : lists of equal length
+        Time since the start, iterations so far, objective in the declared sense, the solver's own
+        measure of how far it has to go (a KKT residual, or a relative gap where it has a bound;
+        nan if none), its bound on the optimal value (nan if none), and evaluations of the
+        objective (0 where they are not counted).
     """
 
     seconds: list[float] = field(default_factory=list)
     iterations: list[int] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     residual: list[float] = field(default_factory=list)
+    bound: list[float] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
 
-    def add(self, seconds: float, iterations: int, objective: float, residual: float) -> None:
+    def add(
+        self,
+        seconds: float,
+        iterations: int,
+        objective: float,
+        residual: float,
+        bound: float = np.nan,
+        calls: int = 0,
+    ) -> None:
         """Append one entry."""
         self.seconds.append(seconds)
         self.iterations.append(iterations)
         self.objective.append(objective)
         self.residual.append(residual)
+        self.bound.append(bound)
+        self.calls.append(calls)
+
+    @property
+    def gap(self) -> list[float]:
+        """|objective - bound|, nan without a bound."""
+        return [abs(a - b) for a, b in zip(self.objective, self.bound, strict=True)]
 
     def __len__(self) -> int:
         return len(self.seconds)

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
+from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import certify
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.formulations import known
 from indefinite_opt.names import instantiate
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution
 from indefinite_opt.solver import Callback, Session, Solver, Task, check_tolerance
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
@@ -33,7 +35,12 @@ __all__ = [
 Array = NDArray[np.float64]
 Start = ArrayLike | Mapping[str, ArrayLike]
 
-DEFAULT_SOLVERS: dict[type, str] = {BoxLineQP: "multistart", LinearProgram: "highs"}
+DEFAULT_SOLVERS: dict[type, str] = {
+    BoxLineQP: "multistart",
+    LinearProgram: "highs",
+    ProxyDual: "newton",
+    ProxyBall: "newton",
+}
 """By structure; neither needs to know the curvature of a kernel."""
 
 
@@ -56,9 +63,9 @@ def solve(
     formulation : Formulation or str
         A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
     solver : str or Solver, optional
-        By default `multistart` for quadratic and `highs` for linear programs;
-        `solvers(formulation)` lists what fits. Names may have parameters:
-        `"multistart(starts=50)"`.
+        By default `multistart` for quadratic and `highs` for linear programs, `newton` for the
+        duals with a proxy kernel; `solvers(formulation)` lists what fits. Names may have
+        parameters: `"multistart(starts=50)"`.
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
@@ -213,12 +220,15 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
 def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array]]:
     """Objective, residual and multipliers, computed from the values themselves."""
     structure = task.structure
-    if isinstance(structure, BoxLineQP):
-        x = solution.values[structure.variable]
-        gradient = structure.gradient(x) if solution.gradient is None else solution.gradient
+    if isinstance(structure, BoxLine):
+        x, gradient = solution.values[structure.variable], solution.gradient
+        if gradient is None:
+            value, gradient = structure.value_gradient(x)
+        else:
+            value = structure.value(x, gradient)
         first_order = structure.first_order(x, gradient, task.tol)
         residual = first_order.residual / structure.gradient_unit(gradient)
-        objective = structure.sense * structure.value(x, gradient)
+        objective = structure.sense * (value + structure.constant)
         return objective, residual, structure.multipliers(first_order)
     value = float(structure.cost @ structure.write(solution.values))
     bound = -np.inf
@@ -229,7 +239,7 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
 
 
 def _feasible_start(structure: Structure, start: Start) -> Array:
-    if not isinstance(structure, BoxLineQP):
+    if not isinstance(structure, BoxLine):
         raise ParameterError("start", "nothing: linear programs need no start", "a start")
     given: Any = start
     if isinstance(start, Mapping):

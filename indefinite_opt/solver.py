@@ -12,10 +12,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
+from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Claim, Solution, Trace
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
@@ -79,7 +81,7 @@ class Task:
 class Session:
     """What a solver keeps between tasks that share a matrix; see `solve_path`.
 
-    The default keeps the last weights of a quadratic program, to start the next one there.
+    The default keeps the last weights, except of a linear program, to start the next one there.
     """
 
     def __init__(self, solver: Solver) -> None:
@@ -88,13 +90,13 @@ class Session:
 
     def solve(self, task: Task) -> Solution:
         """Solve the next task of the path."""
-        qp = task.structure
-        if not isinstance(qp, BoxLineQP):
+        box = task.structure
+        if not isinstance(box, BoxLine):
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
-            task = replace(task, start=qp.project(self._last))
+            task = replace(task, start=box.project(self._last))
         solution = self.solver.solve(task)
-        self._last = solution.values[qp.variable]
+        self._last = solution.values[box.variable]
         return solution
 
 
@@ -147,6 +149,8 @@ class Solver(ABC):
 _READABLE: dict[type, str] = {
     BoxLineQP: "a quadratic program on a box with line constraints",
     LinearProgram: "a linear program",
+    ProxyDual: "a dual with a proxy kernel at a price",
+    ProxyBall: "a dual with a proxy kernel in a ball",
 }
 
 

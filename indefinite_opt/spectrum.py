@@ -93,6 +93,22 @@ class Spectrum:
         negative = int(np.sum(self.values < -self.zero_tolerance))
         return Inertia(positive, negative, self.values.size - positive - negative)
 
+    @cached_property
+    def distinct(self) -> tuple[Array, NDArray[np.intp]]:
+        """The different eigenvalues, ascending, and for each of the m which of them it is.
+
+        Eigenvalues within 4·eps·‖K‖ of the least of their cluster pass for equal to it, and for
+        zero if they are that close to zero: an eigensolver cannot tell them apart either.
+        """
+        width = 4.0 * float(np.finfo(float).eps) * float(np.max(np.abs(self.values)))
+        values = np.where(np.abs(self.values) <= width, 0.0, self.values)
+        poles, pole_of = [float(values[0])], np.zeros(values.size, dtype=np.intp)
+        for k, value in enumerate(values):
+            if value - poles[-1] > width or (value != 0.0) != (poles[-1] != 0.0):
+                poles.append(float(value))
+            pole_of[k] = len(poles) - 1
+        return np.array(poles), pole_of
+
     @property
     def minimum(self) -> float:
         """Smallest eigenvalue."""
@@ -102,6 +118,11 @@ class Spectrum:
     def maximum(self) -> float:
         """Largest eigenvalue."""
         return float(self.values[-1])
+
+    @cached_property
+    def negative_square(self) -> float:
+        """‖K - K₊‖², the sum of the squares of the negative eigenvalues."""
+        return float(np.sum(np.minimum(self.values, 0.0) ** 2))
 
     def rebuild(self, values: Array) -> Array:
         """V diag(values) Vᵀ, (n, n), exactly symmetric; O(n²r) for r nonzero values."""
@@ -172,7 +193,8 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
             values, vectors = eigsh(K, k=leading, which="LM", v0=start)
             ascending = np.argsort(values, kind="stable")
             values, vectors = values[ascending], vectors[:, ascending]
-    return Spectrum(values, vectors, norm)
+    # By rows, as products with few nonzero weights read them.
+    return Spectrum(values, np.ascontiguousarray(vectors), norm)
 
 
 def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | None:

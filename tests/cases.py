@@ -118,6 +118,30 @@ CASES = [
          {"alpha": [1, 1]}),
     Case("RNE", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="flip", centered=True), (1.0,),
          {"alpha": [1, 1]}),
+    # α = (a, a) in all that follow, z = a(1, -1). K₀ = 0: K* = zzᵀ/(4ρ), 2a - a⁴/(4ρ), a³ = 2ρ.
+    Case("proxy of nothing", np.zeros((2, 2)), [1, -1], iopt.LussDual(C=10.0, rho=0.5), (1.5,),
+         {"alpha": [1, 1]}, {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    # At C = ½ the slope 2 - a³/ρ = 7/4 is paid by the two upper multipliers.
+    Case("proxy of nothing, bounded", np.zeros((2, 2)), [1, -1], iopt.LussDual(C=0.5, rho=0.5),
+         (31 / 32,), {"alpha": [0.5, 0.5]},
+         {"balance": 0.0, "lower": [0, 0], "upper": [7 / 8, 7 / 8]}),
+    # Eigenvalue 1 becomes 1 + a²/(2ρ), -1 is clipped: 2a - a² - a⁴/(4ρ) + ρ.
+    Case("proxy of the swap", SWAP, [1, -1], iopt.LussDual(C=10.0, rho=0.125), (0.75,),
+         {"alpha": [0.5, 0.5]}),
+    # Both eigenvalues of -I are clipped until a² > 2ρ = 1; then 2a - ½(a² - 1)² + 1, a³ - a = 1.
+    Case("proxy of -I", -np.eye(2), [1, -1], iopt.LussDual(C=10.0, rho=0.5), (3.364515769,),
+         {"alpha": [1.324717957, 1.324717957]}),
+    Case("proxy of -I, kernel 0", -np.eye(2), [1, -1], iopt.LussDual(C=1.0, rho=0.5), (3.0,),
+         {"alpha": [1, 1]}, {"balance": 0.0, "lower": [0, 0], "upper": [1, 1]}),
+    # K* = √r zzᵀ/‖z‖²: 2a - √r a².
+    Case("ball around nothing", np.zeros((2, 2)), [1, -1], iopt.LussBall(C=10.0, radius=4.0),
+         (0.5,), {"alpha": [0.5, 0.5]}, {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    # One unit of the radius clips -1, the other moves 1 to 2: 2a - 2a²; with none, 2a - a². The
+    # smallest ball has no interior, which costs a conic solver half its digits.
+    Case("ball around the swap", SWAP, [1, -1], iopt.LussBall(C=10.0, radius=2.0), (0.5,),
+         {"alpha": [0.5, 0.5]}),
+    Case("the smallest ball", SWAP, [1, -1], iopt.LussBall(C=10.0, radius=1.0), (1.0,),
+         {"alpha": [1, 1]}, tol=1e-5, claim=iopt.Claim.FEASIBLE),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]  # fmt: skip

@@ -7,9 +7,11 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.box_line import BoxLine
+from indefinite_opt.proxy import ProxyStructure
 
 TITLES = [
+    "LussDual(C=2, rho=0.5)", "LussBall(C=2)",
     "SVMDual(C=2)", "SVMDual(C=inf)", "SVMDual(C=2, bias=False)", "ConvexHullDual(mu=0.3)",
     "GuoSchuurmansQP(beta=0.2)", "GuoSchuurmansLP(beta=0.2)", "LPSVM(C=3)", "UniformWeights",
     "SpectrumSVM(transform=clip)", "SpectrumSVM(transform=flip)", "SpectrumSVM(transform=shift)",
@@ -33,17 +35,19 @@ FORMULATIONS = [formulation_of(title) for title in TITLES] + [
 
 
 def structure_values(structure, x):
-    return structure.values(x) if isinstance(structure, BoxLineQP) else structure.read(x)
+    if isinstance(structure, ProxyStructure):
+        return structure.values(x) | {"K": structure.proxy_kernel(x)}
+    return structure.values(x) if isinstance(structure, BoxLine) else structure.read(x)
 
 
 def structure_objective(structure, x):
-    if isinstance(structure, BoxLineQP):
-        return structure.sense * structure.value(x)
+    if isinstance(structure, BoxLine):
+        return structure.sense * (structure.value(x) + structure.constant)
     return structure.sense * float(structure.cost @ x)
 
 
 def size(structure):
-    return structure.n if isinstance(structure, BoxLineQP) else structure.cost.size
+    return structure.n if isinstance(structure, BoxLine) else structure.cost.size
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -53,7 +57,7 @@ def test_objective_agrees_with_the_declaration(formulation: iopt.Formulation) ->
     structure = program.structure
     generator = np.random.default_rng(0)
     for _ in range(5):
-        if isinstance(structure, BoxLineQP):
+        if isinstance(structure, BoxLine):
             x = structure.random_start(generator)
         else:
             x = generator.uniform(0.0, 0.2, size(structure))
@@ -75,18 +79,19 @@ def test_feasible_set_agrees_with_the_declaration(formulation: iopt.Formulation)
         x = generator.uniform(-0.1, 0.4, size(structure))
         _, violation = program.evaluate(structure_values(structure, x))
         assert (structure.infeasibility(x) <= 1e-12) == (violation <= 1e-12)
-    if isinstance(structure, BoxLineQP):
-        assert program.evaluate(structure.values(structure.start()))[1] <= 1e-12
-        assert program.evaluate(structure.values(structure.random_start(generator)))[1] <= 1e-9
+    if isinstance(structure, BoxLine):
+        points = structure.start(), structure.random_start(generator)
+        for x in points:
+            assert program.evaluate(structure_values(structure, x))[1] <= 1e-9
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.Formulation) -> None:
     program = formulation.declare(PROBLEM)
     structure = program.structure
-    if isinstance(structure, BoxLineQP):
+    if isinstance(structure, BoxLine):
         x = structure.start()
-        names = structure.multipliers(structure.first_order(x, structure.gradient(x)))
+        names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
     else:
         names = structure.read_multipliers(
             np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)

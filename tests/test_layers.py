@@ -17,10 +17,11 @@ ROOT = Path(iopt.__file__).parent
 
 ORDER = (
     "errors", "names", "discovery", "validation", "blas", "kernels", "synthetic", "datasets",
-    "spectrum", "gram", "problem", "geometry", "structure", "notation", "expressions", "latex",
-    "highs_model", "export", "program", "classifier", "confidence", "solution", "formulation",
-    "formulations", "solver", "cvxpy_backend", "smo_loops", "descent", "solvers", "certificate",
-    "solve", "plots", "regions", "report", "compare", "__init__", "cli",
+    "secular", "spectrum", "gram", "problem", "geometry", "box_line", "proxy", "structure",
+    "notation", "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
+    "confidence", "solution", "formulation", "formulations", "solver", "cvxpy_backend",
+    "smo_loops", "descent", "proxy_search", "solvers", "certificate", "solve",
+    "plots", "regions", "report", "compare", "__init__", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

@@ -133,7 +133,7 @@ def test_things_that_are_no_formulation(formulation: Any) -> None:
 def test_unknown_solver_names() -> None:
     with pytest.raises(iopt.UnknownName, match="Did you mean highs"):
         iopt.solve(PAIR, "SVMDual", solver="hihgs")
-    with pytest.raises(iopt.UnknownName, match="expected one of clarabel"):
+    with pytest.raises(iopt.UnknownName, match="expected one of accelerated-gradient"):
         iopt.solve(PAIR, "SVMDual", solver=3)  # type: ignore[arg-type]
 
 

@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.box_line import cheapest
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.confidence import checked_sensitivity, confidence_classifier
 from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
-from indefinite_opt.structure import LinearProgram, cheapest
+from indefinite_opt.structure import LinearProgram
 
 __all__ = ["GuoSchuurmansLP"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class HighsSession(Session):
         self._structure: Any = None
 
     def solve(self, task: Task) -> Solution:
-        structure = task.structure
+        structure = cast("BoxLineQP | LinearProgram", task.structure)
         if isinstance(structure, LinearProgram) and structure.key == self._key:
             self._update(structure)
         else:

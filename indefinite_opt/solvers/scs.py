@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.cvxpy_backend import solve_convex
+from indefinite_opt.cvxpy_backend import semidefinite_refusal, solve_convex
+from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Claim, Solution
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram
@@ -16,9 +17,12 @@ class SCS(Solver):
     """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
 
     name = "scs"
-    accepts = (BoxLineQP, LinearProgram)
+    accepts = (BoxLineQP, LinearProgram, ProxyDual, ProxyBall)
     needs_convex = True
     claims = Claim.GLOBAL
+
+    def refusal(self, task: Task) -> str | None:
+        return super().refusal(task) or semidefinite_refusal(task)
 
     def solve(self, task: Task) -> Solution:
         options = {

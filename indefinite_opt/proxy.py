@@ -1,0 +1,450 @@
+"""The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structures.
+
+For weights z = y∘α the kernel that is worst for them, at the price of its distance from K₀, is
+
+    K* = argmin over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖² = M₊,  M = K₀ + zzᵀ/(4ρ)
+
+(Luss & d'Aspremont 2007, (4)). M is a rank-one update of K₀, so that one eigendecomposition of K₀
+gives the minimum and its gradient at every z in O(n²); see `secular`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.blas import few_threads
+from indefinite_opt.box_line import BoxLine
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.spectrum import Spectrum
+
+__all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
+
+Array = NDArray[np.float64]
+
+DEAREST = 1e300
+"""Stands for an infinite price: K* = K₀₊ to the last digit."""
+
+
+class ProxyOracle:
+    """c(z) = ρ(‖M₊‖² - ‖K₀₊‖²) and its gradient K*z, for M = K₀ + zzᵀ/(4ρ) and K* = M₊.
+
+    -c(z) is min over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖², less its value ρ‖(K₀)₋‖² at z = 0. Convex,
+    and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami 2009).
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of K₀.
+
+    Notes
+    -----
+    O(n·m) for reading the eigenvectors at m nonzero weights, and O(n·min(p, q)) for the
+    eigenvalues, p and q being the numbers of positive and negative ones. Nothing is allocated:
+    one oracle serves one caller at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from indefinite_opt.spectrum import spectrum
+    >>> oracle = ProxyOracle(spectrum(np.diag([1.0, -1.0])))
+    >>> oracle(np.array([1.0, 0.0]), rho=0.25)      # M = diag(2, -1), K* = diag(2, 0)
+    (0.75, array([2., 0.]))
+    """
+
+    def __init__(self, spectrum: Spectrum) -> None:
+        from indefinite_opt import secular
+
+        self.spectrum = spectrum
+        n = spectrum.values.size
+        poles, pole_of = spectrum.distinct
+        self._u, self._q, self._product = np.empty((3, n))
+        self._picked = np.empty(n, dtype=np.intp)
+        self._poles = poles, pole_of
+        self._room = np.empty(poles.size, dtype=np.intp), *np.empty((6, poles.size))
+        self._combine, self._dot = secular.combine_rows, secular.dot_rows
+        self._positive_part = secular.positive_part
+
+    def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
+        """c(z) and K*z, an array that the next call overwrites.
+
+        Parameters
+        ----------
+        z : (n,) array
+        rho : float
+            ρ > 0.
+        smoothing : float
+            ε of the smoothing of Luss & d'Aspremont (2007), section 3: max(λ, 0) becomes
+            max over 0 ≤ v ≤ 1 of vλ - εv²/2. Zero for the exact function, which needs none.
+        """
+        self._combine(self.spectrum.vectors, z, self._picked, self._u)
+        change = self.inside(self._u, rho, smoothing)[0]
+        return change, self.outside(self._q)
+
+    def coordinates(self, z: Array) -> Array:
+        """Vᵀz, a new array."""
+        u = np.empty_like(z)
+        self._combine(self.spectrum.vectors, z, self._picked, u)
+        return u
+
+    def inside(self, u: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
+        """c and VᵀK*z at z = Vu, in O(n·min(p, q)); the next call overwrites the array."""
+        sigma = 0.25 / rho
+        q = self._q
+        return self._positive_part(u, *self._poles, sigma, smoothing, *self._room, q), q
+
+    def outside(self, q: Array) -> Array:
+        """Vq; the next call overwrites it."""
+        self._dot(self.spectrum.vectors, q, self._product)
+        return self._product
+
+    def eigen(self, z: Array, rho: float) -> ProxyEigen:
+        """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
+        from indefinite_opt import secular
+
+        u, sigma = self.coordinates(z), 0.25 / rho
+        poles, pole_of = self._poles
+        active, weights = np.empty(poles.size, dtype=np.intp), np.empty(poles.size)
+        r, total = secular.gather_weights(u, poles, pole_of, sigma, weights, active)
+        active = active[:r]
+        values, slopes, inverse = np.empty(r), np.empty(r), np.empty((r, r))
+        secular.solve_roots(poles[active], weights[active], r, total, values, slopes, inverse)
+        norms = np.sqrt(slopes / sigma)
+        inverse /= norms[:, None]
+        moving, staying, stayed = self._split(u, active)
+        vectors = np.empty((u.size, u.size))
+        with few_threads(u.size):
+            vectors[:, :r] = moving @ inverse.T
+        vectors[:, r:] = staying
+        along = np.concatenate([-1.0 / (sigma * norms), np.zeros(stayed.size)])
+        return ProxyEigen(np.concatenate([values, stayed]), vectors, along, sigma)
+
+    def _split(self, u: Array, active: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+        """Of K₀: one combination Σ u_kv_k an active pole; the other eigenvectors; their poles."""
+        V = self.spectrum.vectors
+        poles, pole_of = self._poles
+        starts = np.searchsorted(pole_of, np.arange(poles.size + 1))
+        single = np.diff(starts) == 1
+        place = np.full(poles.size, -1)
+        place[active] = np.arange(active.size)
+        moving = np.empty((u.size, active.size))
+        columns = starts[active[single[active]]]
+        moving[:, single[active]] = V[:, columns] * u[columns]
+        staying, stayed = [np.empty((u.size, 0))], [np.empty(0)]
+        for c in np.flatnonzero(~single | (place < 0)):
+            block, part = V[:, starts[c] : starts[c + 1]], u[starts[c] : starts[c + 1]]
+            if place[c] >= 0:
+                moving[:, place[c]] = block @ part
+                block = _rest(block, part)
+            staying.append(block)
+            stayed.append(np.full(block.shape[1], poles[c]))
+        return moving, np.hstack(staying), np.concatenate(stayed)
+
+
+def _rest(block: Array, direction: Array) -> Array:
+    """Orthonormal basis of what is orthogonal to block @ direction in the span of the block.
+
+    A reflection maps the direction to the first axis; the images of the others are that basis.
+    """
+    mirror = direction / float(np.linalg.norm(direction))
+    mirror[0] += np.copysign(1.0, mirror[0])
+    mirror *= np.sqrt(2.0) / float(np.linalg.norm(mirror))
+    return (block - np.outer(block @ mirror, mirror))[:, 1:]
+
+
+@dataclass(frozen=True, eq=False)
+class ProxyEigen:
+    """M = X diag(λ) Xᵀ at some z.
+
+    Attributes
+    ----------
+    values : (n,) array
+        λ, in no particular order.
+    vectors : (n, n) array
+        X, orthonormal columns.
+    along : (n,) array
+        a = Xᵀz.
+    sigma : float
+        σ = 1/(4ρ).
+    """
+
+    values: Array
+    vectors: Array
+    along: Array
+    sigma: float
+
+    def kernel(self) -> Array:
+        """K* = M₊, (n, n)."""
+        kept = self.values > 0.0
+        scaled = self.vectors[:, kept] * np.sqrt(self.values[kept])
+        with few_threads(self.values.size):
+            return scaled @ scaled.T
+
+    def second_derivative(self, fixed_distance: bool = False) -> Array:
+        r"""Second derivative of c(z), (n, n), positive semidefinite.
+
+        With Γ the divided differences of max(λ, 0),
+        X(diag(λ₊ + σΓ(a∘a)) + σ diag(a) Γ diag(a))Xᵀ.
+
+        Parameters
+        ----------
+        fixed_distance : bool
+            Of min over ρ of c(z) + ρ·constant instead, at its minimum: less 2σwwᵀ/aᵀ(a∘Γ(a∘a))
+            with w = X(a∘Γ(a∘a)).
+        """
+        n, up, sigma = self.values.size, self.values > 0.0, self.sigma
+        if not up.any():
+            return np.zeros((n, n))
+        positive, negative = self.values[up], self.values[~up]
+        a, b = self.along[up], self.along[~up]
+        P, N = self.vectors[:, up], self.vectors[:, ~up]
+        # The blocks of Γ: all ones among the positive, `cross`, zero among the others.
+        cross = positive[:, None] / (positive[:, None] - negative[None, :])
+        spread = np.empty(n)
+        spread[up] = float(a @ a) + cross @ (b * b)
+        spread[~up] = cross.T @ (a * a)
+        curved = np.where(up, self.values, 0.0) + sigma * spread
+        cross *= a[:, None]
+        cross *= b
+        with few_threads(n):
+            scaled = self.vectors * np.sqrt(curved)
+            H = scaled @ scaled.T
+            mean = P @ a
+            half = (P @ cross) @ N.T if b.size < a.size else P @ (cross @ N.T)
+        half += half.T.copy()
+        H += sigma * half
+        H += sigma * np.outer(mean, mean)
+        if fixed_distance:
+            w = self.vectors @ (self.along * spread)
+            total = float(self.along**2 @ spread)
+            H -= np.outer(2.0 * sigma / total * w, w)
+        return H
+
+
+class ProxyStructure(BoxLine):
+    """min F(α) = C(y∘α) - eᵀα on the box and the line, C convex for every kernel.
+
+    The declared objective is -F - `constant`: what α = 0 costs is kept apart, because gaps are
+    measured without it.
+    """
+
+    is_convex = True
+
+    @abstractmethod
+    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
+        """F and ∇F = y∘K*z - e; of the smoothed function with ε > 0."""
+
+    @abstractmethod
+    def eigen(self, x: Array) -> ProxyEigen:
+        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
+
+    @abstractmethod
+    def second_derivative(self, x: Array) -> Array:
+        """Y∇²F(x)Y, (n, n): a positive semidefinite kernel matrix, as it were."""
+
+    @abstractmethod
+    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
+        """The slope of F along a line as a function of the step, O(n·min(p, q)) a call."""
+
+    @cached_property
+    def oracle(self) -> ProxyOracle:
+        """Evaluates c."""
+        return ProxyOracle(self.problem.spectrum)
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """The data of the problem by the names of the papers."""
+
+    def proxy_kernel(self, x: Array) -> Array:
+        """K*(x), (n, n)."""
+        return self.eigen(x).kernel()
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x)."""
+        return self.value_gradient(x)[0]
+
+    def gradient(self, x: Array) -> Array:
+        """∇F(x)."""
+        return self.value_gradient(x)[1]
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size that a KKT residual is compared with: the margin 1, unless rounding decides."""
+        return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
+
+    @property
+    def objective_unit(self) -> float:
+        """Smallest size that a gap is divided by."""
+        return 1.0
+
+    def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
+        """F(x) as a bound from K*(x) may start from it: the kernel that was found, as it is."""
+        return value
+
+    def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
+        """A lower bound on F from F and ∇F at x, O(n log n).
+
+        For every α' the inner minimum is at most its value at K*(x), which is concave in α'; this
+        is replaced by its tangent at x, minimised over the feasible set exactly. Less `allowance`.
+        """
+        start = self.kernel_value(x, value, gradient) - float(gradient @ x)
+        return start + self.linear_minimum(gradient) - self.allowance(x)
+
+    def allowance(self, x: Array) -> float:
+        """What rounding can do to a bound from K*(x): n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).
+
+        With E the error of the eigendecomposition, the value moves by at most ½‖z‖²‖E‖, and K*z
+        by ‖E‖‖z‖, which counts as far as the farthest feasible point.
+        """
+        norm = float(np.linalg.norm(x))
+        farthest = self.upper * np.sqrt(2.0 * self.problem.smaller_class)
+        return self.problem.zero_tolerance * norm * (norm + farthest)
+
+
+@dataclass(frozen=True, eq=False)
+class ProxyDual(ProxyStructure):
+    """min F(α) = c(y∘α) - eᵀα  s.t.  0 ≤ α ≤ C, yᵀα = 0.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        Holds K₀ and y.
+    rho : float
+        ρ > 0.
+    upper : float
+        C, finite.
+    """
+
+    problem: KernelProblem
+    rho: float
+    upper: float
+    lines: int = 1
+    total: float = 0.0
+    sense: int = -1
+    variable: str = "alpha"
+
+    @property
+    def constant(self) -> float:
+        """-ρ‖(K₀)₋‖²."""
+        return -self.rho * self.problem.spectrum.negative_square
+
+    def arrays(self) -> dict[str, Array]:
+        rho, C = np.array(self.rho), np.array(self.upper)
+        return {"K0": self.problem.K, "y": self.problem.y, "C": C, "rho": rho}
+
+    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
+        y = self.problem.y
+        change, product = self.oracle(y * x, self.rho, smoothing)
+        return change - float(x.sum()), y * product - 1.0
+
+    def eigen(self, x: Array) -> ProxyEigen:
+        return self.oracle.eigen(self.problem.y * x, self.rho)
+
+    def second_derivative(self, x: Array) -> Array:
+        return self.eigen(x).second_derivative()
+
+    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
+        oracle, y = self.oracle, self.problem.y
+        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
+        weight = float(direction.sum())
+        return lambda step: float(du @ oracle.inside(u + step * du, self.rho)[1]) - weight
+
+
+@dataclass(frozen=True, eq=False)
+class ProxyBall(ProxyStructure):
+    """The same with a bound on the distance instead of a price: ‖K - K₀‖² ≤ r.
+
+    F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the price ρ is the multiplier of the
+    ball, found for every α so that K* lies on the sphere. Every ρ gives a value that F is at most,
+    every K in the ball a bound: rounding in ρ can make either worse, and neither false.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        Holds K₀ and y.
+    room : float
+        r - ‖(K₀)₋‖² ≥ 0.
+    upper : float
+        C, finite.
+    """
+
+    problem: KernelProblem
+    room: float
+    upper: float
+    lines: int = 1
+    total: float = 0.0
+    sense: int = -1
+    variable: str = "alpha"
+
+    def price(self, u: Array) -> float:
+        """ρ with ‖K* - K₀‖² = r at z = Vu, from the side where K* is inside; inf without room."""
+        from scipy.optimize import brentq
+
+        # ‖K* - K₀₊‖ ≤ ‖z‖²/(4ρ) = t keeps ‖K* - K₀‖² below ‖(K₀)₋‖² + t² + 2t‖(K₀)₋‖₂.
+        least = max(-self.problem.spectrum.minimum, 0.0)
+        reach = self.room / (least + np.hypot(least, np.sqrt(self.room))) if self.room else 0.0
+        square = float(u @ u)
+        if reach == 0.0 or square == 0.0:
+            return np.inf
+        high = low = float(np.log(0.25 * square / reach))
+        while self._excess(u, high) > 0.0:  # by rounding
+            high += 1e-3
+        while self._excess(u, low) <= 0.0:
+            high, low = low, low - 1.0
+        # The distance is almost a power of ρ, the more so the farther K* is from K₀.
+        root = brentq(lambda t: self._excess(u, t), low, high, xtol=1e-13, rtol=1e-14)
+        step = 1e-13
+        while self._excess(u, root) > 0.0 and root < high:
+            root, step = root + step, 2.0 * step
+        return float(np.exp(root))
+
+    def _excess(self, u: Array, log_rho: float) -> float:
+        """log of (‖K* - K₀‖² - ‖(K₀)₋‖²)/(r - ‖(K₀)₋‖²)."""
+        rho = float(np.exp(log_rho))
+        change, q = self.oracle.inside(u, rho)
+        moved = (0.5 * float(u @ q) - change) / rho
+        return float(np.log(max(moved, 1e-300) / self.room))
+
+    def _at(self, u: Array) -> tuple[float, Array]:
+        """C and VᵀK*z at z = Vu."""
+        rho = self.price(u)
+        if np.isinf(rho):
+            q = np.maximum(self.problem.spectrum.values, 0.0) * u
+            return 0.5 * float(u @ q), q
+        change, q = self.oracle.inside(u, rho)
+        return change + rho * self.room, q
+
+    def arrays(self) -> dict[str, Array]:
+        radius = np.array(self.problem.spectrum.negative_square + self.room)
+        C = np.array(self.upper)
+        return {"K0": self.problem.K, "y": self.problem.y, "C": C, "radius": radius}
+
+    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
+        y = self.problem.y
+        change, q = self._at(self.oracle.coordinates(y * x))
+        return change - float(x.sum()), y * self.oracle.outside(q) - 1.0
+
+    def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
+        # K* is found inside the ball, a rounding away from the sphere.
+        return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
+
+    def eigen(self, x: Array) -> ProxyEigen:
+        z = self.problem.y * x
+        return self.oracle.eigen(z, min(self.price(self.oracle.coordinates(z)), DEAREST))
+
+    def second_derivative(self, x: Array) -> Array:
+        return self.eigen(x).second_derivative(fixed_distance=self.room > 0.0)
+
+    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
+        oracle, y = self.oracle, self.problem.y
+        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
+        weight = float(direction.sum())
+        return lambda step: float(du @ self._at(u + step * du)[1]) - weight
+
+    def start(self) -> Array:
+        """A feasible point other than zero, where F has no second derivative."""
+        return self.project(np.full(self.n, min(self.upper, 1.0 / self.n)))

@@ -1,0 +1,174 @@
+"""What all methods for the Luss dual share: the best point, the best bound, and when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.descent import Descent
+from indefinite_opt.proxy import ProxyStructure
+from indefinite_opt.solution import Solution, Status, Trace
+from indefinite_opt.solver import Task
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["FINEST", "INNER_LIMIT", "KernelBound", "ProxySearch", "kernel_program"]
+
+Array = NDArray[np.float64]
+
+FINEST = 1e-12
+"""No quadratic program is solved beyond this residual, where rounding would be fought."""
+
+_EQUAL = 0.01
+"""Values closer than this share of the tolerance pass for equal."""
+
+_LEAST_CALLS = 50
+"""Evaluations before a bound from a proxy kernel, and then as many as half of all so far."""
+
+_BOUND_LIMIT = 20_000
+"""Pair steps for a bound, and as many times ten for every point: any end of them is a bound."""
+
+INNER_LIMIT = 1_000_000
+"""Pair steps in a quadratic program inside a method, where rounding is to blame for more."""
+
+
+def kernel_program(dual: ProxyStructure, K: Array) -> BoxLineQP:
+    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the same box and line, for a positive semidefinite K."""
+    problem = dual.problem.with_kernel(K, "quadratic model")
+    return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=dual.upper, lines=1, sense=-1)
+
+
+class KernelBound:
+    """Lower bounds on F from proxy kernels, each by one support vector machine.
+
+    For every K ⪰ 0, min over α of ½zᵀKz - eᵀα - ρ‖K - K₀‖² is a lower bound on -f (Luss &
+    d'Aspremont 2007, section 2.2). For K = K*(x) it is F(x) less what α = x leaves to be gained
+    with that kernel. Each machine starts at the weights of the last.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.dual = cast("ProxyStructure", task.structure)
+        self._weights: Array | None = None
+
+    def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> float:
+        """The bound of K*(x) to an absolute accuracy, given F and ∇F at x."""
+        dual = self.dual
+        # A machine with residual ε has a duality gap of at most ε times the largest weight.
+        tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
+        tol = min(max(tol, FINEST), 0.1)
+        limit = _BOUND_LIMIT + 10 * dual.n
+        qp = kernel_program(dual, dual.proxy_kernel(x))
+        before = qp.value(x)
+        first = dual.project(x) if self._weights is None else self._weights
+        inner = replace(self.task, problem=qp.problem, structure=qp, tol=tol, max_iter=limit)
+        run = Descent(inner, first.copy())
+        run.to_stationarity()
+        self._weights = run.alpha
+        least = qp.dual_bound(run.alpha, qp.gradient(run.alpha))
+        start = dual.kernel_value(x, value, gradient)
+        return start + (least - before) - dual.allowance(x)
+
+
+class ProxySearch:
+    """The best point of a Luss dual, a lower bound on F, and the trace of both.
+
+    Attributes
+    ----------
+    best, value, gradient
+        The best point so far, F and ∇F there.
+    bound : float
+        The best lower bound on F.
+    kind : str
+        Where that bound comes from.
+    iterations, calls : int
+        Iterations of the method, evaluations of F.
+    """
+
+    def __init__(self, task: Task, limit: int) -> None:
+        self.task = task
+        self.dual = cast("ProxyStructure", task.structure)
+        self.limit = limit if task.max_iter is None else task.max_iter
+        self.trace = Trace()
+        self.iterations = self.calls = 0
+        self.bound, self.kind = -np.inf, "none"
+        self.kernel_bound = KernelBound(task)
+        self.best = self.dual.start() if task.start is None else task.start.copy()
+        self.value, self.gradient = np.inf, np.zeros(self.dual.n)
+        self._own = -np.inf
+        self._next_bound = _LEAST_CALLS
+
+    def evaluate(self, x: Array, feasible: bool = True) -> tuple[float, Array]:
+        """F and ∇F; remembers the best feasible point and the best bound, which any point gives."""
+        value, gradient = self.dual.value_gradient(x)
+        self.calls += 1
+        bound = self.dual.dual_bound(x, value, gradient)
+        self.offer(bound, "linearisation")
+        if not feasible:
+            return value, gradient
+        # Of points as good as equal the one that proves more is the better one.
+        margin = _EQUAL * self.task.tol * self._size if np.isfinite(self.value) else 0.0
+        if value < self.value - margin or (value <= self.value + margin and bound > self._own):
+            self.best, self.value, self.gradient, self._own = x, value, gradient, bound
+        return value, gradient
+
+    def offer(self, bound: float, kind: str) -> None:
+        """Take a lower bound on F, if it is better than the best."""
+        if bound > self.bound:
+            self.bound, self.kind = bound, kind
+
+    def improve_bound(self) -> None:
+        """The bound of the proxy kernel at the best point."""
+        accuracy = 0.1 * self.task.tol * self._size
+        bound = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
+        self.offer(bound, "proxy kernel")
+
+    def improve_bound_sometimes(self) -> None:
+        """The same at ever longer intervals, so that it costs a fixed share of all evaluations."""
+        if self.calls >= self._next_bound:
+            self.improve_bound()
+            self._next_bound = self.calls + max(_LEAST_CALLS, self.calls // 2)
+
+    @property
+    def relative_gap(self) -> float:
+        """Gap between the best point and the best bound, the constant left out."""
+        return max(self.value - self.bound, 0.0) / self._size
+
+    @property
+    def _size(self) -> float:
+        """What a gap is divided by."""
+        return max(self.dual.objective_unit, abs(self.value))
+
+    def report(self) -> Status | None:
+        """One line of the trace; why to stop here, if there is a reason."""
+        task, dual = self.task, self.dual
+        self.trace.add(
+            task.elapsed,
+            self.iterations,
+            dual.sense * (self.value + dual.constant),
+            self.relative_gap,
+            bound=dual.sense * (self.bound + dual.constant),
+            calls=self.calls,
+        )
+        if self.relative_gap <= task.tol:
+            return Status.SOLVED
+        if task.callback and task.callback(self.trace):
+            return Status.INTERRUPTED
+        if self.iterations >= self.limit:
+            return Status.MAX_ITER
+        if task.elapsed >= task.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """The best point, with what is known of it."""
+        return Solution(
+            values=self.dual.values(self.best),
+            status=status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message=f"{message}, {self.calls} evaluations; bound from the {self.kind}",
+            gradient=self.gradient,
+        )
