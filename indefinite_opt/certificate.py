@@ -16,10 +16,11 @@ from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.proxy_search import KernelBound
-from indefinite_opt.solution import Claim
+from indefinite_opt.solution import Claim, Witness
 from indefinite_opt.solver import Task, check_tolerance
 from indefinite_opt.solvers.highs import Highs
 from indefinite_opt.spectrum import norm_bound, zero_tolerance
@@ -111,7 +112,7 @@ class Certificate:
 
 def verify(
     problem: KernelProblem,
-    formulation: Formulation,
+    formulation: Formulation | str,
     values: Mapping[str, ArrayLike],
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
@@ -121,7 +122,7 @@ def verify(
     Parameters
     ----------
     problem : KernelProblem
-    formulation : Formulation
+    formulation : Formulation or str
     values : mapping of str to array_like
         One entry a declared variable.
     multipliers : mapping of str to array_like, optional
@@ -149,6 +150,7 @@ def verify(
     ('LOCAL', 'KKT residual')
     """
     check_tolerance(tol)
+    formulation = as_formulation(formulation)
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLine):
         shapes = {structure.variable: (structure.n,)}
@@ -172,12 +174,16 @@ def certify(
     multipliers: Values | None,
     tol: float,
     held: bool = False,
+    witness: Witness | None = None,
 ) -> Certificate:
-    """`verify` for numbers of the right names and shapes; `held`: to the multipliers, too."""
+    """`verify` for numbers of the right names and shapes; `held`: to the multipliers, too.
+
+    A `witness` of a bound is not believed: the bound is computed from it again.
+    """
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLine):
         task = Task(problem, formulation, structure, tol=tol)
-        return _certify_box(task, values[structure.variable], multipliers)
+        return _certify_box(task, values[structure.variable], multipliers, witness)
     if not multipliers:
         task = Task(problem, formulation, structure, tol=tol)
         multipliers = Highs().solve(task).multipliers
@@ -214,7 +220,9 @@ def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
     ]
 
 
-def _certify_box(task: Task, x: Array, given: Values | None) -> Certificate:
+def _certify_box(
+    task: Task, x: Array, given: Values | None, witness: Witness | None
+) -> Certificate:
     box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
     value, gradient = box.value_gradient(x)
     unit = box.gradient_unit(gradient)
@@ -235,7 +243,7 @@ def _certify_box(task: Task, x: Array, given: Values | None) -> Certificate:
 
     bound, gap = -np.inf, np.inf
     if box.is_convex:
-        bound = float(_lower_bound(task, x, value, gradient, value - tol * size))
+        bound = float(_lower_bound(task, x, value, gradient, value - tol * size, witness))
         gap = abs(value - bound)
     kkt = not reasons and stationarity <= tol and complementarity <= tol
     if given is not None and not reasons and not kkt:
@@ -251,7 +259,10 @@ def _certify_box(task: Task, x: Array, given: Values | None) -> Certificate:
         reasons += _convexity(box)
     elif not kkt:
         claim = Claim.FEASIBLE
-        reasons.append("The first-order conditions fail.")
+        failing = "Complementarity" if stationarity <= tol else "Stationarity"
+        reasons.append(f"The first-order conditions fail: {failing.lower()}.")
+        if np.isfinite(bound):
+            reasons.append(f"The bound leaves a duality gap of {gap / size:.2e}.")
     else:
         claim, reason = Claim.STATIONARY, "First-order conditions hold."
         if isinstance(box, BoxLineQP):
@@ -278,16 +289,21 @@ def _certify_box(task: Task, x: Array, given: Values | None) -> Certificate:
     )
 
 
-def _lower_bound(task: Task, x: Array, value: float, gradient: Array, wanted: float) -> float:
+def _lower_bound(
+    task: Task, x: Array, value: float, gradient: Array, wanted: float, witness: Witness | None
+) -> float:
     """A lower bound on a convex F; where a proxy kernel is chosen, more is done to reach `wanted`.
 
-    The tangent at x is enough near the optimum; the SVM of the proxy kernel says more elsewhere.
+    The tangent at x is enough near the optimum; the solver's own witness and the SVM of the proxy
+    kernel may say more elsewhere.
     """
     box = task.structure
     if isinstance(box, BoxLineQP):
         return box.dual_bound(x, gradient)
     proxy = cast("ProxyStructure", box)
     bound = proxy.dual_bound(x, value, gradient)
+    if bound < wanted and witness is not None:
+        bound = max(bound, proxy.tangent_bound(witness.points, witness.shares))
     if bound < wanted and np.isfinite(value):
         bound = max(bound, KernelBound(task).at(x, value, gradient, 0.1 * (value - wanted)))
     return bound

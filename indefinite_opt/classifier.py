@@ -82,7 +82,9 @@ class ProxyChange:
     The paper adds zzᵀ/(4ρ) to the training block of the full kernel and clips the full matrix:
     `joint`. The projected treatment applies to a new point's row what clipping does to a column
     that the eigenvectors of the training block know nothing else of: X₊X₊ᵀk, X₊ the eigenvectors
-    of positive eigenvalues of K₀ + zzᵀ/(4ρ).
+    of positive eigenvalues of K₀ + zzᵀ/(4ρ). A new point has no entry in z, so that a training
+    point's own row is treated like a new one's: what it gets differs from its row of K* by a
+    multiple of X₊X₊ᵀz, which vanishes as ρ grows.
 
     Attributes
     ----------
@@ -106,6 +108,11 @@ class ProxyChange:
     def eigen(self) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
         return ProxyOracle(self.problem.spectrum).eigen(self.z, min(self.rho, DEAREST))
+
+    @cached_property
+    def kernel(self) -> Array:
+        """K*, (n, n), formed when first read."""
+        return self.eigen.kernel()
 
     def projected(self, coef: Array) -> Array:
         """Coefficients that make X₊X₊ᵀk(·, x) from k(·, x)."""

@@ -401,10 +401,10 @@ def _toy_problem() -> iopt.KernelProblem:
     """A problem to show formulations on; only the symbols are shown.
 
     Indefinite, and large enough for small bounds on the weights. No two points are equal, which
-    keeps the hard margin bounded.
+    keeps the hard margin bounded; the kernel is so small that it lies in every ball.
     """
     X = np.random.default_rng(0).standard_normal((500, 3))
-    return iopt.KernelProblem.from_data(X, np.repeat([-1, 1], 250), "l1-gaussian")
+    return iopt.KernelProblem(1e-9 * iopt.kernels.get("l1-gaussian")(X), np.repeat([-1, 1], 250))
 
 
 def _given(**parameters: Any) -> dict[str, Any]:

@@ -232,10 +232,8 @@ Work = tuple[int, Callable[[], Split], list[tuple[Formulation, str]]]
 def _solver_names(formulation: Formulation, solvers: Sequence[str] | None) -> list[str]:
     if solvers is None:
         return [DEFAULT_SOLVERS[formulation.structure_type]]
-    for name in solvers:
-        solver_files.get(name)
     fitting = fitting_solvers(formulation)
-    return [name for name in dict.fromkeys(solvers) if name in fitting]
+    return [name for name in dict.fromkeys(solvers) if solver_files.get(name).name in fitting]
 
 
 HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -319,8 +317,8 @@ def warm_up(names: Iterable[str]) -> None:
     half = np.random.default_rng(0).standard_normal((12, 12))
     tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
     for name in names:
-        for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP"):
-            if name in fitting_solvers(formulation):
+        for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
+            if solver_files.get(name).name in fitting_solvers(formulation):
                 for problem in tiny:
                     # A solver that cannot run says so in its own cells.
                     with contextlib.suppress(*_FAILURES):

@@ -21,18 +21,14 @@ __all__ = ["semidefinite_refusal", "solve_convex"]
 Array = NDArray[np.float64]
 
 
-_SEMIDEFINITE = 100
-"""Points for which the semidefinite model of a proxy kernel fits into memory and patience."""
-
-
-def semidefinite_refusal(task: Task) -> str | None:
+def semidefinite_refusal(task: Task, most: int) -> str | None:
     """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
     n = task.problem.n
-    if not isinstance(task.structure, ProxyStructure) or n <= _SEMIDEFINITE:
+    if not isinstance(task.structure, ProxyStructure) or n <= most:
         return None
     return (
         f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
-        f"a reference for {_SEMIDEFINITE} points at most"
+        f"a reference for {most} points at most"
     )
 
 

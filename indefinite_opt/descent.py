@@ -44,6 +44,9 @@ _FACE, _SHARE_FACE, _OVERHEAD = 1280, 0.15, 5e5
 _ESCAPES = 100
 """Stationary points left along negative curvature before giving up."""
 
+_FINEST = 1e-16
+"""A residual smaller than this share of the unit is never asked for."""
+
 _REFRESHES = 100
 """Exact gradients before rounding is blamed."""
 
@@ -179,6 +182,8 @@ class Descent:
                 excess = self._complementarity() / (0.5 * task.tol)
                 if excess <= 1.0:
                     return Status.SOLVED
+                if target < _FINEST:
+                    return Status.INACCURATE
                 target *= max(0.5 / excess, 0.01)
             if self._stopped:
                 return Status.INTERRUPTED

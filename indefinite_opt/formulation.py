@@ -109,11 +109,13 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(content).hexdigest()[:8]
 
 
-def check_positive(argument: str, value: Any, *, infinite: bool = False) -> None:
+def check_positive(
+    argument: str, value: Any, *, infinite: bool = False, zero: bool = False
+) -> None:
     """Raise `ParameterError` unless value is a positive number, finite unless `infinite`."""
-    expected = "a positive number" + (" (inf allowed)" if infinite else "")
+    expected = "a positive number" + (" (inf allowed)" if infinite else " or 0" if zero else "")
     number = isinstance(value, int | float | np.integer | np.floating)
-    if isinstance(value, bool) or not number or not value > 0:
+    if isinstance(value, bool) or not number or not (value > 0 or (zero and value == 0)):
         raise ParameterError(argument, expected, repr(value))
     if np.isinf(value) and not infinite:
         raise ParameterError(argument, expected, repr(value))

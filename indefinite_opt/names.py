@@ -41,7 +41,8 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     # Of several calls in a row the function is no plain name but what comes before the last one.
     if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
         raise malformed
-    if any(word.arg is None for word in call.keywords):
+    words = [word.arg for word in call.keywords]
+    if None in words or len(set(words)) < len(words):
         raise malformed
     return name, {str(word.arg): _value(word.value, malformed) for word in call.keywords}
 
@@ -101,6 +102,8 @@ def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters
         fields = [field.name for field in dataclasses.fields(cls) if field.init]
     arguments = {**written, **parameters}
     for key in arguments:
+        if not fields:
+            raise ParameterError(kind, f"{name} without parameters", repr(text))
         if key not in fields:
             raise UnknownName(f"parameter of {name}", key, fields)
     return cls(**arguments)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.structure import BoxLineQP, Structure
 
 __all__ = ["Inner", "Program", "constants"]
@@ -120,19 +121,36 @@ class Program:
         return cp.Problem(goal, list(self.subject_to.values()))
 
     def set_values(self, values: Values) -> None:
-        """Give the declared variables values, for evaluation or as a start."""
+        """Give the declared variables values, for evaluation or as a start.
+
+        Raises
+        ------
+        ProblemError
+            For a missing name or a value that the variable cannot take.
+        """
         for name, variable in self.variables.items():
-            variable.value = np.reshape(values[name], variable.shape)
+            if name not in values:
+                raise ProblemError("values", f"a value of {name}", f"only {', '.join(values)}")
+            try:
+                variable.value = np.reshape(values[name], variable.shape)
+            except ValueError as error:
+                expected = f"numbers of shape {variable.shape}"
+                raise ProblemError(f"values[{name!r}]", expected, str(error)) from None
 
     def evaluate(self, values: Values) -> tuple[float, float]:
         """Objective and largest constraint violation at given values, from the declaration.
 
-        Of a max-min program at given values of the inner variable, too: nothing is minimised.
+        Of a max-min program at the given value of the inner variable, or else at its minimum.
         """
+        inner = self.inner
+        if inner is not None and inner.variable.name() not in values:
+            structure = cast("ProxyStructure", self.structure)
+            x = np.asarray(values[structure.variable], dtype=float)
+            values = {**values, inner.variable.name(): structure.proxy_kernel(x)}
         self.set_values(values)
         constraints = list(self.subject_to.values())
-        if self.inner is not None:
-            constraints += self.inner.subject_to.values()
+        if inner is not None:
+            constraints += inner.subject_to.values()
         violations = [float(np.max(constraint.violation())) for constraint in constraints]
         return float(self.objective.value), max(violations, default=0.0)
 

@@ -168,7 +168,7 @@ class ProxyEigen:
     vectors : (n, n) array
         X, orthonormal columns.
     along : (n,) array
-        a = Xᵀz.
+        a = Xᵀz; zero where the eigenvectors of K₀ were kept as they are, up to rounding of M.
     sigma : float
         σ = 1/(4ρ).
     """
@@ -219,10 +219,10 @@ class ProxyEigen:
         half += half.T.copy()
         H += sigma * half
         H += sigma * np.outer(mean, mean)
-        if fixed_distance:
-            w = self.vectors @ (self.along * spread)
-            total = float(self.along**2 @ spread)
-            H -= np.outer(2.0 * sigma / total * w, w)
+        total = float(self.along**2 @ spread)
+        if fixed_distance and total > 0.0:
+            w = self.vectors @ (self.along * spread) * np.sqrt(2.0 * sigma / total)
+            H -= np.outer(w, w)
         return H
 
 
@@ -293,6 +293,16 @@ class ProxyStructure(BoxLine):
         """
         start = self.kernel_value(x, value, gradient) - float(gradient @ x)
         return start + self.linear_minimum(gradient) - self.allowance(x)
+
+    def tangent_bound(self, points: Array, shares: Array) -> float:
+        """The tangents at several points, weighted and minimised over the feasible set exactly."""
+        level, slope, rounding = 0.0, np.zeros(self.n), 0.0
+        for x, share in zip(points, shares / float(shares.sum()), strict=True):
+            value, gradient = self.value_gradient(x)
+            level += share * (self.kernel_value(x, value, gradient) - float(gradient @ x))
+            slope += share * gradient
+            rounding = max(rounding, self.allowance(x))
+        return level + self.linear_minimum(slope) - rounding
 
     def allowance(self, x: Array) -> float:
         """What rounding can do to a bound from K*(x): n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).

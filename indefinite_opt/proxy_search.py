@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from indefinite_opt.descent import Descent
 from indefinite_opt.proxy import ProxyStructure
-from indefinite_opt.solution import Solution, Status, Trace
+from indefinite_opt.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
 
-__all__ = ["FINEST", "INNER_LIMIT", "KernelBound", "ProxySearch", "kernel_program"]
+__all__ = [
+    "FINEST",
+    "GradientSteps",
+    "KernelBound",
+    "ProxySearch",
+    "kernel_program",
+]
 
 Array = NDArray[np.float64]
 
@@ -30,8 +36,17 @@ _LEAST_CALLS = 50
 _BOUND_LIMIT = 20_000
 """Pair steps for a bound, and as many times ten for every point: any end of them is a bound."""
 
-INNER_LIMIT = 1_000_000
-"""Pair steps in a quadratic program inside a method, where rounding is to blame for more."""
+_ARMIJO = 1e-4
+"""Share of the decrease promised by the slope that a gradient step must keep."""
+
+_ROUNDING = 1e-11
+"""Share of F below which its changes mean little."""
+
+_GROWTH, _SHRINK = 1.5, 0.5
+"""Change of the step length after a step that was accepted, and after one that was not."""
+
+_SHORTEST = 1e-30
+"""A step this much shorter than the first is none."""
 
 
 def kernel_program(dual: ProxyStructure, K: Array) -> BoxLineQP:
@@ -81,7 +96,7 @@ class ProxySearch:
         The best point so far, F and ∇F there.
     bound : float
         The best lower bound on F.
-    kind : str
+    kind, witness : str, Witness
         Where that bound comes from.
     iterations, calls : int
         Iterations of the method, evaluations of F.
@@ -94,6 +109,7 @@ class ProxySearch:
         self.trace = Trace()
         self.iterations = self.calls = 0
         self.bound, self.kind = -np.inf, "none"
+        self.witness: Witness | None = None
         self.kernel_bound = KernelBound(task)
         self.best = self.dual.start() if task.start is None else task.start.copy()
         self.value, self.gradient = np.inf, np.zeros(self.dual.n)
@@ -105,7 +121,7 @@ class ProxySearch:
         value, gradient = self.dual.value_gradient(x)
         self.calls += 1
         bound = self.dual.dual_bound(x, value, gradient)
-        self.offer(bound, "linearisation")
+        self.offer(bound, "linearisation", Witness.of(x))
         if not feasible:
             return value, gradient
         # Of points as good as equal the one that proves more is the better one.
@@ -114,16 +130,16 @@ class ProxySearch:
             self.best, self.value, self.gradient, self._own = x, value, gradient, bound
         return value, gradient
 
-    def offer(self, bound: float, kind: str) -> None:
-        """Take a lower bound on F, if it is better than the best."""
-        if bound > self.bound:
-            self.bound, self.kind = bound, kind
+    def offer(self, bound: float, kind: str, witness: Witness) -> None:
+        """Take a lower bound on F and the points it comes from, if it is better than the best."""
+        if self.bound < bound < np.inf:
+            self.bound, self.kind, self.witness = bound, kind, witness
 
     def improve_bound(self) -> None:
         """The bound of the proxy kernel at the best point."""
-        accuracy = 0.1 * self.task.tol * self._size
+        accuracy = 0.1 * self.task.tol * abs(self.value)
         bound = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
-        self.offer(bound, "proxy kernel")
+        self.offer(bound, "proxy kernel", Witness.of(self.best))
 
     def improve_bound_sometimes(self) -> None:
         """The same at ever longer intervals, so that it costs a fixed share of all evaluations."""
@@ -132,9 +148,14 @@ class ProxySearch:
             self._next_bound = self.calls + max(_LEAST_CALLS, self.calls // 2)
 
     @property
+    def gap(self) -> float:
+        """Between the best point and the best bound."""
+        return max(self.value - self.bound, 0.0)
+
+    @property
     def relative_gap(self) -> float:
         """Gap between the best point and the best bound, the constant left out."""
-        return max(self.value - self.bound, 0.0) / self._size
+        return self.gap / self._size
 
     @property
     def _size(self) -> float:
@@ -152,7 +173,8 @@ class ProxySearch:
             bound=dual.sense * (self.bound + dual.constant),
             calls=self.calls,
         )
-        if self.relative_gap <= task.tol:
+        # Relative to F itself, however small: weights of 1e-9 are not as good as none.
+        if self.gap <= task.tol * abs(self.value):
             return Status.SOLVED
         if task.callback and task.callback(self.trace):
             return Status.INTERRUPTED
@@ -171,4 +193,57 @@ class ProxySearch:
             trace=self.trace,
             message=f"{message}, {self.calls} evaluations; bound from the {self.kind}",
             gradient=self.gradient,
+            witness=self.witness,
         )
+
+
+class GradientSteps:
+    """α ← P_A(α - t∇F(α)), t shortened until F falls.
+
+    Attributes
+    ----------
+    alpha, value, gradient
+        The current point, F and ∇F there.
+    spectral : bool
+        Start each search from the step of Barzilai & Borwein (1988), which knows the curvature
+        along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
+    """
+
+    def __init__(
+        self, search: ProxySearch, alpha: Array, value: float, gradient: Array, spectral: bool
+    ) -> None:
+        self.search, self.dual, self.spectral = search, search.dual, spectral
+        self.alpha, self.value, self.gradient = alpha, value, gradient
+        self._length = self._first = 1.0 / max(search.dual.problem.spectrum.maximum, 1e-12)
+
+    def step(self, direction: Array | None = None) -> bool:
+        """One step against ∇F, or another direction; False where none makes F fall."""
+        slope = self.gradient if direction is None else direction
+        while self._length > _SHORTEST * self._first:
+            alpha = self.dual.project(self.alpha - self._length * slope)
+            value, gradient = self.search.evaluate(alpha)
+            if self._accepts(alpha, value, gradient):
+                break
+            self._length *= _SHRINK
+        else:
+            return False
+        move, turn = alpha - self.alpha, gradient - self.gradient
+        self.alpha, self.value, self.gradient = alpha, value, gradient
+        curvature = float(move @ turn)
+        if self.spectral and curvature > 0.0:
+            self._length = float(move @ move) / curvature
+        else:
+            self._length *= _GROWTH
+        self._first = max(self._first, self._length)
+        return True
+
+    def _accepts(self, alpha: Array, value: float, gradient: Array) -> bool:
+        move = alpha - self.alpha
+        promised = float(self.gradient @ move)
+        if not promised < 0.0:
+            return False
+        if value <= self.value + _ARMIJO * promised:
+            return True
+        # Where F cannot tell any more its slope does (Hager & Zhang 2005).
+        level = value <= self.value + _ROUNDING * abs(self.value)
+        return level and float(gradient @ move) <= -0.5 * promised

@@ -123,6 +123,11 @@ def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: in
         raise ProblemError(
             "classifier", f"{problem.n} coefficients", f"{classifier.coef.size} coefficients"
         )
+    if classifier.change is not None and classifier.new_points == "joint":
+        raise ProblemError(
+            "classifier", "one that treats new points one by one", "the joint treatment",
+            'Draw classifier.with_new_points("projected") instead.',
+        )  # fmt: skip
     return problem.X
 
 

@@ -146,7 +146,7 @@ def solve_root(d, s, r, total, j, gaps, t):
     Returns
     -------
     float, float, float
-        λ, λ - d_j to full relative accuracy, and g'(λ).
+        λ; λ - d_j, off by at most a few eps·Σ|terms of g|/g'; and g'(λ).
     """
     last = j == r - 1
     if last:
@@ -319,7 +319,7 @@ def positive_part(u, poles, pole_of, sigma, epsilon, active, weights, d, s, gaps
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_roots(d, s, r, total, values, slopes, T):
-    """All r roots, g' there, and T[k, j] = 1/(d_k - λ_j)."""
+    """All r roots, g' there, and T[j, k] = 1/(d_k - λ_j)."""
     gaps, t = np.empty(r), np.empty(r)
     for j in range(r):
         values[j], _, slopes[j] = solve_root(d, s, r, total, j, gaps, t)

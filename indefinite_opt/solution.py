@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indefinite_opt.certificate import Certificate
     from indefinite_opt.classifier import Classifier
 
-__all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace"]
+__all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace", "Witness"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
@@ -109,6 +109,26 @@ class Optimum:
     values: Values = field(repr=False)
 
 
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Points whose tangents prove a bound on a convex F: anybody can compute it again from them.
+
+    Attributes
+    ----------
+    points : (m, n) array
+    shares : (m,) array
+        Nonnegative weights of the tangents, of sum 1.
+    """
+
+    points: Array
+    shares: Array
+
+    @classmethod
+    def of(cls, point: Array) -> Witness:
+        """The tangent at one point."""
+        return cls(point[None, :], np.ones(1))
+
+
 @dataclass
 class Solution:
     """A solver's answer in the letters of the declared program.
@@ -129,6 +149,8 @@ class Solution:
         ∇F at the values, if the solver has it from `BoxLineQP.gradient` itself.
     optima : tuple of Optimum
         The different ends of a search from several starts, the best first.
+    witness : Witness or None
+        Where the solver's own bound comes from.
     """
 
     values: Values
@@ -139,6 +161,7 @@ class Solution:
     message: str = ""
     gradient: Array | None = None
     optima: tuple[Optimum, ...] = ()
+    witness: Witness | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import certify
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
 from indefinite_opt.formulation import Formulation
-from indefinite_opt.formulations import known
-from indefinite_opt.names import instantiate
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution
@@ -116,9 +115,10 @@ def solve_path(
     max_iter: int | None = None,
     seed: int | None = None,
 ) -> list[Result]:
-    """Solve formulations that differ in C, μ or β one after the other, reusing what they share.
+    """Solve formulations that differ in C, μ, β, ρ or r one after the other; reuse what they share.
 
-    `highs` keeps its matrix and basis, `osqp` its factorised model. The others start each problem
+    `highs` keeps its matrix and basis, `osqp` its factorised model, `newton` its second derivatives
+    as long as they serve (vary C in the inner loop of a grid). The others start each problem
     at the solution before it; `smo`, the default for quadratic programs, first moves the weights
     at the bound along with it and the free weights as these demand. Parameters as in `solve`;
     `time_limit` is for each formulation.
@@ -182,7 +182,7 @@ def _solve(
     if refusal is not None:
         raise IncompatibleSolver(
             f"{chosen.name} cannot solve {formulation} on this problem: {refusal}. "
-            f"Solvers that can: {', '.join(_willing(task))}."
+            f"Solvers that can: {', '.join(_willing(task)) or 'none'}."
         )
     if session is None:
         session = chosen.session()
@@ -205,7 +205,7 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         multipliers=multipliers,
         objective=objective,
         status=solution.status,
-        solver=solver.name,
+        solver=str(solver),
         seconds=task.elapsed,
         residual=residual,
         iterations=solution.iterations,
@@ -213,7 +213,9 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         message=solution.message,
         optima=solution.optima,
         _classify=lambda: formulation.classifier(problem, values),
-        _certify=lambda: certify(problem, formulation, values, recovered, task.tol),
+        _certify=lambda: certify(
+            problem, formulation, values, recovered, task.tol, witness=solution.witness
+        ),
     )
 
 
@@ -251,7 +253,8 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
     except (TypeError, ValueError) as error:
         raise ProblemError("start", f"{structure.n} finite numbers", str(error)) from None
     if x.shape != (structure.n,) or not np.all(np.isfinite(x)):
-        raise ProblemError("start", f"{structure.n} finite numbers", f"shape {x.shape}")
+        came = f"shape {x.shape}" if x.shape != (structure.n,) else "NaN or infinite ones"
+        raise ProblemError("start", f"{structure.n} finite numbers", came)
     return structure.project(x)
 
 
@@ -278,17 +281,6 @@ def check_seed(seed: int) -> None:
 def is_whole(value: object) -> bool:
     """Whether value is an integer, and no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
-    """A formulation object from itself, its class, or its name with parameters."""
-    if isinstance(formulation, Formulation):
-        return formulation
-    if isinstance(formulation, type) and issubclass(formulation, Formulation):
-        return formulation()
-    if isinstance(formulation, str):
-        return instantiate("formulation", known(), formulation)
-    raise ParameterError("formulation", "a formulation or its name", repr(formulation))
 
 
 def fitting_solvers(formulation: Formulation | type[Formulation] | str | None = None) -> list[str]:

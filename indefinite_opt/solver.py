@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solution import Claim, Solution, Trace
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
@@ -120,6 +120,15 @@ class Solver(ABC):
     needs_convex: ClassVar[bool]
     claims: ClassVar[Claim]
 
+    def __str__(self) -> str:
+        # Different solvers have different titles: parameters that are not as usual are shown.
+        parameters = getattr(self, "__dataclass_fields__", {})
+        values = {key: (getattr(self, key), parameters[key].default) for key in parameters}
+        shown = ", ".join(
+            f"{key}={short(value)}" for key, (value, usual) in values.items() if value != usual
+        )
+        return f"{self.name}({shown})" if shown else self.name
+
     def unavailable(self) -> str | None:
         """Why this solver cannot run on this machine, or None."""
         return None
@@ -133,6 +142,11 @@ class Solver(ABC):
         if not isinstance(structure, self.accepts):
             wanted = " or ".join(_READABLE[kind] for kind in self.accepts)
             return f"it solves {wanted}, and this is {_READABLE[type(structure)]}"
+        if isinstance(structure, ProxyStructure) and not task.problem.curvature_known:
+            return (
+                "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
+                "leave out cache_mb"
+            )
         if self.needs_convex and not structure.is_convex:
             return f"it solves convex programs, and this one {_witness(structure)}"
         return None

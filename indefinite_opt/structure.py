@@ -145,7 +145,7 @@ class BoxLineQP(BoxLine):
         if np.isinf(self.upper):
             return 4.0 * float(x @ x)
         count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
-        return count * self.upper**2
+        return count * self.upper * self.upper
 
     def convexified(self) -> tuple[Array, Array, float]:
         """H̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀH̃x + q̃ᵀx + constant on the lines.

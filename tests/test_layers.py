@@ -21,7 +21,7 @@ ORDER = (
     "notation", "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
     "confidence", "solution", "formulation", "formulations", "solver", "cvxpy_backend",
     "smo_loops", "descent", "proxy_search", "solvers", "certificate", "solve",
-    "plots", "regions", "report", "compare", "__init__", "cli",
+    "plots", "convergence", "regions", "report", "compare", "__init__", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

@@ -147,7 +147,7 @@ def test_things_that_are_no_problem(problem: Any) -> None:
 
 NUMBERS = {
     "SVMDual": "C", "SpectrumSVM": "C", "LPSVM": "C", "ConvexHullDual": "mu",
-    "GuoSchuurmansQP": "beta", "GuoSchuurmansLP": "beta",
+    "GuoSchuurmansQP": "beta", "GuoSchuurmansLP": "beta", "LussDual": "rho", "LussBall": "C",
 }  # fmt: skip
 
 
@@ -714,9 +714,9 @@ def test_the_certificate_is_computed_when_read(
     calls: list[str] = []
     original = solve_module.certify
 
-    def counting(problem: Any, formulation: Any, *rest: Any) -> Any:
+    def counting(problem: Any, formulation: Any, *rest: Any, **named: Any) -> Any:
         calls.append(str(formulation))
-        return original(problem, formulation, *rest)
+        return original(problem, formulation, *rest, **named)
 
     monkeypatch.setattr(solve_module, "certify", counting)
     result = iopt.solve(sigmoid_problem, "SVMDual")

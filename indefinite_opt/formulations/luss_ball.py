@@ -77,8 +77,8 @@ class LussBall(Formulation):
 
     def __post_init__(self) -> None:
         check_positive("C", self.C)
-        if self.radius is not None and self.radius != 0.0:
-            check_positive("radius", self.radius)
+        if self.radius is not None:
+            check_positive("radius", self.radius, zero=True)
         check_choice("new_points", self.new_points, TREATMENTS)
 
     @staticmethod

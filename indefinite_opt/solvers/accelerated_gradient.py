@@ -17,11 +17,11 @@ _MAX_ITER = 100_000
 _GROWTH, _SHRINK = 1.1, 0.5
 """Change of the step length after one that was accepted, and after one that was not."""
 
-_ROUNDING = 1e-14
-"""Share of F by which the test of a step may fail: it compares numbers that are almost equal."""
+_ROUNDING = 1e-11
+"""Share of F below which its changes mean little."""
 
 _STALLS = 50
-"""Restarts in a row without a better value before rounding is blamed."""
+"""Restarts in a row without a better bound or value before rounding is blamed."""
 
 
 class AcceleratedGradient(Solver):
@@ -66,19 +66,24 @@ class _Run:
             if status is not None:
                 return status
             search.iterations += 1
+            best, bound = search.value, search.bound
             while True:
                 new = dual.project(at - t * at_gradient)
                 move = new - at
                 new_value, new_gradient = search.evaluate(new)
-                bound = at_value + float(at_gradient @ move) + 0.5 / t * float(move @ move)
-                if new_value <= bound + _ROUNDING * max(1.0, abs(at_value)):
+                square = float(move @ move) / t
+                if new_value <= at_value + float(at_gradient @ move) + 0.5 * square:
+                    break
+                # Where F cannot tell any more its gradient does.
+                level = abs(new_value - at_value) <= _ROUNDING * abs(at_value)
+                if level and float((new_gradient - at_gradient) @ move) <= square:
                     break
                 t *= _SHRINK
-            best = search.value
             uphill = float(at_gradient @ (new - x)) > 0.0
-            if uphill or new_value > value:
+            if uphill or new_value > value + _ROUNDING * abs(value):
                 self.restarts += 1
-                stalls = 0 if min(new_value, value) < best else stalls + 1
+                closed = best - search.value + search.bound - bound
+                stalls = 0 if closed > _ROUNDING * abs(best) else stalls + 1
                 if stalls > _STALLS:
                     search.improve_bound()
                     return search.report() or Status.INACCURATE

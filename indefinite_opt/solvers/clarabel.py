@@ -12,6 +12,9 @@ from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["Clarabel"]
 
+_SEMIDEFINITE = 50
+"""Points for which the semidefinite model of a proxy kernel takes seconds."""
+
 
 class Clarabel(Solver):
     """Interior point (Goulart & Chen); accurate, O(n³) an iteration."""
@@ -22,7 +25,7 @@ class Clarabel(Solver):
     claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
-        return super().refusal(task) or semidefinite_refusal(task)
+        return super().refusal(task) or semidefinite_refusal(task, _SEMIDEFINITE)
 
     def solve(self, task: Task) -> Solution:
         # The gap of the relaxed problem is asked for tighter than tol: ours is stricter.

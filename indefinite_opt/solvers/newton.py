@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from indefinite_opt.blas import few_threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.proxy import ProxyBall, ProxyDual
-from indefinite_opt.proxy_search import FINEST, INNER_LIMIT, ProxySearch, kernel_program
+from indefinite_opt.proxy_search import (
+    FINEST,
+    GradientSteps,
+    ProxySearch,
+    kernel_program,
+)
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -21,6 +26,9 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 1000
 
+_LOOK, _MODEL = 8, 0.06
+"""Gradient steps to look back on, and how many, as a share of n, cost as much as a model."""
+
 _STALE = 0.3
 """The second derivatives are kept as long as they cut the residual to this share."""
 
@@ -29,6 +37,9 @@ _ARMIJO = 0.1
 
 _INNER = 0.03
 """Tolerance of a quadratic program, as a share of the residual of the problem itself."""
+
+_INNER_STEPS = 100_000
+"""Pair steps in a quadratic program, and 100 for every point: rounding is to blame for more."""
 
 _ROUNDING = 1e-12
 """Share of F below which its changes mean nothing."""
@@ -79,7 +90,8 @@ def _finish(run: _Run) -> Solution:
             status = run.solve()
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return run.search.solution(status, f"{run.search.iterations} steps, {run.models} models")
+    steps = f"{run.search.iterations} steps ({run.gradient_steps} of the gradient)"
+    return run.search.solution(status, f"{steps}, {run.models} models")
 
 
 class _Run:
@@ -87,7 +99,7 @@ class _Run:
         self.task = task
         self.search = search = ProxySearch(task, _MAX_ITER)
         self.dual = search.dual
-        self.models = 0
+        self.models = self.gradient_steps = 0
         self.exact = False
         self.model: BoxLineQP | None = None
         self.alpha = search.best
@@ -108,13 +120,14 @@ class _Run:
         search = self.search
         residual = self._residual(self.alpha, self.gradient)
         while True:
-            status = search.report()
+            fresh = self.model is None
+            status = self._descend() if fresh else search.report()
             if status is not None:
                 return status
-            search.iterations += 1
-            fresh = self.model is None
             if fresh:
+                residual = self._residual(self.alpha, self.gradient)
                 self._build()
+            search.iterations += 1
             moved = self._step(residual)
             before, residual = residual, self._residual(self.alpha, self.gradient)
             if moved == 0.0 and fresh:
@@ -129,6 +142,28 @@ class _Run:
         first_order = self.dual.first_order(alpha, gradient)
         return first_order.residual / self.dual.gradient_unit(gradient)
 
+    def _descend(self) -> Status | None:
+        """Gradient steps, as long as they promise to close the gap sooner than a model would."""
+        search = self.search
+        steps = GradientSteps(search, self.alpha, self.value, self.gradient, spectral=True)
+        gaps: list[float] = []
+        while True:
+            status = search.report()
+            if status is not None:
+                return status
+            if len(gaps) > _LOOK:
+                rate = (gaps[-1 - _LOOK] - gaps[-1]) / _LOOK
+                if gaps[-1] > rate * (_LOOK + _MODEL * self.dual.n):
+                    break
+            if not steps.step():
+                break
+            search.iterations += 1
+            self.gradient_steps += 1
+            wanted = max(self.task.tol * abs(search.value), 1e-300)
+            gaps.append(float(np.log(max(search.gap, 1e-300) / wanted)))
+        self.alpha, self.value, self.gradient = steps.alpha, steps.value, steps.gradient
+        return None
+
     def _build(self) -> None:
         self.model = kernel_program(self.dual, self.dual.second_derivative(self.alpha))
         self.models += 1
@@ -140,16 +175,22 @@ class _Run:
         tilt = self.gradient - model.gradient(self.alpha)
         tol = FINEST if self.exact else max(_INNER * min(residual, 1.0), FINEST)
         inner = replace(
-            self.task, problem=model.problem, structure=model, tol=tol, max_iter=INNER_LIMIT
+            self.task,
+            problem=model.problem,
+            structure=model,
+            tol=tol,
+            max_iter=_INNER_STEPS + 100 * self.dual.n,
         )
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
         run.to_stationarity()
         direction = run.alpha - self.alpha
-        slope = float(self.gradient @ direction)
-        if slope >= 0.0:
-            return 0.0
+        # The multiplier of the line takes the part across it out, and with it its rounding.
+        reduced = self.dual.first_order(self.alpha, self.gradient).reduced
+        slope = min(float(reduced @ direction), 0.0)
         if self._accept(run.alpha, _ARMIJO * slope, residual):
             return 1.0
+        if slope == 0.0:
+            return 0.0
         length = self._search_line(direction, slope)
         return length if self._accept(self.alpha + length * direction, 0.0, residual) else 0.0
 

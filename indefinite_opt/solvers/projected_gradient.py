@@ -5,27 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_choice
 from indefinite_opt.proxy import ProxyBall, ProxyDual
-from indefinite_opt.proxy_search import ProxySearch
+from indefinite_opt.proxy_search import GradientSteps, ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
 
 __all__ = ["ProjectedGradient"]
 
+Array = NDArray[np.float64]
+
 _MAX_ITER = 100_000
-
-_GROWTH, _SHRINK = 1.5, 0.5
-"""Change of the step length after one that was accepted, and after one that was not."""
-
-_ARMIJO = 1e-4
-"""Share of the decrease promised by the slope that a step must keep."""
-
-_SHORTEST = 1e-30
-"""A step this much shorter than the first is none."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +31,10 @@ class ProjectedGradient(Solver):
 
     Parameters
     ----------
-    step : {"search", "diminishing"}
-        `search` shortens t until f grows, and lengthens it otherwise; `diminishing` is the
-        subgradient method, t = ‖(C, ..., C)‖/(‖∇f‖√k), which does not look at f.
+    step : {"search", "spectral", "diminishing"}
+        `search` shortens t until f grows, and lengthens it otherwise; `spectral` starts from the
+        step of Barzilai & Borwein instead; `diminishing` is the subgradient method,
+        t = ‖(C, ..., C)‖/(‖∇f‖√k), which does not look at f.
     smoothing : float
         ε of the smoothed gradient of section 3, 0 for the exact one. f is differentiable (Ying,
         Campbell & Girolami 2009), so that nothing calls for ε > 0 but the paper's Figure 1. Values
@@ -55,7 +50,7 @@ class ProjectedGradient(Solver):
     claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
-        check_choice("step", self.step, ("search", "diminishing"))
+        check_choice("step", self.step, ("search", "spectral", "diminishing"))
         number = isinstance(self.smoothing, int | float) and not isinstance(self.smoothing, bool)
         if not (number and 0.0 <= self.smoothing < np.inf):
             raise ParameterError("smoothing", "a number of at least 0", repr(self.smoothing))
@@ -66,64 +61,46 @@ class ProjectedGradient(Solver):
         return super().refusal(task)
 
     def solve(self, task: Task) -> Solution:
-        run = _Run(task, self.smoothing)
+        run = _Run(task, self)
         try:
             with few_threads(task.problem.n):
-                status = run.search_steps() if self.step == "search" else run.fixed_steps()
+                status = run.solve()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         return run.search.solution(status, f"{run.search.iterations} steps")
 
 
 class _Run:
-    def __init__(self, task: Task, smoothing: float) -> None:
-        self.search = search = ProxySearch(task, _MAX_ITER)
-        self.dual = search.dual
-        self.smoothing = smoothing
-        self.alpha = search.best
-        self.value, self.gradient = search.evaluate(self.alpha)
+    def __init__(self, task: Task, options: ProjectedGradient) -> None:
+        self.search = ProxySearch(task, _MAX_ITER)
+        self.dual = self.search.dual
+        self.options = options
+        start = self.search.best
+        point = start, *self.search.evaluate(start)
+        self.steps = GradientSteps(self.search, *point, spectral=options.step == "spectral")
 
-    def _direction(self) -> np.ndarray:
-        """∇F at α, smoothed if asked for."""
-        if self.smoothing == 0.0:
-            return self.gradient
+    def solve(self) -> Status:
+        search = self.search
+        while True:
+            search.improve_bound_sometimes()
+            status = search.report()
+            if status is not None:
+                return status
+            search.iterations += 1
+            direction = self._smoothed() if self.options.smoothing > 0.0 else None
+            if self.options.step == "diminishing":
+                self._fixed_step(self.steps.gradient if direction is None else direction)
+            elif not self.steps.step(direction):
+                search.improve_bound()
+                return search.report() or Status.INACCURATE
+
+    def _smoothed(self) -> Array:
         self.search.calls += 1
-        return self.dual.value_gradient(self.alpha, self.smoothing)[1]
+        return self.dual.value_gradient(self.steps.alpha, self.options.smoothing)[1]
 
-    def _next(self) -> Status | None:
-        self.search.improve_bound_sometimes()
-        status = self.search.report()
-        self.search.iterations += 1
-        return status
-
-    def search_steps(self) -> Status:
-        longest = t = 1.0 / max(self.dual.problem.spectrum.maximum, 1e-12)
-        while True:
-            status = self._next()
-            if status is not None:
-                return status
-            slope = self._direction()
-            while True:
-                alpha = self.dual.project(self.alpha - t * slope)
-                value, gradient = self.search.evaluate(alpha)
-                promised = float(self.gradient @ (alpha - self.alpha))
-                if value <= self.value + _ARMIJO * promised and promised < 0.0:
-                    break
-                if t < _SHORTEST * longest:
-                    self.search.improve_bound()
-                    return self.search.report() or Status.INACCURATE
-                t *= _SHRINK
-            self.alpha, self.value, self.gradient = alpha, value, gradient
-            t *= _GROWTH
-            longest = max(longest, t)
-
-    def fixed_steps(self) -> Status:
+    def _fixed_step(self, direction: Array) -> None:
+        steps, k = self.steps, self.search.iterations
         width = self.dual.upper * np.sqrt(self.dual.n)
-        while True:
-            status = self._next()
-            if status is not None:
-                return status
-            slope = self._direction()
-            t = width / (float(np.linalg.norm(slope)) or 1.0) / np.sqrt(self.search.iterations)
-            self.alpha = self.dual.project(self.alpha - t * slope)
-            self.value, self.gradient = self.search.evaluate(self.alpha)
+        length = width / (float(np.linalg.norm(direction)) or 1.0) / np.sqrt(k)
+        steps.alpha = self.dual.project(steps.alpha - length * direction)
+        steps.value, steps.gradient = self.search.evaluate(steps.alpha)

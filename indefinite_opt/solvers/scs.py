@@ -12,6 +12,9 @@ from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["SCS"]
 
+_SEMIDEFINITE = 100
+"""Points for which the semidefinite model of a proxy kernel takes seconds."""
+
 
 class SCS(Solver):
     """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
@@ -22,7 +25,7 @@ class SCS(Solver):
     claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
-        return super().refusal(task) or semidefinite_refusal(task)
+        return super().refusal(task) or semidefinite_refusal(task, _SEMIDEFINITE)
 
     def solve(self, task: Task) -> Solution:
         options = {

@@ -1,0 +1,253 @@
+"""Numbers the Luss-d'Aspremont dual is held to; run `python benchmarks/luss.py`.
+
+Every ratio compares calls in this one process on the same matrices. The peers, in `luss_peers.py`,
+are the paper's two methods written plainly with a full eigendecomposition for every evaluation.
+Digits are USPS where `INDEFINITE_OPT_DATA` names a folder that has them, else scikit-learn's with
+pixels flipped at random. Kernels: sigmoid on noisy points in ten dimensions, Simpson score on
+binarised digits, Epanechnikov on the same points as the sigmoid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import luss_peers
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import indefinite_opt as iopt
+from indefinite_opt.convergence import convergence_figure
+from indefinite_opt.proxy import ProxyOracle
+
+KERNELS = ("sigmoid", "simpson", "epanechnikov")
+C, RHO = 1.0, 1.0
+
+
+def binarised(X: np.ndarray) -> np.ndarray:
+    """1.0 where a pixel is nearer to black than to white."""
+    return np.greater(2.0 * X, X.min() + X.max()).astype(float)
+
+
+def digits(n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """n binary images of two groups of digits."""
+    source = "usps" if "INDEFINITE_OPT_DATA" in os.environ else "digits"
+    sets = [iopt.datasets.load(f"{source}-{pair}") for pair in ("3-5", "4-6")]
+    sets = sets[:1] if n <= len(sets[0].y) else sets
+    X = np.vstack([binarised(data.X) for data in sets])
+    y = np.concatenate([np.where(data.y == data.y[0], 1, -1) for data in sets])
+    rows = generator.permutation(np.resize(generator.permutation(len(y)), max(n, len(y))))[:n]
+    chosen = X[rows]
+    if n > len(y):
+        chosen = np.abs(chosen - (generator.random(chosen.shape) < 0.05))
+    return chosen, y[rows]
+
+
+def instance(kernel: str, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Kernel matrix and labels."""
+    generator = np.random.default_rng(seed)
+    if kernel == "simpson":
+        X, y = digits(n, generator)
+    else:
+        X = generator.standard_normal((n, 10))
+        noise = 0.5 * generator.standard_normal(n)
+        y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
+    return iopt.kernels.get(kernel)(X), y
+
+
+def seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def full_evaluation(problem: iopt.KernelProblem, z: np.ndarray) -> tuple[float, np.ndarray]:
+    """Change of ρ‖M₊‖² and M₊z by a full eigendecomposition."""
+    values, vectors = np.linalg.eigh(problem.K + np.outer(z, z) / (4.0 * RHO))
+    up = np.maximum(values, 0.0)
+    clipped = np.maximum(problem.spectrum.values, 0.0)
+    return RHO * float(up @ up - clipped @ clipped), vectors @ (up * (vectors.T @ z))
+
+
+def oracle(sizes: list[int], runs: int) -> None:
+    """Value and gradient at the same z: secular equation against a full eigendecomposition."""
+    print("\n## One evaluation of value and gradient at the optimum, one BLAS thread\n")
+    print(
+        "| n | kernel | eigenvalues > 0, < 0 | eigh ms | oracle ms | ratio | value differs ", end=""
+    )
+    print("| gradient differs |\n" + "|---" * 8 + "|")
+    ratios = []
+    for n in sizes:
+        for kernel in KERNELS:
+            problem = iopt.KernelProblem(*instance(kernel, n))
+            z = problem.y * iopt.solve(problem, iopt.LussDual(C, RHO)).values["alpha"]
+            evaluate = partial(ProxyOracle(problem.spectrum), z, RHO)
+            full = partial(full_evaluation, problem, z)
+            with threadpool_limits(1, user_api="blas"):
+                (change, product), (ours, gradient) = full(), evaluate()
+                slow = float(np.median([seconds(full) for _ in range(runs)]))
+                fast = float(np.median([seconds(evaluate) for _ in range(20 * runs)]))
+            value_error = abs(ours - change) / abs(change)
+            gradient_error = np.abs(gradient - product).max() / np.abs(product).max()
+            ratios.append(slow / fast)
+            inertia = problem.spectrum.inertia
+            print(f"| {n} | {kernel} | {inertia.positive}, {inertia.negative} ", end="")
+            print(f"| {1e3 * slow:.1f} | {1e3 * fast:.3f} | {slow / fast:.0f} ", end="")
+            print(f"| {value_error:.0e} | {gradient_error:.0e} |")
+    print(f"\nMedian ratio {np.median(ratios):.0f}, least {min(ratios):.0f} (to meet: median 20)")
+
+
+def decomposed(K: np.ndarray, y: np.ndarray) -> tuple[iopt.KernelProblem, float]:
+    """A new problem, and the seconds that its eigendecomposition took."""
+    problem = iopt.KernelProblem(K, y)
+    began = time.perf_counter()
+    _ = problem.spectrum
+    return problem, time.perf_counter() - began
+
+
+def against_peers(n: int, limit: float) -> None:
+    """Relative gap 1e-6: the default solver against the paper's methods."""
+    print(f"\n## n = {n}, C = {C:g}, ρ = {RHO:g}, relative gap 1e-6\n")
+    print("newton: with the eigendecomposition of a new problem, the median of 5. ", end="")
+    print(f"Peers are stopped after {limit:g} s.\n")
+    print("| kernel | newton s | of it eigh | peer | s | evaluations | gap reached | ratio |")
+    print("|---" * 8 + "|")
+    for kernel in KERNELS:
+        K, y = instance(kernel, n)
+        times, shares = [], []
+        for _ in range(5):
+            problem, share = decomposed(K, y)
+            shares.append(share)
+            times.append(share + iopt.solve(problem, iopt.LussDual(C, RHO)).seconds)
+        ours = float(np.median(times))
+        for name in ("accpm", "projected_gradient"):
+            peer = getattr(luss_peers, name)
+            began = time.perf_counter()
+            outcome = peer(K, problem.y, C, RHO, tol=1e-6, max_iter=100_000, time_limit=limit)
+            spent = time.perf_counter() - began
+            gap = min(record.gap for record in outcome.trace)
+            more = "" if gap <= 1e-6 else "> "
+            print(
+                f"| {kernel} | {ours:.2f} | {np.median(shares):.2f} | {name} | {spent:.1f} ", end=""
+            )
+            print(f"| {outcome.calls} | {gap:.0e} | {more}{spent / ours:.0f} |", flush=True)
+    print("\nTo meet: 50 against accpm, 20 against projected_gradient.")
+
+
+def growth(sizes: list[int]) -> None:
+    """Seconds to relative gap 1e-4 after the eigendecomposition, and how they grow."""
+    print("\n## Relative gap 1e-4, seconds after the eigendecomposition, all threads\n")
+    print(
+        "| kernel | " + " | ".join(f"n = {n}" for n in sizes) + " | exponent | eigh at the last |"
+    )
+    print("|---" * (len(sizes) + 3) + "|")
+    for kernel in KERNELS:
+        times = []
+        for n in sizes:
+            problem, decomposition = decomposed(*instance(kernel, n))
+            times.append(iopt.solve(problem, iopt.LussDual(C, RHO), tol=1e-4).seconds)
+        exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+        row = " | ".join(f"{t:.2f}" for t in times)
+        print(f"| {kernel} | {row} | {exponent:.2f} | {decomposition:.1f} |")
+    print("\nTo meet: 120 s at n = 3000.")
+
+
+def convergence(sizes: list[int], folder: Path) -> None:
+    """The paper's Figure 1: gap against iteration, and how straight the line is."""
+    print("\n## ACCPM, log gap against iteration (the paper: 1e4 to 1e-4 within 200 iterations)\n")
+    print(
+        "| n | kernel | iterations to relative 1e-6 | gap first, last | iterations to gap 1e-4 ",
+        end="",
+    )
+    print("| decades an iteration | R² |\n" + "|---" * 7 + "|")
+    for n in sizes:
+        results = {}
+        for kernel in KERNELS:
+            problem = iopt.KernelProblem(*instance(kernel, n))
+            result = iopt.solve(problem, iopt.LussDual(C, RHO), solver="accpm", tol=1e-6)
+            results[f"{kernel}, accpm"] = result
+            trace = result.trace
+            gap, at = np.array(trace.gap), np.array(trace.iterations)
+            log = np.log10(np.maximum(gap, 1e-300))
+            slope, offset = np.polyfit(at, log, 1)
+            straight = 1.0 - np.var(log - slope * at - offset) / np.var(log)
+            small = at[gap <= 1e-4]
+            print(
+                f"| {n} | {kernel} | {result.iterations} ({result.status}) | {gap[0]:.0e}, ", end=""
+            )
+            print(f"{gap[-1]:.0e} | {small[0] if small.size else 'not reached'} ", end="")
+            print(f"| {-slope:.3f} | {straight:.3f} |")
+        problem = iopt.KernelProblem(*instance("simpson", n))
+        for label, solver in (
+            ("projected gradient", "projected-gradient"),
+            ("smoothed gradient", "projected-gradient(smoothing=0.01)"),
+            ("subgradient", "projected-gradient(step=diminishing)"),
+            ("accelerated gradient", "accelerated-gradient"),
+        ):
+            results[f"simpson, {label}"] = iopt.solve(
+                problem, iopt.LussDual(C, RHO), solver=solver, max_iter=1000
+            )
+        path = folder / f"luss-convergence-{n}.png"
+        convergence_figure(results).savefig(path, dpi=150)
+        print(f"\nPicture: {path}\n")
+
+
+def grid(n: int) -> None:
+    """A grid of C and ρ along a path against separate solves."""
+    bounds, prices = np.geomspace(0.01, 10.0, 10), np.geomspace(0.01, 100.0, 10)
+    print(f"\n## A grid of 10 C × 10 ρ, n = {n}: solve_path against 100 separate solves\n")
+    print("| kernel | separate s | path s | ratio | objectives differ |\n|---|---|---|---|---|")
+    for kernel in KERNELS:
+        K, y = instance(kernel, n)
+        cells = [
+            iopt.LussDual(float(bound), float(price))
+            for i, price in enumerate(prices)
+            for bound in (bounds if i % 2 == 0 else bounds[::-1])
+        ]
+        began = time.perf_counter()
+        alone = [iopt.solve(iopt.KernelProblem(K, y), cell).objective for cell in cells]
+        separate = time.perf_counter() - began
+        began = time.perf_counter()
+        path = iopt.solve_path(iopt.KernelProblem(K, y), cells)
+        together = time.perf_counter() - began
+        differs = max(
+            abs(result.objective - other) / max(1.0, abs(other))
+            for result, other in zip(path, alone, strict=True)
+        )
+        print(
+            f"| {kernel} | {separate:.1f} | {together:.1f} | {separate / together:.1f} "
+            f"| {differs:.0e} |"
+        )
+    print("\nTo meet: 5.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    tables = ("oracle", "peers", "growth", "convergence", "grid")
+    parser.add_argument("--quick", action="store_true", help="small sizes, a minute or so")
+    parser.add_argument("--only", nargs="+", choices=tables, default=tables)
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds for each peer")
+    parser.add_argument("--pictures", type=Path, default=Path("."), help="folder for the figures")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    warm = iopt.KernelProblem(*instance("sigmoid", 60))
+    for solver in ("newton", "accpm", "projected-gradient"):
+        iopt.solve(warm, iopt.LussDual(), solver=solver)
+    if "oracle" in arguments.only:
+        oracle([200] if quick else [400, 800, 1600], runs=3)
+    if "peers" in arguments.only:
+        against_peers(150 if quick else 767, 10.0 if quick else arguments.limit)
+    if "growth" in arguments.only:
+        growth([100, 200] if quick else [400, 767, 1500, 3000])
+    if "convergence" in arguments.only:
+        convergence([60] if quick else [200, 767], arguments.pictures)
+    if "grid" in arguments.only:
+        grid(100 if quick else 767)
+
+
+if __name__ == "__main__":
+    main()

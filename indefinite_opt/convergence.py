@@ -1,0 +1,67 @@
+"""How the gap of an iterative method closes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.plots import styled
+from indefinite_opt.solution import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["convergence_figure"]
+
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
+_LINES = ("-", "--", "-.", ":")
+
+
+@styled
+def convergence_figure(results: Mapping[str, Result], relative: bool = False) -> Figure:
+    """Gap between value and bound on a logarithmic axis, against iterations and against seconds.
+
+    A straight line in the left panel is linear convergence. Luss & d'Aspremont (2007), Figure 1.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        Solved by methods that report a bound; the keys become the legend.
+    relative : bool
+        Divide by what relative gaps are divided by: the objective without its constant, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        If a result has no bound in its trace.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for i, (name, result) in enumerate(results.items()):
+        gap = _gap(name, result, relative)
+        style = {"color": _COLORS[i % len(_COLORS)], "linestyle": _LINES[i % len(_LINES)]}
+        for ax, along in zip(panels, (result.trace.iterations, result.trace.seconds), strict=True):
+            ax.semilogy(along, gap, label=name, linewidth=1.6, **style)
+    for ax, label in zip(panels, ("iteration", "seconds"), strict=True):
+        ax.set_xlabel(label)
+        ax.grid(True)
+    panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
+    panels[1].set_xscale("log")
+    panels[0].legend()
+    return figure
+
+
+def _gap(name: str, result: Result, relative: bool) -> NDArray[np.float64]:
+    gap = np.array(result.trace.residual if relative else result.trace.gap)
+    if np.all(np.isnan(result.trace.bound)):
+        raise ParameterError(
+            f"results[{name!r}]", "a result with bounds in its trace", f"one of {result.solver}"
+        )
+    gap[~np.isfinite(gap) | (gap <= 0.0)] = np.nan
+    return gap

@@ -1,0 +1,773 @@
+"""LussDual and LussBall as a user meets them: numbers, new points, refusals, files, commands.
+
+Numbers come from dense eigendecompositions of explicit matrices, from the closed forms in the
+comments, or from semidefinite programs written down here.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typer.testing import CliRunner
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.cli import app
+
+Array = NDArray[np.float64]
+Luss = iopt.LussDual | iopt.LussBall
+INF, NAN = float("inf"), float("nan")
+
+SWAP = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])  # eigenvalues -1 and 1
+PROBLEM = random_problem("sigmoid", n=40, seed=5)
+SMALL = random_problem("sigmoid", n=14, seed=2)
+
+METHODS = ("newton", "accelerated-gradient", "projected-gradient")
+TITLES = ("LussDual(C=10, rho=0.1)", "LussDual(C=0.3, rho=5)", "LussBall(C=10)", "LussBall(C=0.1)")
+
+
+def positive_part(M: Array) -> Array:
+    """M₊ by a dense eigendecomposition."""
+    values, vectors = np.linalg.eigh(M)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def objective(problem: iopt.KernelProblem, formulation: Luss, alpha: Array, K: Array) -> float:
+    """The declared objective at a proxy kernel K."""
+    z = problem.y * alpha
+    value = float(alpha.sum() - 0.5 * z @ K @ z)
+    if isinstance(formulation, iopt.LussDual):
+        value += formulation.rho * float(np.sum((K - problem.K) ** 2))
+    return value
+
+
+def bisected_price(problem: iopt.KernelProblem, z: Array, radius: float) -> float:
+    """ρ with ‖(K₀ + zzᵀ/(4ρ))₊ - K₀‖² = r, by bisection: the distance falls with ρ."""
+    low, high = 1e-8, 1e8
+    for _ in range(100):
+        rho = float(np.sqrt(low * high))
+        K = positive_part(problem.K + np.outer(z, z) / (4.0 * rho))
+        low, high = (rho, high) if np.sum((K - problem.K) ** 2) > radius else (low, rho)
+    return high
+
+
+def worst_kernel(problem: iopt.KernelProblem, formulation: Luss, alpha: Array) -> Array:
+    """K*(α)."""
+    z = problem.y * alpha
+    if isinstance(formulation, iopt.LussDual):
+        return positive_part(problem.K + np.outer(z, z) / (4.0 * formulation.rho))
+    radius = formulation.radius
+    if radius is None:
+        # The default leaves room for 0.01 ‖K₀‖² beyond the smallest ball.
+        values = np.linalg.eigvalsh(problem.K)
+        radius = float(np.sum(np.minimum(values, 0.0) ** 2) + 0.01 * np.sum(values**2))
+    rho = bisected_price(problem, z, radius)
+    return positive_part(problem.K + np.outer(z, z) / (4.0 * rho))
+
+
+def solved(title: str, problem: iopt.KernelProblem = PROBLEM, **settings: Any) -> iopt.Result:
+    return iopt.solve(problem, title, **settings)
+
+
+# ---------------------------------------------------------------------------- objective and optimum
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_objective_is_the_inner_minimum(title: str) -> None:
+    """At K* it is what the solver says; at every other positive semidefinite K it is larger."""
+    result = solved(title, tol=1e-8)
+    formulation, alpha = result.formulation, result.values["alpha"]
+    K = worst_kernel(PROBLEM, formulation, alpha)
+    program = formulation.declare(PROBLEM)
+    value, violation = program.evaluate({"alpha": alpha, "K": K})
+    assert value == pytest.approx(result.objective, rel=1e-9)
+    assert value == pytest.approx(objective(PROBLEM, formulation, alpha, K), rel=1e-12)
+    assert violation <= 1e-6
+    generator = np.random.default_rng(0)
+    allowed = 0
+    for size in (1e-3, 1e-2, 0.1, 1.0) * 8:
+        change = size * generator.standard_normal((PROBLEM.n, PROBLEM.n))
+        # Half the way towards the clipped kernel stays in the ball.
+        other = positive_part(0.5 * (K + positive_part(PROBLEM.K)) + change + change.T)
+        other_value, violation = program.evaluate({"alpha": alpha, "K": other})
+        if violation <= 1e-9:
+            allowed += 1
+            assert other_value > value
+    assert allowed >= 8
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_weights_maximise(title: str) -> None:
+    """No feasible weights among many, near and far, have a larger inner minimum."""
+    result = solved(title, SMALL, tol=1e-8)
+    formulation, best = result.formulation, result.values["alpha"]
+    structure = formulation.structure(SMALL)
+    generator = np.random.default_rng(1)
+    for size in (1e-3, 1e-2, 0.1, 1.0):
+        for _ in range(4):
+            step = size * formulation.C * generator.standard_normal(SMALL.n)
+            alpha = structure.project(best + step)
+            value = objective(SMALL, formulation, alpha, worst_kernel(SMALL, formulation, alpha))
+            assert value <= result.objective * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
+def test_optimum_against_semidefinite_programs(title: str) -> None:
+    """The program that is declared to cvxpy, and its dual (6), meet the solver in the middle."""
+    result = solved(title, SMALL, tol=1e-8)
+    program, dual = result.formulation.declare(SMALL), result.formulation.dual(SMALL)
+    assert program.cvxpy().solve(solver="CLARABEL") == pytest.approx(result.objective, rel=1e-6)
+    precise = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": 100_000}
+    assert dual.cvxpy().solve(solver="SCS", **precise) == pytest.approx(result.objective, rel=1e-5)
+
+
+def test_optimum_against_a_semidefinite_program_written_here() -> None:
+    """min over K of the SVM dual's own dual, Luss & d'Aspremont (6), for y and C as they are."""
+    import cvxpy as cp
+
+    C, rho, n, y = 0.7, 0.2, SMALL.n, SMALL.y
+    K = cp.Variable((n, n), PSD=True)
+    lower, upper, nu = cp.Variable(n, nonneg=True), cp.Variable(n, nonneg=True), cp.Variable()
+    v = cp.multiply(y, np.ones(n) + lower - upper + nu * y)
+    cost = 0.5 * cp.matrix_frac(v, K) + C * cp.sum(upper) + rho * cp.sum_squares(K - SMALL.K)
+    bound = cp.Problem(cp.Minimize(cost)).solve(solver="CLARABEL")
+    result = iopt.solve(SMALL, iopt.LussDual(C=C, rho=rho), tol=1e-8)
+    assert result.objective == pytest.approx(bound, rel=1e-6)
+
+
+def test_dear_distances_give_the_clipped_kernel() -> None:
+    """ρ → ∞, and the smallest ball: the SVM of K₀₊, and no constant but ρ‖(K₀)₋‖²."""
+    clipped = iopt.KernelProblem(positive_part(PROBLEM.K), PROBLEM.y, symmetrize=True)
+    plain = iopt.solve(clipped, "SVMDual(C=2)", tol=1e-9)
+    least = iopt.LussBall.smallest_radius(PROBLEM)
+    values = np.linalg.eigvalsh(PROBLEM.K)
+    assert least == pytest.approx(float(np.sum(values[values < 0] ** 2)), rel=1e-12)
+    ball = iopt.solve(PROBLEM, iopt.LussBall(C=2.0, radius=least), tol=1e-8)
+    assert ball.objective == pytest.approx(plain.objective, rel=1e-7)
+    np.testing.assert_allclose(ball.values["alpha"], plain.values["alpha"], atol=1e-4)
+    dual = iopt.solve(PROBLEM, iopt.LussDual(C=2.0, rho=1e9), tol=1e-8)
+    np.testing.assert_allclose(dual.values["alpha"], plain.values["alpha"], atol=1e-4)
+    assert ball.classifier.change.rho == INF
+
+
+def test_a_positive_kernel_is_changed_all_the_same(gaussian_problem: iopt.KernelProblem) -> None:
+    plain = iopt.solve(gaussian_problem, "SVMDual(C=2)")
+    result = iopt.solve(gaussian_problem, "LussDual(C=2, rho=1)")
+    assert result.objective < plain.objective - 1e-3
+
+
+@pytest.mark.parametrize("solver", METHODS)
+@pytest.mark.parametrize("title", TITLES)
+def test_methods_agree(title: str, solver: str) -> None:
+    best = solved(title, tol=1e-8).objective
+    result = solved(title, solver=solver)
+    # Gaps are relative to the objective without the constant, which is not larger.
+    assert abs(result.objective - best) <= 2e-6 * max(1.0, abs(best))
+    assert result.solver == solver
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("title", TITLES)
+def test_conic_solvers_agree(title: str, solver: str) -> None:
+    best = solved(title, SMALL, tol=1e-8).objective
+    assert solved(title, SMALL, solver=solver).objective == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "solver", ["projected-gradient(step=diminishing)", "projected-gradient(smoothing=0.001)"]
+)
+def test_methods_of_the_paper_come_near(solver: str) -> None:
+    """Neither converges: a hundredth of what α = 0 leaves to be gained is asked for."""
+    best = solved("LussDual(C=1, rho=1)", tol=1e-8).objective
+    nothing = iopt.LussBall.smallest_radius(PROBLEM)  # ρ‖(K₀)₋‖², the objective at α = 0
+    result = solved("LussDual(C=1, rho=1)", solver=solver, max_iter=500)
+    assert best - 0.01 * (best - nothing) <= result.objective <= best * (1.0 + 1e-9)
+    assert result.trace.bound[-1] >= best * (1.0 - 1e-9)
+
+
+# --------------------------------------------------------------------------- classifier, new points
+
+
+@pytest.fixture(scope="module")
+def split() -> tuple[iopt.KernelProblem, Any]:
+    """A kernel of 50 points, and the same cut into 38 for training and 12 new ones."""
+    whole = random_problem("sigmoid", n=50, seed=7)
+    return whole, whole.split(np.arange(38), np.arange(38, 50))
+
+
+def formulations_of(problem: iopt.KernelProblem) -> list[Luss]:
+    least = iopt.LussBall.smallest_radius(problem)
+    return [
+        iopt.LussDual(C=1.0, rho=0.02),
+        iopt.LussDual(C=1.0, rho=50.0),
+        iopt.LussBall(C=1.0),
+        iopt.LussBall(C=1.0, radius=least),
+    ]
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_offset_is_the_multiplier_of_the_line(split: Any, which: int) -> None:
+    """y(K*z + b) is 1 at free weights, at least 1 at zero ones and at most 1 at full ones."""
+    problem = split[1].problem
+    formulation = formulations_of(problem)[which]
+    result = iopt.solve(problem, formulation, tol=1e-8)
+    alpha, classifier = result.values["alpha"], result.classifier
+    K = positive_part(problem.K) if which == 3 else worst_kernel(problem, formulation, alpha)
+    margins = problem.y * (K @ (problem.y * alpha) + classifier.offset)
+    free = (alpha > 1e-5) & (alpha < 1.0 - 1e-5)
+    assert free.any()
+    np.testing.assert_allclose(margins[free], 1.0, atol=1e-6)
+    assert np.all(margins[alpha <= 1e-5] >= 1.0 - 1e-6)
+    assert np.all(margins[alpha >= 1.0 - 1e-5] <= 1.0 + 1e-6)
+    assert classifier.offset == pytest.approx(float(result.multipliers["balance"]), abs=1e-6)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_new_points_against_the_definitions(split: Any, which: int) -> None:
+    whole, part = split
+    problem, K_new, among = part.problem, part.K_new, part.K_new_new
+    result = iopt.solve(problem, formulations_of(problem)[which], tol=1e-8)
+    classifier, n = result.classifier, problem.n
+    z = problem.y * result.values["alpha"]
+    update = np.outer(z, z) / (4.0 * classifier.change.rho)  # zero for an infinite price
+    np.testing.assert_array_equal(classifier.coef, z)
+
+    values, vectors = np.linalg.eigh(problem.K + update)
+    kept = vectors[:, values > 1e-10 * values.max()]
+    projected = K_new @ (kept @ (kept.T @ z)) + classifier.offset
+    full = np.array(whole.K)
+    full[:n, :n] += update
+    joint = positive_part(full)[n:, :n] @ z + classifier.offset
+    expected = {"original": K_new @ z + classifier.offset, "projected": projected, "joint": joint}
+    for treatment, decision in expected.items():
+        chosen = classifier.with_new_points(treatment)
+        np.testing.assert_allclose(chosen.decision_function(K_new, among()), decision, atol=1e-9)
+        labels = np.where(decision > 0, problem.classes[1], problem.classes[0])
+        np.testing.assert_array_equal(chosen.predict(K_new, among()), labels)
+    assert np.abs(joint - expected["original"]).max() > 1e-3
+
+
+def test_price_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
+    radius = 1.5 * iopt.LussBall.smallest_radius(PROBLEM)
+    result = iopt.solve(PROBLEM, iopt.LussBall(C=1.0, radius=radius))
+    z = PROBLEM.y * result.values["alpha"]
+    K = positive_part(PROBLEM.K + np.outer(z, z) / (4.0 * result.classifier.change.rho))
+    assert np.sum((K - PROBLEM.K) ** 2) == pytest.approx(radius, rel=1e-9)
+    np.testing.assert_allclose(result.classifier.change.eigen.kernel(), K, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+def test_joint_treatment_needs_the_new_block(split: Any, name: str) -> None:
+    problem, K_new = split[1].problem, split[1].K_new
+    classifier = solved(f"{name}(new_points=joint)", problem).classifier
+    with pytest.raises(iopt.ProblemError, match=r"K_new_new: expected the \(m, m\) kernel"):
+        classifier.predict(K_new)
+    with pytest.raises(iopt.ProblemError, match=r"shape \(12, 12\), got shape \(3, 3\)"):
+        classifier.predict(K_new, np.eye(3))
+    with pytest.raises(iopt.ProblemError, match="NaN or infinite"):
+        classifier.predict(K_new, np.full((12, 12), NAN))
+    assert classifier.predict(K_new[:0], np.empty((0, 0))).size == 0
+
+
+@pytest.mark.parametrize("title", ["LussDual(rho=0.1)", "LussBall"])
+def test_labels_are_the_callers(title: str) -> None:
+    names = np.where(PROBLEM.y > 0, "yes", "no")
+    result = solved(title, iopt.KernelProblem(PROBLEM.K, names))
+    predicted = result.classifier.predict(PROBLEM.K)
+    assert set(predicted) <= {"yes", "no"}
+    assert np.mean(predicted == names) > 0.5
+
+
+# -------------------------------------------------------------------------------- parameters, names
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 0, INF, -INF, NAN, True, False, "1", [1.0], 1j, None])
+@pytest.mark.parametrize("parameter", ["C", "rho"])
+def test_parameters_of_the_dual(parameter: str, value: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match=rf"^{parameter}: expected a positive number"):
+        iopt.LussDual(**{parameter: value})
+
+
+@pytest.mark.parametrize("value", [-1.0, INF, NAN, True, "1", [1.0], 1j])
+def test_parameters_of_the_ball(value: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match=r"^radius: expected"):
+        iopt.LussBall(radius=value)
+    with pytest.raises(iopt.ParameterError, match=r"^C: expected a positive number"):
+        iopt.LussBall(C=value)
+
+
+@pytest.mark.parametrize("formulation", [iopt.LussDual, iopt.LussBall])
+@pytest.mark.parametrize("value", ["all", None, 3])
+def test_unknown_treatments(formulation: Any, value: Any) -> None:
+    with pytest.raises(iopt.UnknownName, match="one of joint, original, projected"):
+        formulation(new_points=value)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.5, 1.0 - 1e-9])
+def test_balls_that_are_too_small(factor: float) -> None:
+    least = iopt.LussBall.smallest_radius(PROBLEM)
+    with pytest.raises(iopt.InfeasibleProblem, match="No positive semidefinite kernel") as caught:
+        iopt.solve(PROBLEM, iopt.LussBall(radius=factor * least))
+    assert caught.value.argument == "radius"
+    assert repr(least) in str(caught.value)
+    # What the message offers is taken.
+    assert iopt.solve(PROBLEM, iopt.LussBall(radius=least)).certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_ball_of_no_radius_around_a_positive_kernel() -> None:
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])  # Σα - ½Σα², each α = 1
+    result = iopt.solve(problem, iopt.LussBall(C=10.0, radius=0.0))
+    assert result.objective == pytest.approx(2.0, abs=1e-6)
+
+
+def test_names_with_parameters() -> None:
+    by_name = solved("lussdual(rho=0.1, C=10, new_points=joint)")
+    assert by_name.formulation == iopt.LussDual(C=10, rho=0.1, new_points="joint")
+    assert solved("LussBall").formulation == iopt.LussBall()
+    with pytest.raises(iopt.UnknownName, match="Did you mean rho"):
+        solved("LussDual(rh=1)")
+
+
+def test_titles_tell_formulations_apart() -> None:
+    different = [
+        iopt.LussDual(), iopt.LussDual(C=2.0), iopt.LussDual(rho=2.0), iopt.LussDual(rho=0.1 + 0.2),
+        iopt.LussDual(rho=0.3), iopt.LussDual(new_points="joint"), iopt.LussBall(),
+        iopt.LussBall(C=2.0), iopt.LussBall(radius=2.0), iopt.LussBall(new_points="original"),
+    ]  # fmt: skip
+    assert len({str(formulation) for formulation in different}) == len(different)
+    for formulation in different:
+        for twin in (pickle.loads(pickle.dumps(formulation)), copy.deepcopy(formulation)):
+            assert twin == formulation
+            assert hash(twin) == hash(formulation)
+            assert str(twin) == str(formulation)
+        # A title is a name that can be read back.
+        assert solved(str(formulation), SMALL if "radius" not in str(formulation) else SWAP)
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_classifiers_can_be_pickled(title: str) -> None:
+    classifier = solved(title).classifier
+    again = pickle.loads(pickle.dumps(classifier))
+    expected = classifier.decision_function(PROBLEM.K)
+    np.testing.assert_array_equal(again.decision_function(PROBLEM.K), expected)
+
+
+# ------------------------------------------------------------------------------ solvers that do not
+
+
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+@pytest.mark.parametrize("solver", ["smo", "multistart", "dca", "osqp", "highs", "uno"])
+def test_solvers_of_other_programs_refuse(name: str, solver: str) -> None:
+    if solver == "uno":
+        pytest.importorskip("unopy")
+    with pytest.raises(iopt.IncompatibleSolver, match="a dual with a proxy kernel") as caught:
+        solved(name, solver=solver)
+    able = str(caught.value).partition("Solvers that can: ")[2].rstrip(".").split(", ")
+    assert set(METHODS) <= set(able) <= set(iopt.solvers(name))
+
+
+@pytest.mark.parametrize(("name", "able"), [("SVMDual", "smo"), ("LPSVM", "highs")])
+@pytest.mark.parametrize("solver", METHODS)
+def test_methods_refuse_other_programs(name: str, able: str, solver: str) -> None:
+    with pytest.raises(iopt.IncompatibleSolver, match=rf"Solvers that can: .*\b{able}\b"):
+        solved(name, solver=solver)
+
+
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+@pytest.mark.parametrize(("solver", "most"), [("clarabel", 50), ("scs", 100)])
+def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: int) -> None:
+    problem = random_problem("sigmoid", n=101, seed=0)
+    # A symmetric matrix of order 101 has 101 · 102 / 2 entries.
+    with pytest.raises(iopt.IncompatibleSolver, match="5151 unknown entries") as caught:
+        solved(name, problem, solver=solver)
+    message = str(caught.value)
+    assert f"{most} points at most" in message
+    assert "newton" in message.partition("Solvers that can: ")[2]
+    assert solver not in message.partition("Solvers that can: ")[2]
+
+
+def test_smoothing_needs_a_price() -> None:
+    with pytest.raises(iopt.IncompatibleSolver, match="where the distance has a price"):
+        solved("LussBall", solver="projected-gradient(smoothing=0.01)")
+    for value in ("-1", "inf", "no", "True"):
+        with pytest.raises(iopt.ParameterError, match="smoothing: expected a number of at least 0"):
+            solved("LussDual", solver=f"projected-gradient(smoothing={value})")
+    with pytest.raises(iopt.UnknownName, match="step: expected one of diminishing, search"):
+        solved("LussDual", solver="projected-gradient(step=long)")
+
+
+@pytest.mark.parametrize("solver", [None, *METHODS])
+@pytest.mark.parametrize("title", ["LussDual", "LussBall", "LussBall(radius=1e6)"])
+def test_rows_on_demand_are_refused(title: str, solver: str | None) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    problem = iopt.KernelProblem.from_data(X, [1, -1] * 30, "sigmoid", cache_mb=1)
+    with pytest.raises(iopt.IndefiniteOptError, match=r"whole kernel matrix.*leave out cache_mb"):
+        iopt.solve(problem, title, solver=solver)
+
+
+def test_single_precision() -> None:
+    """The claim is about the float32 matrix: the same numbers in double have the same optimum."""
+    X = np.random.default_rng(3).standard_normal((60, 4))
+    single = iopt.KernelProblem.from_data(X, [1, -1] * 30, "sigmoid", precision="single")
+    rounded = iopt.KernelProblem(np.array(single.K, dtype=float), [1, -1] * 30)
+    for title in ("LussDual(C=1, rho=0.5)", "LussBall(C=1)"):
+        result = iopt.solve(single, title)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        expected = iopt.solve(rounded, title).objective
+        assert result.objective == pytest.approx(expected, rel=1e-6)
+
+
+# ------------------------------------------------------------------------ limits, starts, the trace
+
+
+@pytest.mark.parametrize("solver", METHODS)
+@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
+def test_trace(title: str, solver: str) -> None:
+    """Objectives stay below the optimum and bounds above it; neither gets worse."""
+    best = solved(title, tol=1e-9).objective
+    trace = solved(title, solver=solver).trace
+    names = ("seconds", "iterations", "objective", "residual", "bound", "calls", "gap")
+    assert {len(getattr(trace, name)) for name in names} == {len(trace)}
+    # The optimum is itself known to 1e-9 only.
+    rounding = 1e-8 * abs(best)
+    assert max(trace.objective) <= best + rounding
+    assert min(trace.bound) >= best - rounding
+    assert np.all(np.diff(trace.bound) <= 0.0)
+    # Points that pass for equal, within a share of the tolerance, may take each other's place.
+    assert np.all(np.diff(trace.objective) >= -1e-7 * abs(best))
+    for name in ("seconds", "iterations", "calls"):
+        assert np.all(np.diff(getattr(trace, name)) >= 0)
+    np.testing.assert_allclose(trace.gap, np.abs(np.subtract(trace.bound, trace.objective)))
+    assert trace.residual[-1] <= 1e-6
+
+
+@pytest.mark.parametrize("solver", METHODS)
+def test_limits(solver: str) -> None:
+    few = solved("LussDual(C=10, rho=0.1)", solver=solver, max_iter=2)
+    assert few.status is iopt.Status.MAX_ITER
+    assert few.trace.iterations == [0, 1, 2]
+    short = solved("LussDual(C=10, rho=0.1)", solver=solver, time_limit=1e-9)
+    assert short.status is iopt.Status.TIME_LIMIT
+    for result in (few, short):
+        alpha = result.values["alpha"]
+        assert alpha.min() >= 0.0
+        assert alpha.max() <= 10.0
+        assert abs(PROBLEM.y @ alpha) <= 1e-12
+        assert result.certificate.claim is iopt.Claim.FEASIBLE
+
+
+@pytest.mark.parametrize("solver", METHODS)
+@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
+def test_callback_sees_the_trace_and_stops(title: str, solver: str) -> None:
+    """The one trace of the method, never that of a quadratic program inside it."""
+    seen: list[tuple[int, int]] = []
+
+    def callback(trace: iopt.Trace) -> bool:
+        seen.append((id(trace), len(trace)))
+        return len(trace) == 3
+
+    result = solved(title, solver=solver, callback=callback, tol=1e-10)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert [length for _, length in seen] == [1, 2, 3]
+    assert {identity for identity, _ in seen} == {id(result.trace)}
+
+
+@pytest.mark.parametrize("solver", METHODS)
+def test_interrupted_from_the_keyboard(solver: str) -> None:
+    def callback(trace: iopt.Trace) -> None:
+        if len(trace) == 3:
+            raise KeyboardInterrupt
+
+    result = solved("LussDual(C=10, rho=0.1)", solver=solver, callback=callback, tol=1e-10)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.objective > 0.0
+
+
+@pytest.mark.parametrize("solver", METHODS)
+@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
+def test_starts(title: str, solver: str) -> None:
+    best = solved(title, tol=1e-9)
+    wild = np.random.default_rng(0).uniform(-5.0, 20.0, PROBLEM.n)
+    before = wild.copy()
+    starts = [wild, {"alpha": wild}, wild.tolist(), np.ones(PROBLEM.n, dtype=int), wild * 1e9]
+    for start in starts:
+        result = solved(title, solver=solver, start=start)
+        assert result.objective == pytest.approx(best.objective, rel=2e-6)
+    np.testing.assert_array_equal(wild, before)
+    again = solved(title, solver=solver, start=best.values)
+    assert again.trace.iterations == [0]
+    assert again.values["alpha"] is not best.values["alpha"]
+
+
+@pytest.mark.parametrize(
+    "start", [[1.0], np.full(PROBLEM.n, NAN), {"alfa": np.ones(PROBLEM.n)}, "abc", 3, {}]
+)
+def test_starts_that_are_none(start: Any) -> None:
+    with pytest.raises(iopt.ProblemError, match="start: expected"):
+        solved("LussDual", start=start)
+
+
+# ---------------------------------------------------------------------- repetition, paths, aliasing
+
+
+@pytest.mark.parametrize("solver", METHODS)
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+def test_results_are_repeated_and_stay_as_they_are(name: str, solver: str) -> None:
+    """No random draw, and no array of a result in a buffer that a later solve writes to."""
+    first = solved(f"{name}(C=10)", solver=solver, seed=1)
+    numbers = {**first.values, **first.multipliers}
+    kept = copy.deepcopy(numbers)
+    decision = first.classifier.decision_function(PROBLEM.K)
+    solved(f"{name}(C=3)", solver=solver)
+    iopt.solve_path(PROBLEM, [f"{name}(C=1)", f"{name}(C=0.1)"])
+    for key, value in numbers.items():
+        np.testing.assert_array_equal(value, kept[key])
+    np.testing.assert_array_equal(first.classifier.decision_function(PROBLEM.K), decision)
+    second = solved(f"{name}(C=10)", solver=solver, seed=2)
+    for key, value in {**second.values, **second.multipliers}.items():
+        np.testing.assert_array_equal(value, kept[key])
+    assert second.trace.objective == first.trace.objective
+    assert second.trace.bound == first.trace.bound
+
+
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+def test_arrays_of_a_structure_are_not_overwritten(name: str) -> None:
+    structure = getattr(iopt, name)().structure(PROBLEM)
+    one, two = np.ones(PROBLEM.n), np.linspace(0.0, 2.0, PROBLEM.n)
+    _, gradient = structure.value_gradient(one)
+    kernel = structure.eigen(one)
+    before = gradient.copy(), kernel.kernel()
+    structure.value_gradient(two)
+    structure.eigen(two)
+    structure.second_derivative(two)
+    np.testing.assert_array_equal(gradient, before[0])
+    np.testing.assert_array_equal(kernel.kernel(), before[1])
+
+
+LEAST = iopt.LussBall.smallest_radius(PROBLEM)
+BOUNDS, PRICES, RADII = (0.1, 1.0, 10.0), (0.01, 0.3, 10.0), (1.001, 1.1, 5.0)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("solver", [None, "accelerated-gradient"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        [iopt.LussDual(C=C, rho=0.1) for C in BOUNDS],
+        [iopt.LussDual(C=5.0, rho=rho) for rho in PRICES],
+        [iopt.LussDual(C=C, rho=rho) for C, rho in zip(BOUNDS, PRICES, strict=True)],
+        [iopt.LussBall(C=C) for C in BOUNDS],
+        [iopt.LussBall(C=5.0, radius=factor * LEAST) for factor in RADII],
+        [iopt.LussDual(), iopt.LussBall(), iopt.LussDual(C=2.0), iopt.LussDual(C=2.0)],
+    ],
+    ids=["C", "rho", "both", "C of a ball", "radius", "mixed"],
+)
+def test_paths(path: list[Luss], solver: str | None, backwards: bool) -> None:
+    ordered = path[::-1] if backwards else path
+    results = iopt.solve_path(PROBLEM, ordered, solver=solver)
+    for result, formulation in zip(results, ordered, strict=True):
+        assert result.formulation == formulation
+        best = iopt.solve(PROBLEM, formulation, tol=1e-8).objective
+        assert result.objective == pytest.approx(best, rel=2e-6)
+
+
+def test_a_path_ends_where_it_becomes_infeasible() -> None:
+    with pytest.raises(iopt.InfeasibleProblem, match="radius"):
+        iopt.solve_path(PROBLEM, [iopt.LussBall(), iopt.LussBall(radius=0.5 * LEAST)])
+
+
+# --------------------------------------------------------------------------- certificates, programs
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
+def test_certificate(title: str) -> None:
+    result = solved(title)
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.gap_kind == "duality gap"
+    assert certificate.bound >= certificate.objective
+    assert certificate.objective == pytest.approx(result.objective, rel=1e-12)
+    text = str(certificate)
+    assert text.startswith("GLOBAL: the point is a global optimum")
+    assert "Convex for every kernel" in text
+    assert "duality gap" in text
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
+def test_verify_multipliers(title: str) -> None:
+    result = solved(title, tol=1e-8)
+    formulation, values, right = result.formulation, result.values, result.multipliers
+    assert iopt.verify(PROBLEM, formulation, values, right).claim is iopt.Claim.GLOBAL
+
+    negative = {**right, "lower": right["lower"] - np.eye(PROBLEM.n)[0]}
+    certificate = iopt.verify(PROBLEM, formulation, values, negative)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert "multipliers of 'lower' must be nonnegative; the least is -1" in str(certificate)
+
+    shifted = {**right, "balance": right["balance"] + 1.0}
+    certificate = iopt.verify(PROBLEM, formulation, values, shifted)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    # The line has coefficients ±1: a wrong offset is missed by just so much.
+    assert certificate.stationarity == pytest.approx(1.0, abs=1e-5)
+    with pytest.raises(iopt.ProblemError, match="multipliers: expected balance"):
+        iopt.verify(PROBLEM, formulation, values, {"balance": 0.0})
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
+def test_verify_points(title: str) -> None:
+    result = solved(title)
+    formulation, n = result.formulation, PROBLEM.n
+    zero = iopt.verify(PROBLEM, formulation, {"alpha": np.zeros(n)})
+    assert zero.claim is iopt.Claim.FEASIBLE
+    # At α = 0 the gradient is e: both classes miss their margin 1, by 2 together.
+    assert zero.stationarity == pytest.approx(2.0)
+    assert zero.bound >= result.objective
+    assert "The first-order conditions fail: stationarity." in zero.reasons
+    for wrong in (np.full(n, -1.0), np.full(n, 3.0)):
+        certificate = iopt.verify(PROBLEM, formulation, {"alpha": wrong})
+        assert certificate.claim is iopt.Claim.NONE
+        assert "A constraint is violated" in str(certificate)
+    with pytest.raises(iopt.ProblemError, match="values: expected alpha of shape"):
+        iopt.verify(PROBLEM, formulation, {"beta": np.zeros(n)})
+
+
+def test_program_text() -> None:
+    program = iopt.LussDual(C=10.0, rho=0.1).declare(PROBLEM)
+    text = str(program)
+    assert "max" in text
+    assert "min over K" in text
+    assert "ρ ‖K - K₀‖_F²" in text
+    assert "K ⪰ 0" in text
+    latex = program.latex()
+    assert r"\max\limits_{\alpha}\ \min\limits_{K}" in latex
+    assert r"K \succeq 0" in latex
+    legend = program.legend()
+    assert "proxy kernel" in legend["K"]
+    assert "given kernel" in legend["K0"]
+    assert set(legend) >= {"alpha", "y", "C", "rho", "K", "K0"}
+    assert program.curvature == "convex"
+
+    ball = iopt.LussBall().declare(PROBLEM)
+    assert "‖K - K₀‖_F² ≤ r  (ball)" in str(ball)
+    assert "squared distance" in ball.legend()["r"]
+
+
+@pytest.mark.parametrize("formulation", [iopt.LussDual(), iopt.LussBall()], ids=str)
+def test_dual_text(formulation: Luss) -> None:
+    dual = formulation.dual(PROBLEM)
+    text = str(dual)
+    assert text.startswith(f"Dual of {formulation}\n")
+    assert "minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ" in text
+    assert ("ρ ‖K - K₀‖_F²" in text) == isinstance(formulation, iopt.LussDual)
+    assert ("‖K - K₀‖_F² ≤ r" in text) == isinstance(formulation, iopt.LussBall)
+    assert dual.legend()["mu"] == "multipliers of α ≤ C"
+    assert r"\min\limits_{\lambda, \mu, \nu, K}" in dual.latex()
+
+
+def test_export(tmp_path: Path) -> None:
+    dual, ball = iopt.LussDual(C=2.0, rho=0.5), iopt.LussBall(C=2.0, radius=2.0 * LEAST)
+    for formulation, name, value in ((dual, "rho", 0.5), (ball, "radius", 2.0 * LEAST)):
+        program = formulation.declare(PROBLEM)
+        path = program.export(tmp_path / "model.npz")
+        with np.load(path) as arrays:
+            assert set(arrays) == {"K0", "y", "C", name}
+            np.testing.assert_array_equal(arrays["K0"], PROBLEM.K)
+            np.testing.assert_array_equal(arrays["y"], PROBLEM.y)
+            assert arrays["C"] == 2.0
+            assert arrays[name] == pytest.approx(value, rel=1e-12)
+        for suffix in (".lp", ".mps"):
+            with pytest.raises(iopt.DataError, match="neither linear nor quadratic"):
+                program.export(tmp_path / f"model{suffix}")
+            assert not (tmp_path / f"model{suffix}").exists()
+
+
+# -------------------------------------------------------------------------------- compare, commands
+
+
+def test_compare_folds_and_a_fixed_test_set(split: Any) -> None:
+    titles = ["LussDual(new_points=joint)", "LussDual", "LussBall(new_points=joint)"]
+    frame = iopt.compare(PROBLEM, titles, folds=3).frame
+    assert frame["error"].eq("").all()
+    assert frame["claim"].eq("GLOBAL").all()
+    assert frame["solver"].eq("newton").all()
+    # Treatments of new points change predictions, not what was solved.
+    assert frame["objective"][:3].tolist() == frame["objective"][3:6].tolist()
+
+    part = split[1]
+    test = part.K_new, part.labels, part.K_new_new()
+    comparison = iopt.compare(part.problem, titles[:1], test=test)
+    classifier = iopt.solve(part.problem, titles[0]).classifier
+    predicted = classifier.predict(part.K_new, part.K_new_new())
+    assert comparison.rows[0]["accuracy"] == np.mean(predicted == part.labels)
+    without = iopt.compare(part.problem, titles[:1], test=test[:2])
+    assert "K_new_new" in without.rows[0]["error"]
+
+
+def test_compare_reports_what_fails() -> None:
+    rows = iopt.compare(PROBLEM, ["LussBall(radius=1e-3)", "LussDual"], folds=2).rows
+    assert [bool(row["error"]) for row in rows] == [True, True, False, False]
+    assert rows[0]["error"].startswith("InfeasibleProblem: radius: expected at least")
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Path:
+    """24 points in a file."""
+    X = np.random.default_rng(0).standard_normal((24, 3))
+    np.savez(tmp_path / "points.npz", X=X, y=np.where(X[:, 0] > 0, 1, -1))
+    return tmp_path / "points.npz"
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
+def test_commands(points: Path, title: str) -> None:
+    values = points.with_name("values.npz")
+    result = run("solve", points, title, "--output", values)
+    assert result.exit_code == 0, result.output
+    assert f"{title[:-1]}, new_points=projected), by newton in" in result.stdout
+    assert "GLOBAL" in result.stdout
+    with np.load(points) as arrays:
+        X, y = arrays["X"], arrays["y"]
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", scaling="minmax")
+    with np.load(values) as saved:
+        np.testing.assert_array_equal(saved["alpha"], iopt.solve(problem, title).values["alpha"])
+    assert run("verify", points, title, values, "--require", "GLOBAL").exit_code == 0
+    smaller = title.replace("C=2", "C=0.001")
+    assert run("verify", points, smaller, values, "--require", "FEASIBLE").exit_code == 1
+    refused = run("solve", points, title, "--solver", "smo")
+    assert refused.exit_code == 2
+    assert refused.stderr.count("error: ") == 1
+    assert "Solvers that can: " in refused.stderr
+
+
+def test_command_compare(points: Path, tmp_path: Path) -> None:
+    titles = "LussDual(new_points=joint), LussBall, SVMDual"
+    result = run(
+        "compare", points, "--formulations", titles, "--folds", 2, "--output", tmp_path / "report"
+    )
+    assert result.exit_code == 0, result.output
+    table = (tmp_path / "report" / "table.md").read_text(encoding="utf-8")
+    assert "LussDual(C=1, rho=1, new_points=joint)" in table
+    assert "FAILED" not in table
+    report = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "LussBall(C=1, new_points=projected)" in report
+
+
+def test_commands_show_and_list() -> None:
+    text = run("show", "LussDual(rho=0.1)").stdout
+    assert "min over K" in text
+    assert "rho: price of moving the kernel matrix away from the given one" in text
+    assert r"\min\limits_{K}" in run("show", "LussBall", "--latex").stdout
+    listed = run("list", "formulations").stdout
+    assert "Luss & d'Aspremont (2007), (2)" in listed
+    bad = run("show", "LussDual(rho=-1)")
+    assert bad.exit_code == 2
+    assert "error: rho: expected a positive number, got -1" in bad.stderr

@@ -1,0 +1,349 @@
+"""What is said of the Luss duals, against semidefinite programs and against any feasible point."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+import indefinite_opt as iopt
+
+Array = NDArray[np.float64]
+
+INERTIAS = ["indefinite", "psd", "nsd", "zero", "rank one", "minus rank one", "repeated", "graded"]
+SOLVERS = ["newton", "accelerated-gradient", "projected-gradient"]
+
+
+def make(kind: str, n: int, seed: int, minority: int | None = None) -> iopt.KernelProblem:
+    """A kernel of the given inertia; `minority` points are in one of the classes."""
+    generator = np.random.default_rng(seed)
+    noise, first = generator.standard_normal(n), np.eye(n)[0]
+    values = {
+        "indefinite": noise,
+        "psd": abs(noise),
+        "nsd": -abs(noise),
+        "zero": np.zeros(n),
+        "rank one": first,
+        "minus rank one": -first,
+        "repeated": generator.choice([-1.0, 0.0, 1.0], n),
+        "graded": np.sign(noise) * 10.0 ** generator.uniform(-12, 0, n),
+    }[kind]
+    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
+    K = (V * values) @ V.T
+    y = np.ones(n)
+    y[: n // 2 if minority is None else minority] = -1.0
+    return iopt.KernelProblem(0.5 * (K + K.T), generator.permutation(y))
+
+
+def priced(problem: iopt.KernelProblem, alpha: Array, rho: float) -> float:
+    """min over K of ½-zᵀKz + ρ‖K - K₀‖², without its value ρ‖(K₀)₋‖² at z = 0."""
+    z = problem.y * alpha
+    before, after = (
+        np.linalg.eigvalsh(K) for K in (problem.K, problem.K + np.outer(z, z) / (4.0 * rho))
+    )
+    squares = np.sum(np.minimum(after, 0.0) ** 2) - np.sum(np.minimum(before, 0.0) ** 2)
+    return -0.5 * z @ problem.K @ z - (z @ z) ** 2 / (16.0 * rho) + rho * squares
+
+
+def negative_square(problem: iopt.KernelProblem) -> float:
+    return float(np.sum(np.minimum(np.linalg.eigvalsh(problem.K), 0.0) ** 2))
+
+
+def objective(problem: iopt.KernelProblem, formulation: iopt.Formulation, alpha: Array) -> float:
+    """Section 2 of the paper, from the eigenvalues of the whole matrix; of a ball from below."""
+    total = float(alpha.sum())
+    if isinstance(formulation, iopt.LussDual):
+        rho = formulation.rho
+        return total + priced(problem, alpha, rho) + rho * negative_square(problem)
+    room = formulation.radius - negative_square(problem)
+
+    def loss(log_rho: float) -> float:
+        rho = float(np.exp(log_rho))
+        return rho * room - priced(problem, alpha, rho)
+
+    size = float(alpha @ alpha) or 1.0
+    center = float(np.log(size / np.sqrt(room)))
+    found = minimize_scalar(loss, bounds=(center - 20, center + 20), method="bounded",
+                            options={"xatol": 1e-9})  # fmt: skip
+    return total - float(found.fun)
+
+
+def rounding(problem: iopt.KernelProblem, formulation: iopt.Formulation, alpha: Array) -> float:
+    """What the reference itself may lose."""
+    if isinstance(formulation, iopt.LussBall):
+        return 1e-8 * (1.0 + alpha.sum())
+    norm = np.linalg.norm(problem.K) + alpha @ alpha / (4.0 * formulation.rho)
+    return 1e-13 * (1.0 + alpha.sum() + formulation.rho * norm**2)
+
+
+def some_points(
+    problem: iopt.KernelProblem, C: float, generator: np.random.Generator
+) -> list[Array]:
+    """Zero, vertices, random points small and large: all feasible."""
+    y = problem.y
+    plus, minus = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    points = [np.zeros(y.size)]
+    for scale in (1e-3, 0.3, 1.0):
+        pairs = int(generator.integers(1, min(plus.size, minus.size) + 1))
+        vertex = np.zeros(y.size)
+        vertex[generator.permutation(plus)[:pairs]] = scale * C
+        vertex[generator.permutation(minus)[:pairs]] = scale * C
+        points.append(vertex)
+        inner = generator.uniform(0.0, 1.0, y.size)
+        masses = inner[plus].sum(), inner[minus].sum()
+        inner[plus] *= min(masses) / masses[0]
+        inner[minus] *= min(masses) / masses[1]
+        points.append(scale * C * inner)
+    return points
+
+
+def sdp(program: iopt.Program) -> float:
+    """By Clarabel, whose last digits may be missing: those compared with are not."""
+    model = program.cvxpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.solve(solver=cp.CLARABEL)
+    assert model.status in ("optimal", "optimal_inaccurate")
+    return float(model.value)
+
+
+@pytest.mark.parametrize("ball", [False, True], ids=["price", "ball"])
+@pytest.mark.parametrize(("kind", "n"), [*product(INERTIAS, [5]), ("indefinite", 20), ("nsd", 12)])
+def test_both_semidefinite_programs_agree(kind: str, n: int, ball: bool) -> None:
+    for seed, (C, rho) in enumerate([(1.0, 1.0), (10.0, 0.1)]):
+        if n > 5 and seed:
+            continue
+        problem = make(kind, n, seed)
+        radius = negative_square(problem) + 0.3 * rho
+        formulation = iopt.LussBall(C=C, radius=radius) if ball else iopt.LussDual(C=C, rho=rho)
+        result = iopt.solve(problem, formulation)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        for program in (formulation.declare(problem), formulation.dual(problem)):
+            assert result.objective == pytest.approx(sdp(program), rel=1e-5, abs=1e-5)
+
+
+def formulations(problem: iopt.KernelProblem, C: float, scale: float) -> list[iopt.Formulation]:
+    radius = negative_square(problem) + scale * (float(np.sum(problem.K**2)) + 1.0)
+    return [iopt.LussDual(C=C, rho=scale), iopt.LussBall(C=C, radius=radius)]
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 8),
+    kind=st.sampled_from(INERTIAS),
+    log_C=st.floats(-4.0, 5.0),
+    log_scale=st.floats(-6.0, 6.0),
+)
+def test_bounds_hold_for_every_feasible_point(
+    seed: int, n: int, kind: str, log_C: float, log_scale: float
+) -> None:
+    generator = np.random.default_rng(seed)
+    C = 10.0**log_C
+    problem = make(kind, n, seed, minority=1 + seed % (n - 1))
+    for formulation in formulations(problem, C, 10.0**log_scale):
+        points = some_points(problem, C, generator)
+        result = iopt.solve(problem, formulation, solver="accelerated-gradient", max_iter=200)
+        points.append(result.values["alpha"])
+        values = [objective(problem, formulation, alpha) for alpha in points]
+        slack = max(rounding(problem, formulation, alpha) for alpha in points)
+        for alpha, value in zip(points, values, strict=True):
+            certificate = iopt.verify(problem, formulation, {"alpha": alpha})
+            assert certificate.objective >= value - slack
+            if isinstance(formulation, iopt.LussDual):
+                assert certificate.objective == pytest.approx(value, abs=slack)
+            assert certificate.bound >= max(values) - slack
+            if certificate.claim is iopt.Claim.GLOBAL:
+                size = max(1.0, abs(value - (constant(problem, formulation))))
+                assert value >= max(values) - 1.01e-6 * size - 2.0 * slack
+
+
+def constant(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> float:
+    """The objective at α = 0, which gaps leave out."""
+    if isinstance(formulation, iopt.LussDual):
+        return formulation.rho * negative_square(problem)
+    return 0.0
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+def test_wrong_points_are_not_global(kind: str) -> None:
+    """A point 1e-5 below the optimum is none, from whichever side."""
+    generator = np.random.default_rng(7)
+    for seed, scale in product(range(3), (0.1, 10.0)):
+        problem = make(kind, 7, seed)
+        for formulation in formulations(problem, 2.0, scale):
+            result = iopt.solve(problem, formulation, tol=1e-8)
+            best, optimum = result.values["alpha"], result.objective
+            others = some_points(problem, 2.0, generator)
+            mixed = [(1.0 - t) * best + t * other for other in others for t in (1e-3, 0.1, 1.0)]
+            for alpha in mixed:
+                certificate = iopt.verify(problem, formulation, {"alpha": alpha})
+                assert certificate.objective <= optimum + 1e-7 * max(1.0, abs(optimum))
+                assert certificate.bound >= optimum - 1e-9 * max(1.0, abs(optimum))
+                size = max(1.0, abs(certificate.objective - constant(problem, formulation)))
+                if certificate.objective < optimum - 2e-6 * size:
+                    assert certificate.claim < iopt.Claim.GLOBAL
+            infeasible = best.copy()
+            infeasible[0] += 0.1
+            certificate = iopt.verify(problem, formulation, {"alpha": infeasible})
+            assert certificate.claim is iopt.Claim.NONE
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+def test_solvers_agree_and_their_traces_are_honest(kind: str) -> None:
+    for seed, n, minority in [(0, 2, 1), (1, 3, 2), (2, 8, 1), (3, 8, 7), (4, 15, 7)]:
+        problem = make(kind, n, seed, minority)
+        for formulation in formulations(problem, 5.0, 0.5):
+            offset = constant(problem, formulation)
+            found, bounds = [], []
+            for solver in SOLVERS:
+                result = iopt.solve(problem, formulation, solver=solver)
+                alpha, trace = result.values["alpha"], result.trace
+                assert alpha.min() >= 0.0
+                assert alpha.max() <= 5.0
+                assert abs(problem.y @ alpha) <= 1e-12 * alpha.sum()
+                slack = rounding(problem, formulation, alpha)
+                assert objective(problem, formulation, alpha) <= result.objective + slack
+                size = max(1.0, abs(result.objective - offset))
+                values, ends = np.array(trace.objective), np.array(trace.bound)
+                assert np.all(ends >= values - 1e-10 * size)
+                assert np.all(np.diff(ends) <= 0.0)
+                # Of points that agree to 1% of the tolerance any may be the best one.
+                assert np.all(np.diff(values) >= -1e-8 * size)
+                assert np.all(np.diff(trace.calls) >= 0)
+                assert trace.objective[-1] == pytest.approx(result.objective, abs=1e-9 * size)
+                found.append(result.objective)
+                bounds += [ends[-1], result.certificate.bound]
+            assert max(found) - min(found) <= 2e-6 * size
+            assert min(bounds) >= max(found) - 1e-10 * size
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e5])
+@pytest.mark.parametrize("rho", [1e-6, 1e-2, 1e2, 1e8])
+def test_extreme_parameters(C: float, rho: float) -> None:
+    """Whatever is claimed is true: two points in closed form, more against each other."""
+    for kind, seed in product(["indefinite", "psd", "nsd", "rank one"], range(2)):
+        for n, minority in [(2, 1), (3, 1), (3, 2), (9, 1), (9, 8)]:
+            problem = make(kind, n, seed, minority)
+            formulation = iopt.LussDual(C=C, rho=rho)
+            result = iopt.solve(problem, formulation, time_limit=5.0)
+            alpha, certificate = result.values["alpha"], result.certificate
+            slack = rounding(problem, formulation, alpha)
+            value = objective(problem, formulation, alpha)
+            assert result.objective == pytest.approx(value, abs=slack)
+            assert certificate.bound >= result.objective - slack
+            size = max(1.0, abs(result.objective - constant(problem, formulation)))
+            if n == 2:
+                # α = (a, a): concave in a.
+                def loss(
+                    log_a: float,
+                    problem: iopt.KernelProblem = problem,
+                    formulation: iopt.Formulation = formulation,
+                ) -> float:
+                    return -objective(problem, formulation, np.full(2, np.exp(log_a)))
+
+                top = np.log(C)
+                grid = np.linspace(top - 30, top, 61)
+                at = int(np.argmin([loss(x) for x in grid]))
+                ends = grid[max(at - 1, 0)], grid[min(at + 1, 60)]
+                best = -float(minimize_scalar(loss, bounds=ends, method="bounded",
+                                              options={"xatol": 1e-10}).fun)  # fmt: skip
+                best = max(best, -loss(top))
+                # As much as the bound leaves open, and no more.
+                assert result.objective >= best - max(certificate.gap, 1e-6 * size) - slack
+                assert certificate.bound >= best - slack
+                assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+@pytest.mark.parametrize("s", [1e-8, 1e-4, 1e4])
+def test_scaled_kernels(kind: str, s: float) -> None:
+    """K₀ → sK₀, C → C/s, ρ → ρ/s³ only divides α and the objective by s."""
+    problem = make(kind, 6, 1)
+    scaled = iopt.KernelProblem(s * problem.K, problem.y)
+    one = iopt.solve(problem, iopt.LussDual(C=3.0, rho=0.7), tol=1e-7)
+    # Gaps below 1 are absolute: at s > 1 the objective is divided by s, and the tolerance as well.
+    other = iopt.solve(scaled, iopt.LussDual(C=3.0 / s, rho=0.7 / s**3), tol=1e-7 / max(1.0, s))
+    assert s * other.objective == pytest.approx(one.objective, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["indefinite", "nsd", "minus rank one", "repeated"])
+def test_radius_too_small_names_the_smallest(kind: str) -> None:
+    problem = make(kind, 6, 3)
+    least = iopt.LussBall.smallest_radius(problem)
+    assert least == pytest.approx(negative_square(problem), rel=1e-12)
+    for radius in (0.0, 0.5 * least, least * (1 - 1e-9)):
+        with pytest.raises(iopt.InfeasibleProblem) as raised:
+            iopt.solve(problem, iopt.LussBall(C=1.0, radius=radius))
+        assert repr(least) in str(raised.value)
+        assert "radius" in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_clip_is_the_limit_of_both(kind: str, C: float) -> None:
+    """SpectrumSVM(clip) by Clarabel is the smallest ball, and the dual at a price of 1e8."""
+    problem = make(kind, 8, 5)
+    clip = iopt.solve(problem, iopt.SpectrumSVM(C=C, transform="clip"), solver="clarabel")
+    radius = iopt.LussBall.smallest_radius(problem)
+    for solver in SOLVERS:
+        smallest = iopt.solve(problem, iopt.LussBall(C=C, radius=radius), solver=solver)
+        assert smallest.objective == pytest.approx(clip.objective, rel=2e-6, abs=2e-6)
+        assert smallest.certificate.bound >= clip.objective - 1e-6 * max(1.0, clip.objective)
+    formulation = iopt.LussDual(C=C, rho=1e8)
+    far = iopt.solve(problem, formulation)
+    offset = constant(problem, formulation)
+    # ‖z‖⁴/(16ρ) and rounding of the constant: below 1e-5 for ‖z‖ ≤ 10.
+    assert far.objective - offset == pytest.approx(clip.objective, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+@pytest.mark.parametrize("room", [0.05, 5.0])
+def test_price_of_the_ball(kind: str, room: float) -> None:
+    """With the multiplier of the ball as a price the same point is optimal."""
+    problem = make(kind, 7, 2)
+    radius = negative_square(problem) + room
+    ball = iopt.LussBall(C=2.0, radius=radius)
+    inside = iopt.solve(problem, ball, tol=1e-9)
+    alpha = inside.values["alpha"]
+    structure = ball.structure(problem)
+    rho = structure.price(structure.oracle.coordinates(problem.y * alpha))
+    dual = iopt.LussDual(C=2.0, rho=rho)
+    certificate = iopt.verify(problem, dual, {"alpha": alpha})
+    assert certificate.claim is iopt.Claim.GLOBAL
+    outside = iopt.solve(problem, dual, tol=1e-9)
+    assert outside.objective - rho * radius == pytest.approx(inside.objective, rel=1e-7, abs=1e-7)
+    assert objective(problem, dual, alpha) == pytest.approx(outside.objective, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
+def test_monotone_in_every_parameter(kind: str) -> None:
+    """More C is more; a smaller ball is more; so is a higher price, the constant left out."""
+    problem = make(kind, 8, 6)
+    least = negative_square(problem)
+
+    def best(formulation: iopt.Formulation) -> float:
+        return iopt.solve(problem, formulation, tol=1e-8).objective - constant(problem, formulation)
+
+    for values in (
+        [best(iopt.LussDual(C=C, rho=1.0)) for C in (0.01, 0.1, 1.0, 10.0)],
+        [best(iopt.LussDual(C=1.0, rho=rho)) for rho in (0.01, 0.1, 1.0, 10.0, 1e4)],
+        [best(iopt.LussBall(C=1.0, radius=least + r)) for r in (10.0, 1.0, 0.1, 0.01)],
+    ):
+        assert np.all(np.diff(values) >= -1e-7)
+
+
+def test_path_is_the_same_as_single_solves() -> None:
+    problem = make("indefinite", 12, 8)
+    formulas = [iopt.LussDual(C=C, rho=rho) for rho in (0.1, 1.0) for C in (0.1, 1.0, 10.0)]
+    path = iopt.solve_path(problem, formulas)
+    for formulation, result in zip(formulas, path, strict=True):
+        single = iopt.solve(problem, formulation)
+        assert result.objective == pytest.approx(single.objective, rel=2e-6)
+        assert result.certificate.claim is iopt.Claim.GLOBAL

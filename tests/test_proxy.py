@@ -1,0 +1,355 @@
+"""The inner minimum over proxy kernels, against eigendecompositions of the whole matrix."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyOracle
+from indefinite_opt.spectrum import spectrum
+
+Array = NDArray[np.float64]
+
+INERTIAS = ["indefinite", "psd", "nsd", "zero", "rank one", "minus rank one", "low rank and noise",
+            "repeated", "repeated diagonal", "clusters", "rounded clusters", "graded"]  # fmt: skip
+POINTS = ["normal", "tiny", "huge", "eigenvector", "sparse", "one entry"]
+
+
+def matrix(kind: str, n: int, seed: int) -> Array:
+    generator = np.random.default_rng(seed)
+    signs = generator.choice([-1.0, 1.0], n)
+    noise = generator.standard_normal(n)
+    first = np.eye(n)[0]
+    values = {
+        "indefinite": noise,
+        "psd": abs(noise),
+        "nsd": -abs(noise),
+        "zero": np.zeros(n),
+        "rank one": first,
+        "minus rank one": -first,
+        "low rank and noise": first - np.eye(n)[-1] + 1e-14 * noise,
+        "repeated": generator.choice([-1.0, 0.0, 1.0], n),
+        "repeated diagonal": generator.choice([-1.0, 0.0, 1.0], n),
+        "clusters": signs + 1e-10 * noise,
+        "rounded clusters": signs + 1e-15 * noise,
+        "graded": signs * 10.0 ** generator.uniform(-16, 0, n),
+    }[kind]
+    if kind in ("repeated diagonal", "rounded clusters", "graded"):
+        return np.diag(values)
+    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
+    K = (V * values) @ V.T
+    return 0.5 * (K + K.T)
+
+
+def point(kind: str, K: Array, seed: int) -> Array:
+    generator = np.random.default_rng(seed + 1)
+    n = K.shape[0]
+    z = generator.standard_normal(n)
+    if kind == "tiny":
+        z *= 1e-10
+    elif kind == "huge":
+        z *= 1e5
+    elif kind == "eigenvector":
+        z = np.linalg.eigh(K)[1][:, generator.integers(n)]
+    elif kind == "sparse":
+        z[generator.random(n) < 0.7] = 0.0
+    elif kind == "one entry":
+        z = np.eye(n)[generator.integers(n)]
+    return z
+
+
+def parts(K: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eigh(K)
+    return values, vectors
+
+
+def positive(K: Array) -> Array:
+    values, vectors = np.linalg.eigh(K)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def labels(n: int) -> Array:
+    return np.where(np.arange(n) % 2, 1.0, -1.0)
+
+
+def dual_of(K: Array, rho: float, C: float = 10.0) -> ProxyDual:
+    return iopt.LussDual(C=C, rho=rho).structure(iopt.KernelProblem(K, labels(K.shape[0])))
+
+
+def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyBall:
+    problem = iopt.KernelProblem(K, labels(K.shape[0]))
+    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + room
+    return iopt.LussBall(C=C, radius=radius).structure(problem)
+
+
+@pytest.mark.parametrize("where", POINTS)
+@pytest.mark.parametrize("kind", INERTIAS)
+def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
+    for seed, n in enumerate((1, 2, 3, 7, 20)):
+        K = matrix(kind, n, seed)
+        z = point(where, K, seed)
+        oracle = ProxyOracle(spectrum(K))
+        for rho in (1e-8, 1e-3, 1.0, 1e3, 1e8):
+            change, product = oracle(z, rho)
+            M = K + np.outer(z, z) / (4.0 * rho)
+            squares = [np.sum(np.maximum(np.linalg.eigvalsh(A), 0.0) ** 2) for A in (M, K)]
+            norm = float(np.linalg.norm(M, 2)) + float(np.linalg.norm(K, 2))
+            # ρ‖M‖² is what the reference rounds to eps.
+            assert change == pytest.approx(
+                rho * (squares[0] - squares[1]), abs=1e-13 * rho * norm**2
+            )
+            error = float(np.linalg.norm(product - positive(M) @ z))
+            assert error <= 1e-13 * norm * float(np.linalg.norm(z))
+
+
+@pytest.mark.parametrize("rho", [1e-8, 1.0, 1e8])
+def test_oracle_at_zero(rho: float) -> None:
+    oracle = ProxyOracle(spectrum(matrix("indefinite", 6, 0)))
+    change, product = oracle(np.zeros(6), rho)
+    assert change == 0.0
+    assert not product.any()
+
+
+def test_change_of_a_tiny_step_keeps_its_digits() -> None:
+    """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
+    K, z = matrix("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
+    change, product = ProxyOracle(spectrum(K))(z, 1.0)
+    assert change == pytest.approx(0.5 * z @ positive(K) @ z, rel=1e-10)
+    np.testing.assert_allclose(product, positive(K) @ z, rtol=1e-10)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 12),
+    kind=st.sampled_from(INERTIAS),
+    log_rho=st.floats(-8.0, 8.0),
+    log_scale=st.floats(-8.0, 8.0),
+)
+def test_eigen_decomposes_the_updated_matrix(
+    seed: int, n: int, kind: str, log_rho: float, log_scale: float
+) -> None:
+    K, rho = matrix(kind, n, seed) * 10.0**log_scale, 10.0**log_rho
+    z = point(POINTS[seed % len(POINTS)], K, seed)
+    eigen = ProxyOracle(spectrum(K)).eigen(z, rho)
+    M = K + np.outer(z, z) / (4.0 * rho)
+    norm = float(np.linalg.norm(K, 2) + z @ z / (4.0 * rho))
+    X = eigen.vectors
+    np.testing.assert_allclose(X.T @ X, np.eye(n), atol=1e-12)
+    np.testing.assert_allclose((X * eigen.values) @ X.T, M, atol=1e-13 * norm)
+    np.testing.assert_allclose(eigen.kernel(), positive(M), atol=1e-13 * norm)
+    # What σzzᵀ has along directions that stay is left out: rounding of M.
+    np.testing.assert_allclose(
+        np.outer(eigen.along, eigen.along) / (4.0 * rho),
+        X.T @ np.outer(z, z) @ X / (4.0 * rho),
+        atol=1e-13 * norm,
+    )
+
+
+def test_calls_of_the_oracle_allocate_nothing_that_stays() -> None:
+    K = matrix("indefinite", 50, 0)
+    oracle = ProxyOracle(spectrum(K))
+    z = point("normal", K, 0)
+    oracle(z, 1.0)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(200):
+        oracle(z, 1.0)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 50 * 8  # less than one vector
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 100.0])
+@pytest.mark.parametrize("kind", INERTIAS)
+def test_smoothed_oracle(kind: str, epsilon: float) -> None:
+    """max over 0 ≤ v ≤ 1 of vλ - εv²/2 at v = clip(λ/ε, 0, 1), squared."""
+    for seed, n in enumerate((1, 3, 9)):
+        K = matrix(kind, n, seed)
+        z = point("normal", K, seed)
+        for rho in (1e-2, 1.0, 1e2):
+            change, product = ProxyOracle(spectrum(K))(z, rho, epsilon)
+            M = K + np.outer(z, z) / (4.0 * rho)
+            after, vectors = parts(M)
+            before, _ = parts(K)
+            phi = [v * x - 0.5 * epsilon * v**2 for x in (after, before)
+                   for v in [np.clip(x / epsilon, 0.0, 1.0)]]  # fmt: skip
+            norm = np.linalg.norm(M)
+            expected = rho * (np.sum(phi[0] ** 2) - np.sum(phi[1] ** 2))
+            assert change == pytest.approx(expected, abs=1e-12 * rho * norm**2)
+            weights = phi[0] * np.clip(after / epsilon, 0.0, 1.0)
+            expected = vectors @ (weights * (vectors.T @ z))
+            # φφ' has slope up to 3/2, its kinks one at most: rounding of λ, no more.
+            np.testing.assert_allclose(product, expected, atol=1e-11 * norm * np.linalg.norm(z))
+
+
+def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:
+    K = matrix(kind, 6, seed)
+    return [dual_of(K, 0.3), dual_of(K, 30.0), ball_of(K, 0.1), ball_of(K, 10.0)]
+
+
+def interior(n: int, seed: int) -> Array:
+    return np.random.default_rng(seed + 2).uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "zero", "rank one", "repeated"])
+def test_gradients_and_second_derivatives_by_differences(kind: str) -> None:
+    for seed in range(2):
+        for structure in structures(kind, seed):
+            n, x = structure.n, interior(structure.n, seed)
+            gradient = structure.gradient(x).copy()
+            step = 1e-5
+            moves = step * np.eye(n)
+            slopes = [
+                (structure.value(x + move) - structure.value(x - move)) / (2 * step)
+                for move in moves
+            ]
+            size = 1.0 + float(np.max(np.abs(gradient)))
+            np.testing.assert_allclose(gradient, slopes, atol=1e-7 * size)
+            H = np.array([
+                (structure.gradient(x + move) - structure.gradient(x - move)) / (2 * step)
+                for move in moves
+            ])  # fmt: skip
+            signed = structure.second_derivative(x)
+            y = structure.problem.y
+            # The second derivative may jump where an eigenvalue crosses zero; not at these points.
+            size = float(np.max(np.abs(H)))
+            np.testing.assert_allclose(signed * np.outer(y, y), H, atol=2e-6 * (1.0 + size))
+            np.testing.assert_allclose(signed, signed.T, rtol=1e-12, atol=1e-12 * size)
+            assert np.linalg.eigvalsh(signed)[0] >= -1e-9 * (1.0 + size)
+
+
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "repeated", "zero"])
+def test_slopes_are_those_of_the_line(kind: str) -> None:
+    for structure in structures(kind, 5):
+        n = structure.n
+        x, direction = interior(n, 0), np.random.default_rng(9).standard_normal(n)
+        slope = structure.slopes(x, direction)
+        for step in (0.0, 0.1, 1.0):
+            at = x + step * direction
+            expected = float(structure.gradient(at) @ direction)
+            assert slope(step) == pytest.approx(expected, rel=1e-7, abs=1e-7)
+            ends = [structure.value(at + d * direction) for d in (-1e-5, 1e-5)]
+            assert slope(step) == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from(INERTIAS),
+    log_room=st.floats(-6.0, 6.0),
+    log_z=st.floats(-4.0, 4.0),
+)
+def test_kernel_of_the_ball_is_on_the_sphere(
+    seed: int, kind: str, log_room: float, log_z: float
+) -> None:
+    n = 2 + seed % 6
+    K, room = matrix(kind, n, seed), 10.0**log_room
+    ball = ball_of(K, room)
+    x = 10.0**log_z * interior(n, seed)
+    kernel = ball.proxy_kernel(x)
+    assert np.linalg.eigvalsh(kernel)[0] >= -1e-12 * np.linalg.norm(kernel, 2)
+    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + ball.room
+    distance = float(np.sum((kernel - K) ** 2))
+    # The distance itself is known to the rounding of K.
+    rounding = 1e-13 * (np.sum(K**2) + radius)
+    assert distance <= radius * (1.0 + 1e-12) + rounding
+    assert distance == pytest.approx(radius, rel=1e-8, abs=rounding)
+    z = ball.problem.y * x
+    value, gradient = ball.value_gradient(x)
+    assert value == pytest.approx(0.5 * z @ kernel @ z - x.sum(), rel=1e-8, abs=1e-8 * x.sum())
+    np.testing.assert_allclose(
+        gradient + 1.0, ball.problem.y * (kernel @ z), atol=1e-8 * np.linalg.norm(kernel @ z)
+    )
+
+
+@pytest.mark.parametrize("room", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "repeated", "rank one"])
+def test_values_by_semidefinite_programs(kind: str, room: float) -> None:
+    """max over K ⪰ 0 of ½zᵀKz in the ball, and of ½zᵀKz - ρ‖K - K₀‖² at a price."""
+    n = 4
+    K0, x = matrix(kind, n, 11), interior(n, 11)
+    ball, dual = ball_of(K0, room), dual_of(K0, room)
+    z = ball.problem.y * x
+    K = cp.Variable((n, n), PSD=True)
+    gain = 0.5 * cp.sum(cp.multiply(K, np.outer(z, z)))
+    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K0), 0.0) ** 2)) + room
+    inside = cp.Problem(cp.Maximize(gain), [cp.norm(K - K0, "fro") <= np.sqrt(radius)])
+    inside.solve(solver=cp.CLARABEL)
+    assert ball.value(x) + x.sum() == pytest.approx(inside.value, rel=1e-6)
+    priced = cp.Problem(cp.Maximize(gain - room * cp.sum_squares(K - K0)))
+    priced.solve(solver=cp.CLARABEL)
+    assert dual.value(x) + dual.constant + x.sum() == pytest.approx(
+        priced.value, rel=1e-6, abs=1e-6
+    )
+
+
+def test_closed_forms_of_the_ball() -> None:
+    """K₀ = 0: K* = √r zzᵀ/‖z‖², ½√r‖z‖²; K₀ = I moves the eigenvalue along z alone: 1 + √r."""
+    x = np.array([1.0, 2.0, 2.0])
+    for room in (1e-12, 1e-4, 4.0, 1e8):
+        assert ball_of(np.zeros((3, 3)), room).value(x) == pytest.approx(
+            4.5 * np.sqrt(room) - 5.0, rel=1e-9
+        )
+        ball = ball_of(np.eye(3), room)
+        assert ball.value(x) == pytest.approx(4.5 * (1 + np.sqrt(ball.room)) - 5.0, rel=1e-9)
+        # ‖K* - K₀‖ = ‖z‖²/(4ρ)
+        assert ball.price(ball.oracle.coordinates(x)) == pytest.approx(
+            9.0 / (4.0 * np.sqrt(ball.room)), rel=1e-7
+        )
+
+
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
+def test_no_room_is_clip(kind: str) -> None:
+    K, x = matrix(kind, 6, 2), interior(6, 2)
+    problem = iopt.KernelProblem(K, labels(6))
+    ball = ProxyBall(problem, room=0.0, upper=10.0)
+    z = problem.y * x
+    assert ball.price(z) == np.inf
+    assert ball.value(x) == pytest.approx(0.5 * z @ positive(K) @ z - x.sum(), rel=1e-12)
+    np.testing.assert_allclose(ball.proxy_kernel(x), positive(K), atol=1e-12)
+    np.testing.assert_allclose(ball.second_derivative(x), positive(K), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", INERTIAS)
+def test_monotone_in_room_and_price(kind: str) -> None:
+    """A larger ball and a smaller price are worse; both tend to the clipped kernel."""
+    K, x = matrix(kind, 6, 4), interior(6, 4)
+    z = labels(6) * x
+    clipped = 0.5 * z @ positive(K) @ z - x.sum()
+    rooms = 10.0 ** np.arange(-14.0, 7.0)
+    balls = np.array([ball_of(K, room).value(x) for room in rooms])
+    assert np.all(np.diff(balls) >= -1e-12 * np.abs(balls[1:]))
+    assert balls[0] == pytest.approx(clipped, abs=1e-5 * (1.0 + abs(clipped)))
+    duals = np.array([dual_of(K, rho).value(x) for rho in 10.0 ** np.arange(-7.0, 11.0)])
+    assert np.all(np.diff(duals) <= 1e-12 * np.abs(duals[:-1]))
+    assert duals[-1] == pytest.approx(clipped, abs=1e-8 * (1.0 + abs(clipped)))
+    kernel = dual_of(K, 1e12).proxy_kernel(x)
+    np.testing.assert_allclose(kernel, positive(K), atol=1e-9)
+
+
+def test_second_derivative_where_all_eigenvalues_are_negative() -> None:
+    """K* = 0 in a neighbourhood: the function is constant there."""
+    dual = dual_of(-np.eye(4), 10.0)
+    x = np.full(4, 0.5)
+    assert dual.value(x) == -2.0
+    assert not dual.second_derivative(x).any()
+    assert not dual.proxy_kernel(x).any()
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(INERTIAS), scale=st.floats(-6.0, 6.0))
+def test_convex_along_segments_and_above_tangents(seed: int, kind: str, scale: float) -> None:
+    K = matrix(kind, 5, seed)
+    a, b = interior(5, seed), interior(5, seed + 1)
+    for structure in (dual_of(K, 10.0**scale), ball_of(K, 10.0**scale)):
+        value, gradient = structure.value_gradient(a)
+        gradient = gradient.copy()
+        other, middle = structure.value(b), structure.value(0.5 * (a + b))
+        size = 1.0 + abs(value) + abs(other)
+        assert middle <= 0.5 * (value + other) + 1e-11 * size
+        assert other >= value + gradient @ (b - a) - 1e-8 * size

@@ -1,0 +1,233 @@
+"""Roots of the secular equation, against arithmetic of 60 digits and against full matrices."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from indefinite_opt import secular
+
+Array = NDArray[np.float64]
+
+DIGITS = 60
+
+
+def roots(d: Array, s: Array) -> tuple[Array, Array, Array, Array]:
+    """λ, λ - d, g'(λ) and 1/(d_k - λ_j) in column j, root by root."""
+    r, total = d.size, float(s.sum())
+    gaps, t, inverse, found = np.empty(r), np.empty(r), np.empty((r, r)), np.empty((r, 3))
+    for j in range(r):
+        found[j] = secular.solve_root(d, s, r, total, j, gaps, t)
+        inverse[:, j] = t
+    values, distances, slopes = found.T
+    return values, distances, slopes, inverse
+
+
+def exact_distances(d: Array, s: Array, j: int) -> list[Decimal]:
+    """d_k - λ_j for all k to 25 digits, by bisection from the nearer of the two poles."""
+    poles, weights = [Decimal(x) for x in d.tolist()], [Decimal(x) for x in s.tolist()]
+    total = sum(weights)
+    width = poles[j + 1] - poles[j] if j + 1 < len(poles) else total
+
+    def g(base: Decimal, tau: Decimal) -> Decimal:
+        terms = (w / (p - base - tau) for p, w in zip(poles, weights, strict=True))
+        return 1 + sum(terms)
+
+    base, sign, far = poles[j], 1, width
+    if j + 1 < len(poles):
+        far = width / 2
+        if g(base, far) < 0:
+            base, sign = poles[j + 1], -1
+    elif len(poles) == 1:
+        return [-total]
+    near = far * Decimal(10) ** -300
+    while far - near > far * Decimal(10) ** -25:
+        middle = (near * far).sqrt() if far > 4 * near else (near + far) / 2
+        if (g(base, sign * middle) < 0) == (sign > 0):
+            near = middle
+        else:
+            far = middle
+    return [p - base - sign * far for p in poles]
+
+
+def check(d: Array, s: Array) -> None:
+    """All that is found, to a few roundings.
+
+    One rounding in every term of g moves the root by eps · (1 + Σ|terms|)/g', whatever the method;
+    this may be more than a rounding of its distance from the nearest pole.
+    """
+    values, distances, slopes, inverse = roots(d, s)
+    for array in (values, distances, slopes, inverse):
+        assert np.all(np.isfinite(array))
+    eps = Decimal(np.finfo(float).eps.item())
+    with localcontext() as context:
+        context.prec = DIGITS
+        for j in range(d.size):
+            exact = exact_distances(d, s, j)
+            pairs = list(zip([Decimal(w) for w in s.tolist()], exact, strict=True))
+            slope = sum(w / x**2 for w, x in pairs)
+            moved = eps * (1 + sum(w / abs(x) for w, x in pairs)) / slope
+            accuracy = 10 * eps + 10 * moved / min(abs(x) for x in exact)
+            assert abs(Decimal(float(distances[j])) + exact[j]) <= 10 * (moved - eps * exact[j])
+            assert abs(Decimal(float(slopes[j])) / slope - 1) <= 2 * accuracy
+            for k, x in enumerate(exact):
+                assert abs(Decimal(float(inverse[k, j])) * x - 1) <= accuracy
+            pole = Decimal(float(d[j]))
+            size = max(abs(pole), abs(pole - exact[j]))
+            assert abs(Decimal(float(values[j])) - pole + exact[j]) <= 10 * (moved + eps * size)
+
+
+def poles(kind: str, r: int, generator: np.random.Generator) -> Array:
+    signs = generator.choice([-1.0, 1.0], r)
+    steps = {
+        "random": lambda: generator.standard_normal(r),
+        "gaps far from zero": lambda: 1.0 + np.cumsum(10.0 ** generator.uniform(-15, -1, r)),
+        "gaps near zero": lambda: np.cumsum(10.0 ** generator.uniform(-16, -1, r)),
+        "one cluster": lambda: -1.0 + np.cumsum(10.0 ** generator.uniform(-15, -13, r)),
+        "graded": lambda: signs * 10.0 ** generator.uniform(-16, 0, r),
+        "graded far": lambda: signs * 10.0 ** generator.uniform(-70, 70, r),
+        "with zero": lambda: np.append(generator.standard_normal(r - 1), 0.0),
+    }
+    return np.unique(steps[kind]())
+
+
+def weights(kind: str, r: int, generator: np.random.Generator) -> Array:
+    squares = generator.standard_normal(r) ** 2
+    spans = {
+        "alike": lambda: squares,
+        "small to one": lambda: 10.0 ** generator.uniform(-30, 0, r),
+        "small to large": lambda: 10.0 ** generator.uniform(-30, 30, r),
+        "scaled": lambda: squares * 10.0 ** generator.uniform(-8, 8),
+    }
+    return spans[kind]()
+
+
+POLES = ["random", "gaps far from zero", "gaps near zero", "one cluster", "graded", "graded far",
+         "with zero"]  # fmt: skip
+WEIGHTS = ["alike", "small to one", "small to large", "scaled"]
+
+
+@pytest.mark.parametrize("spread", WEIGHTS)
+@pytest.mark.parametrize("kind", POLES)
+def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
+    generator = np.random.default_rng(0)
+    for r in (1, 2, 3, 4, 7):
+        d = poles(kind, r, generator)
+        check(d, weights(spread, d.size, generator))
+
+
+@given(
+    exponents=st.lists(st.floats(-16.0, 2.0), min_size=1, max_size=5),
+    powers=st.lists(st.floats(-30.0, 30.0), min_size=5, max_size=5),
+    offset=st.sampled_from([0.0, -1.0, 1.0, -1e8]),
+)
+def test_any_gaps_and_any_weights(
+    exponents: list[float], powers: list[float], offset: float
+) -> None:
+    d = np.unique(offset + np.cumsum(10.0 ** np.array(exponents)))
+    check(d, 10.0 ** np.array(powers[: d.size]))
+
+
+@pytest.mark.parametrize(
+    ("d", "s", "expected"),
+    [
+        # One pole: λ = d + s.
+        ([2.0], [3.0], [3.0]),
+        ([-1e8], [1e-12], [1e-12]),
+        # (0, 1; 1, 0) + nothing: d = ∓1, s = 1/2 each: λ² - λ - 1 = 0.
+        ([-1.0, 1.0], [0.5, 0.5], [(3 - 5**0.5) / 2, (5**0.5 - 1) / 2]),
+        # d = 0, 1, s = 1, 1: λ² - 3λ + 1 = 0.
+        ([0.0, 1.0], [1.0, 1.0], [(3 - 5**0.5) / 2, (1 + 5**0.5) / 2]),
+        # d = ∓1, s = 1, 1: λ² - 2λ - 1 = 0, λ = 1 ∓ √2.
+        ([-1.0, 1.0], [1.0, 1.0], [2 - 2**0.5, 2**0.5]),
+    ],
+)
+def test_closed_forms(d: list[float], s: list[float], expected: list[float]) -> None:
+    distances = roots(np.array(d), np.array(s))[1]
+    np.testing.assert_allclose(distances, expected, rtol=1e-14)
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(POLES), spread=st.sampled_from(WEIGHTS))
+def test_interlacing_and_trace(seed: int, kind: str, spread: str) -> None:
+    generator = np.random.default_rng(seed)
+    d = poles(kind, int(generator.integers(1, 40)), generator)
+    s = weights(spread, d.size, generator)
+    values, distances, slopes, _ = roots(d, s)
+    assert np.all(distances > 0.0)
+    assert np.all(values >= d)
+    assert np.all(values[:-1] <= d[1:])
+    assert np.all(slopes > 0.0)
+    # Σ(λ - d) = Σs, all terms positive: no digit may be lost.
+    assert distances.sum() == pytest.approx(s.sum(), rel=1e-12)
+
+
+@given(seed=st.integers(0, 10_000), scale=st.sampled_from([1e-6, 1e-2, 1.0, 1e3]))
+def test_eigenvalues_and_vectors_of_the_full_matrix(seed: int, scale: float) -> None:
+    generator = np.random.default_rng(seed)
+    r = int(generator.integers(2, 30))
+    d = np.sort(generator.uniform(-1.0, 1.0, r))
+    u = generator.standard_normal(r) * np.sqrt(scale)
+    values, slopes, inverse = np.empty(r), np.empty(r), np.empty((r, r))
+    secular.solve_roots(d, u * u, r, float(u @ u), values, slopes, inverse)
+    M = np.diag(d) + np.outer(u, u)
+    size = 1.0 + float(u @ u)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(M), atol=1e-13 * size)
+    X = u[:, None] * inverse.T / np.sqrt(slopes)
+    np.testing.assert_allclose(X.T @ X, np.eye(r), atol=1e-10)
+    np.testing.assert_allclose(M @ X, X * values, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("kind", POLES)
+def test_few_evaluations_are_enough(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = [0]
+    compiled = secular.evaluate
+
+    def counted(*arguments: object) -> object:
+        count[0] += 1
+        return compiled(*arguments)
+
+    monkeypatch.setattr(secular, "evaluate", counted)
+    generator = np.random.default_rng(1)
+    worst, sum_of_all, number = 0, 0, 0
+    for spread in WEIGHTS:
+        for r in (1, 2, 5, 12):
+            d = poles(kind, r, generator)
+            r = d.size
+            s = weights(spread, r, generator)
+            for j in range(r):
+                count[0] = 0
+                secular.solve_root.py_func(d, s, r, float(s.sum()), j, np.empty(r), np.empty(r))
+                worst, sum_of_all, number = max(worst, count[0]), sum_of_all + count[0], number + 1
+    assert worst <= 40
+    assert sum_of_all <= 8 * number
+
+
+def test_compiled_products_read_what_they_should() -> None:
+    generator = np.random.default_rng(2)
+    for n in (1, 2, 3, 4, 5, 9, 16):
+        V = generator.standard_normal((n, n))
+        for share in (0.0, 0.5, 1.0):
+            z = np.where(generator.random(n) < share, generator.standard_normal(n), 0.0)
+            u, out = np.full(n, np.nan), np.full(n, np.nan)
+            secular.combine_rows(V, z, np.empty(n, dtype=np.intp), u)
+            secular.dot_rows(V, z, out)
+            np.testing.assert_allclose(u, V.T @ z, atol=1e-13)
+            np.testing.assert_allclose(out, V @ z, atol=1e-13)
+
+
+def test_weights_of_poles_add_up_and_small_ones_stay() -> None:
+    active, gathered = np.empty(3, dtype=np.intp), np.empty(3)
+    u = np.array([3.0, 4.0, 1e-20, 2.0])
+    pole_of = np.array([0, 0, 1, 2])
+    count, total = secular.gather_weights(
+        u, np.array([-1.0, 0.0, 1.0]), pole_of, 0.5, gathered, active
+    )
+    assert count == 2
+    assert active[:2].tolist() == [0, 2]
+    assert total == pytest.approx(14.5)
+    np.testing.assert_allclose(gathered, [12.5, 5e-41, 2.0])
