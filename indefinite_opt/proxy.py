@@ -296,13 +296,13 @@ class ProxyStructure(BoxLine):
 
     def tangent_bound(self, points: Array, shares: Array) -> float:
         """The tangents at several points, weighted and minimised over the feasible set exactly."""
-        level, slope, rounding = 0.0, np.zeros(self.n), 0.0
+        level, slope = 0.0, np.zeros(self.n)
         for x, share in zip(points, shares / float(shares.sum()), strict=True):
             value, gradient = self.value_gradient(x)
-            level += share * (self.kernel_value(x, value, gradient) - float(gradient @ x))
+            start = self.kernel_value(x, value, gradient) - float(gradient @ x)
+            level += share * (start - self.allowance(x))
             slope += share * gradient
-            rounding = max(rounding, self.allowance(x))
-        return level + self.linear_minimum(slope) - rounding
+        return level + self.linear_minimum(slope)
 
     def allowance(self, x: Array) -> float:
         """What rounding can do to a bound from K*(x): n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).

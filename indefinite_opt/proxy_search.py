@@ -204,37 +204,46 @@ class GradientSteps:
     ----------
     alpha, value, gradient
         The current point, F and ∇F there.
+    length : float
+        t of the next step to try.
     spectral : bool
         Start each search from the step of Barzilai & Borwein (1988), which knows the curvature
         along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
     """
 
     def __init__(
-        self, search: ProxySearch, alpha: Array, value: float, gradient: Array, spectral: bool
+        self,
+        search: ProxySearch,
+        alpha: Array,
+        value: float,
+        gradient: Array,
+        spectral: bool,
+        length: float | None = None,
     ) -> None:
         self.search, self.dual, self.spectral = search, search.dual, spectral
         self.alpha, self.value, self.gradient = alpha, value, gradient
-        self._length = self._first = 1.0 / max(search.dual.problem.spectrum.maximum, 1e-12)
+        self._first = 1.0 / max(search.dual.problem.spectrum.maximum, 1e-12)
+        self.length = self._first if length is None else length
 
     def step(self, direction: Array | None = None) -> bool:
         """One step against ∇F, or another direction; False where none makes F fall."""
         slope = self.gradient if direction is None else direction
-        while self._length > _SHORTEST * self._first:
-            alpha = self.dual.project(self.alpha - self._length * slope)
+        while self.length > _SHORTEST * self._first:
+            alpha = self.dual.project(self.alpha - self.length * slope)
             value, gradient = self.search.evaluate(alpha)
             if self._accepts(alpha, value, gradient):
                 break
-            self._length *= _SHRINK
+            self.length *= _SHRINK
         else:
             return False
         move, turn = alpha - self.alpha, gradient - self.gradient
         self.alpha, self.value, self.gradient = alpha, value, gradient
         curvature = float(move @ turn)
         if self.spectral and curvature > 0.0:
-            self._length = float(move @ move) / curvature
+            self.length = float(move @ move) / curvature
         else:
-            self._length *= _GROWTH
-        self._first = max(self._first, self._length)
+            self.length *= _GROWTH
+        self._first = max(self._first, self.length)
         return True
 
     def _accepts(self, alpha: Array, value: float, gradient: Array) -> bool:

@@ -20,7 +20,7 @@ ORDER = (
     "secular", "spectrum", "gram", "problem", "geometry", "box_line", "proxy", "structure",
     "notation", "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
     "confidence", "solution", "formulation", "formulations", "solver", "cvxpy_backend",
-    "smo_loops", "descent", "proxy_search", "solvers", "certificate", "solve",
+    "smo_loops", "descent", "proxy_search", "analytic_center", "solvers", "certificate", "solve",
     "plots", "convergence", "regions", "report", "compare", "__init__", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""

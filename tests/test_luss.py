@@ -28,7 +28,7 @@ SWAP = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])  # eigenvalues -1
 PROBLEM = random_problem("sigmoid", n=40, seed=5)
 SMALL = random_problem("sigmoid", n=14, seed=2)
 
-METHODS = ("newton", "accelerated-gradient", "projected-gradient")
+METHODS = ("newton", "accelerated-gradient", "projected-gradient", "accpm")
 TITLES = ("LussDual(C=10, rho=0.1)", "LussDual(C=0.3, rho=5)", "LussBall(C=10)", "LussBall(C=0.1)")
 
 

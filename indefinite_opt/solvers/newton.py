@@ -26,8 +26,12 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 1000
 
-_LOOK, _MODEL = 8, 0.06
-"""Gradient steps to look back on, and how many, as a share of n, cost as much as a model."""
+_LOOK = 8
+"""Gradient steps to look back on before they are found to promise too little."""
+
+_MODEL, _MODEL_ALONG = 0.06, 0.006
+"""How many gradient steps, as a share of n, a model is worth: as many as it costs, and fewer along
+a path, where it serves the next problems, too."""
 
 _STALE = 0.3
 """The second derivatives are kept as long as they cut the residual to this share."""
@@ -77,11 +81,11 @@ class NewtonSession(Session):
         self._previous: _Run | None = None
 
     def solve(self, task: Task) -> Solution:
-        run, previous = _Run(task), self._previous
-        if task.start is None and previous is not None and previous.task.problem is task.problem:
-            run.follow(previous)
-        self._previous = run
-        return _finish(run)
+        previous = self._previous
+        if task.start is not None or previous is None or previous.task.problem is not task.problem:
+            previous = None
+        self._previous = _Run(task, previous)
+        return _finish(self._previous)
 
 
 def _finish(run: _Run) -> Solution:
@@ -95,24 +99,32 @@ def _finish(run: _Run) -> Solution:
 
 
 class _Run:
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, previous: _Run | None = None) -> None:
         self.task = task
         self.search = search = ProxySearch(task, _MAX_ITER)
         self.dual = search.dual
         self.models = self.gradient_steps = 0
         self.exact = False
         self.model: BoxLineQP | None = None
+        self.length: float | None = None
+        self.patience = (_MODEL if previous is None else _MODEL_ALONG) * task.problem.n
         self.alpha = search.best
-        self.value, self.gradient = search.evaluate(self.alpha)
+        if previous is None:
+            self.value, self.gradient = search.evaluate(self.alpha)
+        else:
+            self._follow(previous)
 
-    def follow(self, previous: _Run) -> None:
+    def _follow(self, previous: _Run) -> None:
         """Start at the best of what the last solution could have become under the new bound."""
         ratio = self.dual.upper / previous.dual.upper
-        for candidate in (previous.alpha, ratio * previous.alpha):
+        candidates = [previous.alpha] if ratio == 1.0 else [previous.alpha, ratio * previous.alpha]
+        self.value = np.inf
+        for candidate in candidates:
             alpha = self.dual.project(candidate)
             value, gradient = self.search.evaluate(alpha)
             if value < self.value:
                 self.alpha, self.value, self.gradient = alpha, value, gradient
+        self.length = previous.length
         if previous.model is not None:
             self.model = replace(previous.model, upper=self.dual.upper)
 
@@ -145,7 +157,9 @@ class _Run:
     def _descend(self) -> Status | None:
         """Gradient steps, as long as they promise to close the gap sooner than a model would."""
         search = self.search
-        steps = GradientSteps(search, self.alpha, self.value, self.gradient, spectral=True)
+        steps = GradientSteps(
+            search, self.alpha, self.value, self.gradient, spectral=True, length=self.length
+        )
         gaps: list[float] = []
         while True:
             status = search.report()
@@ -153,7 +167,7 @@ class _Run:
                 return status
             if len(gaps) > _LOOK:
                 rate = (gaps[-1 - _LOOK] - gaps[-1]) / _LOOK
-                if gaps[-1] > rate * (_LOOK + _MODEL * self.dual.n):
+                if gaps[-1] > rate * (_LOOK + self.patience):
                     break
             if not steps.step():
                 break
@@ -161,6 +175,7 @@ class _Run:
             self.gradient_steps += 1
             wanted = max(self.task.tol * abs(search.value), 1e-300)
             gaps.append(float(np.log(max(search.gap, 1e-300) / wanted)))
+            self.length = steps.length
         self.alpha, self.value, self.gradient = steps.alpha, steps.value, steps.gradient
         return None
 
