@@ -180,18 +180,19 @@ def convergence(sizes: list[int], folder: Path) -> None:
                 print(f"| {small[0] if small.size else '-'} | {-slope:.3f} | {straight:.3f} |")
                 results[f"{kernel}, {solver}"] = result
         problem = iopt.KernelProblem(*instance("simpson", n))
-        for label, solver in (
-            ("projected gradient", "projected-gradient"),
-            ("smoothed gradient", "projected-gradient(smoothing=0.01)"),
-            ("subgradient", "projected-gradient(step=diminishing)"),
-            ("accelerated gradient", "accelerated-gradient"),
-        ):
-            results[f"simpson, {label}"] = iopt.solve(
+        gradients = {
+            f"simpson, {solver}": iopt.solve(
                 problem, iopt.LussDual(C, RHO), solver=solver, max_iter=1000
             )
-        path = folder / f"luss-convergence-{n}.png"
-        convergence_figure(results).savefig(path, dpi=150)
-        print(f"\nPicture: {path}\n")
+            for solver in (
+                "projected-gradient", "projected-gradient(smoothing=0.01)",
+                "projected-gradient(step=diminishing)", "accelerated-gradient",
+            )
+        }  # fmt: skip
+        for name, shown in (("accpm", results), ("gradient", gradients)):
+            path = folder / f"luss-{name}-{n}.png"
+            convergence_figure(shown).savefig(path, dpi=150)
+            print(f"\nPicture: {path}")
 
 
 def grid(n: int) -> None:

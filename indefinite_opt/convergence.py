@@ -41,7 +41,7 @@ def convergence_figure(results: Mapping[str, Result], relative: bool = False) ->
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for i, (name, result) in enumerate(results.items()):
         gap = _gap(name, result, relative)
@@ -53,7 +53,7 @@ def convergence_figure(results: Mapping[str, Result], relative: bool = False) ->
         ax.grid(True)
     panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
     panels[1].set_xscale("log")
-    panels[0].legend()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
