@@ -254,7 +254,7 @@ def _certify_box(
         reasons.append(f"A constraint is violated by {primal:.2e}.")
     elif reasons:
         claim = Claim.FEASIBLE
-    elif gap <= tol * size:
+    elif np.isfinite(gap) and gap <= tol * size:
         claim = Claim.GLOBAL
         reasons += _convexity(box)
     elif not kkt:
@@ -433,7 +433,7 @@ def _certify_lp(
         reasons.append(f"A constraint is violated by {primal:.2e}.")
     elif reasons:
         claim = Claim.FEASIBLE
-    elif gap <= tol * size:
+    elif np.isfinite(gap) and gap <= tol * size:
         claim = Claim.GLOBAL
         reasons.append("Linear, and the bound from its explicit dual meets the objective.")
     else:

@@ -294,3 +294,10 @@ def test_brute_force_agrees_with_a_closed_form() -> None:
     H = np.array([[0.0, -1.0], [-1.0, 0.0]])
     value = global_minimum(H, np.zeros(2), 1.0, np.empty((0, 2)), np.empty(0))
     assert value == -1.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_infinite_gap_is_never_closed() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    certificate = iopt.verify(problem, iopt.SVMDual(C=np.inf), {"alpha": [1e200, 1e200]})
+    assert certificate.claim is not iopt.Claim.GLOBAL

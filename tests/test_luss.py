@@ -396,7 +396,7 @@ def test_smoothing_needs_a_price() -> None:
     with pytest.raises(iopt.IncompatibleSolver, match="where the distance has a price"):
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
     for value in ("-1", "inf", "no", "True"):
-        with pytest.raises(iopt.ParameterError, match="smoothing: expected a number of at least 0"):
+        with pytest.raises(iopt.ParameterError, match="smoothing: expected a positive number or 0"):
             solved("LussDual", solver=f"projected-gradient(smoothing={value})")
     with pytest.raises(iopt.UnknownName, match="step: expected one of diminishing, search"):
         solved("LussDual", solver="projected-gradient(step=long)")

@@ -86,9 +86,7 @@ class ACCPM(Solver):
             if not (whole and value >= least):
                 raise ParameterError(argument, f"an integer from {least} on", repr(value))
         check_positive("weight", self.weight)
-        number = isinstance(self.proximal, int | float) and not isinstance(self.proximal, bool)
-        if not (number and 0.0 <= self.proximal < np.inf):
-            raise ParameterError("proximal", "a number of at least 0", repr(self.proximal))
+        check_positive("proximal", self.proximal, zero=True)
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self)

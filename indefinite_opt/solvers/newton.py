@@ -138,9 +138,9 @@ class _Run:
                 return status
             if fresh:
                 residual = self._residual(self.alpha, self.gradient)
-                self._build()
+            model = self.model or self._build()
             search.iterations += 1
-            moved = self._step(residual)
+            moved = self._step(model, residual)
             before, residual = residual, self._residual(self.alpha, self.gradient)
             if moved == 0.0 and fresh:
                 if self.exact:
@@ -179,14 +179,14 @@ class _Run:
         self.alpha, self.value, self.gradient = steps.alpha, steps.value, steps.gradient
         return None
 
-    def _build(self) -> None:
-        self.model = kernel_program(self.dual, self.dual.second_derivative(self.alpha))
+    def _build(self) -> BoxLineQP:
+        """The second-order model at α."""
         self.models += 1
+        self.model = kernel_program(self.dual, self.dual.second_derivative(self.alpha))
+        return self.model
 
-    def _step(self, residual: float) -> float:
+    def _step(self, model: BoxLineQP, residual: float) -> float:
         """Minimise the model and go there, or as far as F falls; the length of the step."""
-        model = self.model
-        assert model is not None
         tilt = self.gradient - model.gradient(self.alpha)
         tol = FINEST if self.exact else max(_INNER * min(residual, 1.0), FINEST)
         inner = replace(

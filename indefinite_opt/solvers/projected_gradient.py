@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import check_choice
+from indefinite_opt.formulation import check_choice, check_positive
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import GradientSteps, ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status
@@ -51,9 +50,7 @@ class ProjectedGradient(Solver):
 
     def __post_init__(self) -> None:
         check_choice("step", self.step, ("search", "spectral", "diminishing"))
-        number = isinstance(self.smoothing, int | float) and not isinstance(self.smoothing, bool)
-        if not (number and 0.0 <= self.smoothing < np.inf):
-            raise ParameterError("smoothing", "a number of at least 0", repr(self.smoothing))
+        check_positive("smoothing", self.smoothing, zero=True)
 
     def refusal(self, task: Task) -> str | None:
         if self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):
