@@ -79,6 +79,10 @@ class BoxLine(ABC):
         """What is left out of F, because gaps are measured without it."""
         return 0.0
 
+    def declared(self, value: float) -> float:
+        """The declared objective where F has this value."""
+        return self.sense * (value + self.constant)
+
     @abstractmethod
     def value_gradient(self, x: Array) -> tuple[float, Array]:
         """F and ∇F at x."""

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.formulation import Formulation, check_tolerance
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.proxy_search import KernelBound
 from indefinite_opt.solution import Claim, Witness
-from indefinite_opt.solver import Task, check_tolerance
+from indefinite_opt.solver import Task
 from indefinite_opt.solvers.highs import Highs
 from indefinite_opt.spectrum import norm_bound, zero_tolerance
 from indefinite_opt.structure import BoxLineQP, LinearProgram
@@ -57,7 +58,8 @@ class Certificate:
     bound : float
         Rigorous bound on the optimal value in the declared sense; infinite if there is none.
     gap, relative_gap : float
-        |objective - bound|, and that divided by max(1, |objective|); inf without a bound.
+        |objective - bound|, and that divided by max(1, |objective|), the objective without a
+        constant such as `ProxyDual.constant`; inf without a bound.
     gap_kind : str
         "duality gap" for convex programs. "KKT residual" where no bound is known: then
         `stationarity` is the only number there is, and it is no gap.
@@ -152,7 +154,11 @@ def verify(
     check_tolerance(tol)
     formulation = as_formulation(formulation)
     structure = formulation.structure(problem)
-    if isinstance(structure, BoxLine):
+    if isinstance(structure, ExplicitProgram):
+        shapes = structure.shapes
+        origin = {name: np.zeros(shape) for name, shape in shapes.items()}
+        names = {name: np.shape(v) for name, v in structure.multipliers(origin).items()}
+    elif isinstance(structure, BoxLine):
         shapes = {structure.variable: (structure.n,)}
         names = dict.fromkeys(structure.line_names, ()) | {"lower": (structure.n,)}
         if np.isfinite(structure.upper):
@@ -184,6 +190,8 @@ def certify(
     if isinstance(structure, BoxLine):
         task = Task(problem, formulation, structure, tol=tol)
         return _certify_box(task, values[structure.variable], multipliers, witness)
+    if isinstance(structure, ExplicitProgram):
+        return _certify_explicit(structure, values, multipliers, tol, held)
     if not multipliers:
         task = Task(problem, formulation, structure, tol=tol)
         multipliers = Highs().solve(task).multipliers
@@ -274,12 +282,12 @@ def _certify_box(
         reasons += _norm_of_the_normal(box, x, float(x @ (gradient - box.linear)))
     return Certificate(
         claim=claim,
-        objective=box.sense * (value + box.constant),
+        objective=box.declared(value),
         primal_residual=primal,
         stationarity=stationarity,
         complementarity=complementarity,
         curvature=curvature,
-        bound=box.sense * (bound + box.constant),
+        bound=box.declared(bound),
         gap=gap,
         relative_gap=gap / size,
         gap_kind="duality gap" if box.is_convex else "KKT residual",
@@ -453,6 +461,54 @@ def _certify_lp(
         tol=tol,
         reasons=tuple(reasons),
         multipliers=multipliers,
+    )
+
+
+def _certify_explicit(
+    program: ExplicitProgram, values: Values, given: Values | None, tol: float, held: bool
+) -> Certificate:
+    value = program.value(values)
+    size = max(program.unit, abs(value))
+    primal = program.infeasibility(values)
+    multipliers = given or program.multipliers(values)
+    stationarity = program.residual(values, multipliers)
+    complementarity = program.complementarity(values, multipliers) / size
+    bound = program.lower_bound(values, multipliers)
+    gap = abs(value - bound)
+    kkt = stationarity <= tol and complementarity <= tol
+    reasons = _wrong_signs(multipliers, tol) if held else []
+    if held and not reasons and not kkt:
+        reasons.append("The multipliers given do not satisfy the first-order conditions.")
+    if primal > tol:
+        claim = Claim.NONE
+        reasons.append(f"A constraint is violated by {primal:.2e}.")
+    elif reasons:
+        claim = Claim.FEASIBLE
+    elif program.is_convex and np.isfinite(gap) and gap <= tol * size:
+        claim = Claim.GLOBAL
+        reasons.append(f"{program.why_convex}, and the bound of its dual meets the objective.")
+    elif kkt:
+        claim = Claim.STATIONARY
+        reasons.append("First-order conditions hold.")
+        reasons += program.explanation(values)
+    else:
+        claim = Claim.FEASIBLE
+        failing = "complementarity" if stationarity <= tol else "stationarity"
+        reasons.append(f"The first-order conditions fail: {failing}.")
+    return Certificate(
+        claim=claim,
+        objective=program.sense * value,
+        primal_residual=primal,
+        stationarity=stationarity,
+        complementarity=complementarity,
+        curvature=np.nan,
+        bound=program.sense * bound,
+        gap=gap,
+        relative_gap=gap / size,
+        gap_kind="duality gap" if program.is_convex else "KKT residual",
+        tol=tol,
+        reasons=tuple(reasons),
+        multipliers=dict(multipliers),
     )
 
 

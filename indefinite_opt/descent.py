@@ -350,7 +350,7 @@ class Descent:
         free = self._free()
         weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
         mass = float(self.alpha.sum())
-        terms = qp.hessian * self._largest * mass**2 + abs(qp.linear) * mass
+        terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
         least = 4.0 * np.finfo(float).eps * terms
         share = allowance * self.work if np.isfinite(allowance) else np.inf
         affordable = max(share, 2.0 * _OVERHEAD)
@@ -425,7 +425,7 @@ class Descent:
         if self.trace is None:
             return False
         task = self.task
-        self.trace.add(task.elapsed, self.iterations, self.qp.sense * self.value, residual)
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(self.value), residual)
         return bool(task.callback and task.callback(self.trace))
 
     def _grow(self) -> bool:
@@ -437,7 +437,7 @@ class Descent:
         qp, alpha = self.qp, self.alpha
         if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
             return False
-        slope = qp.linear * float(alpha.sum())
+        slope = float(np.sum(qp.linear * alpha))
         if self.tilt is not None:
             slope += float(self.tilt @ alpha)
         curvature = 2.0 * (self.value - slope)

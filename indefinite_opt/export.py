@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.highs_model import highs_model
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.structure import BoxLineQP, Structure
@@ -21,8 +22,8 @@ def export(structure: Structure, path: Path) -> Path:
     .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic
     program min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper, the arrays of these names, and for a
     linear one min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper those; `sense` is -1
-    where the declared objective is the negative of that, maximised. A problem with a proxy kernel
-    is neither: only .npz takes it, as K0, y, C and rho or radius.
+    where the declared objective is the negative of that, maximised. Other problems are
+    neither: only .npz takes them, as their data under the names of the papers.
 
     Raises
     ------
@@ -31,10 +32,10 @@ def export(structure: Structure, path: Path) -> Path:
     """
     if path.suffix not in (".lp", ".mps", ".npz"):
         raise DataError("path", "a file name ending in .lp, .mps or .npz", str(path))
-    if isinstance(structure, ProxyStructure) and path.suffix != ".npz":
+    if isinstance(structure, ProxyStructure | ExplicitProgram) and path.suffix != ".npz":
         raise DataError(
             "path", "a file name ending in .npz", str(path),
-            "A problem with a proxy kernel is neither linear nor quadratic.",
+            "This problem is neither linear nor quadratic.",
         )  # fmt: skip
     try:
         # HiGHS writes to standard output when it cannot open a file: find out before.
@@ -46,7 +47,7 @@ def export(structure: Structure, path: Path) -> Path:
         with path.open("wb") as file:
             # To mypy any of the names could be the switch allow_pickle; none is.
             np.savez_compressed(file, **_arrays(structure))  # type: ignore[arg-type]
-    elif not isinstance(structure, ProxyStructure):
+    elif not isinstance(structure, ProxyStructure | ExplicitProgram):
         highs_model(structure).writeModel(str(path))
     return path
 
@@ -63,7 +64,7 @@ def _arrays(structure: Structure) -> dict[str, NDArray[np.float64]]:
             "upper": np.full(n, structure.upper),
             "sense": np.array(float(structure.sense)),
         }
-    if isinstance(structure, ProxyStructure):
+    if isinstance(structure, ProxyStructure | ExplicitProgram):
         return structure.arrays()
     matrix = structure.matrix
     return {

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnknownName
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.structure import Structure
@@ -21,7 +21,9 @@ __all__ = [
     "Formulation",
     "check_choice",
     "check_positive",
+    "check_problem",
     "check_switch",
+    "check_tolerance",
     "reduced_weight",
     "short",
 ]
@@ -155,3 +157,15 @@ def reduced_weight(argument: str, value: float | None, total: float, smaller: in
             "Below it no class can reach its total weight.",
         )
     return max(float(value), least)
+
+
+def check_tolerance(tol: float) -> None:
+    """Raise `ParameterError` unless 0 < tol < 1."""
+    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
+        raise ParameterError("tol", "a number between 0 and 1", repr(tol))
+
+
+def check_problem(problem: Any) -> None:
+    """Raise `ProblemError` unless problem is a `KernelProblem`."""
+    if not isinstance(problem, KernelProblem):
+        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)

@@ -72,7 +72,7 @@ def _quadratic(qp: BoxLineQP, convexified: bool) -> Any:
         (np.zeros(qp.n), np.full(qp.n, qp.upper)),
         (qp.b, qp.b),
         (rows, np.tile(np.arange(qp.n), qp.lines), qp.A.ravel()),
-        sense * offset,
+        sense * (offset + qp.constant),
     )
     # Column-wise lower triangle.
     row, column = np.tril_indices(qp.n)

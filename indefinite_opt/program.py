@@ -116,7 +116,7 @@ class Program:
             H, q, constant = self.structure.convexified()
             x = self.variables[self.structure.variable]
             form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
-            objective = self.structure.sense * form
+            objective = self.structure.sense * (form + self.structure.constant)
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
         return cp.Problem(goal, list(self.subject_to.values()))
 

@@ -168,9 +168,9 @@ class ProxySearch:
         self.trace.add(
             task.elapsed,
             self.iterations,
-            dual.sense * (self.value + dual.constant),
+            dual.declared(self.value),
             self.relative_gap,
-            bound=dual.sense * (self.bound + dual.constant),
+            bound=dual.declared(self.bound),
             calls=self.calls,
         )
         # Relative to F itself, however small: weights of 1e-9 are not as good as none.

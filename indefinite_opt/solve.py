@@ -13,18 +13,20 @@ from indefinite_opt import solvers as solver_files
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import certify
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution
-from indefinite_opt.solver import Callback, Session, Solver, Task, check_tolerance
+from indefinite_opt.solver import Callback, Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
 __all__ = [
     "as_formulation",
     "check_limits",
     "check_seed",
+    "default_solver",
     "fitting_solvers",
     "is_whole",
     "solve",
@@ -40,7 +42,14 @@ DEFAULT_SOLVERS: dict[type, str] = {
     ProxyDual: "newton",
     ProxyBall: "newton",
 }
-"""By structure; neither needs to know the curvature of a kernel."""
+"""By structure; none needs to know the curvature of a kernel."""
+
+
+def default_solver(structure_type: type) -> str:
+    """Name of the solver for a structure, unless told otherwise."""
+    if issubclass(structure_type, ExplicitProgram):
+        return structure_type.default_solver
+    return next(DEFAULT_SOLVERS[kind] for kind in structure_type.__mro__ if kind in DEFAULT_SOLVERS)
 
 
 def solve(
@@ -137,7 +146,7 @@ def solve_path(
         formulation = as_formulation(item)
         if not results or type(results[-1].formulation) is not type(formulation):
             session = None
-        local = solver is None and formulation.structure_type is BoxLineQP
+        local = solver is None and issubclass(formulation.structure_type, BoxLineQP)
         result, session = _solve(
             problem, formulation, "smo" if local else solver, session,
             tol, time_limit, max_iter, None, seed, None,
@@ -162,8 +171,7 @@ def _solve(
     check_limits(tol, time_limit, max_iter)
     if seed is not None:
         check_seed(seed)
-    if not isinstance(problem, KernelProblem):
-        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
+    check_problem(problem)
     structure = formulation.structure(problem)
     task = Task(
         problem=problem,
@@ -177,7 +185,7 @@ def _solve(
         callback=callback,
         began=began,
     )
-    chosen = solver_files.get(DEFAULT_SOLVERS[type(structure)] if solver is None else solver)
+    chosen = solver_files.get(default_solver(type(structure)) if solver is None else solver)
     refusal = chosen.refusal(task)
     if refusal is not None:
         raise IncompatibleSolver(
@@ -198,7 +206,8 @@ def _willing(task: Task) -> list[str]:
 def _result(task: Task, solver: Solver, solution: Solution) -> Result:
     objective, residual, multipliers = _measures(task, solution)
     problem, formulation, values = task.problem, task.formulation, solution.values
-    recovered = multipliers if isinstance(task.structure, LinearProgram) else None
+    boxed = isinstance(task.structure, BoxLine)
+    recovered = None if boxed else multipliers
     return Result(
         formulation=formulation,
         values=values,
@@ -230,8 +239,13 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
             value = structure.value(x, gradient)
         first_order = structure.first_order(x, gradient, task.tol)
         residual = first_order.residual / structure.gradient_unit(gradient)
-        objective = structure.sense * (value + structure.constant)
+        objective = structure.declared(value)
         return objective, residual, structure.multipliers(first_order)
+    if isinstance(structure, ExplicitProgram):
+        values = solution.values
+        multipliers = solution.multipliers or structure.multipliers(values)
+        residual = structure.residual(values, multipliers)
+        return structure.sense * structure.value(values), residual, multipliers
     value = float(structure.cost @ structure.write(solution.values))
     bound = -np.inf
     if solution.multipliers:
@@ -242,7 +256,8 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
 
 def _feasible_start(structure: Structure, start: Start) -> Array:
     if not isinstance(structure, BoxLine):
-        raise ParameterError("start", "nothing: linear programs need no start", "a start")
+        expected = "nothing: this formulation is solved without a start"
+        raise ParameterError("start", expected, "a start")
     given: Any = start
     if isinstance(start, Mapping):
         if set(start) != {structure.variable}:
@@ -295,6 +310,6 @@ def fitting_solvers(formulation: Formulation | type[Formulation] | str | None = 
     return sorted(
         name
         for name, solver in files.items()
-        if wanted.structure_type in solver.accepts
+        if issubclass(wanted.structure_type, solver.accepts)
         and not (solver.needs_convex and wanted.convex is False)
     )

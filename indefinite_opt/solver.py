@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
@@ -21,7 +21,7 @@ from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solution import Claim, Solution, Trace
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
-__all__ = ["Callback", "Session", "Solver", "Task", "check_tolerance"]
+__all__ = ["Callback", "Session", "Solver", "Task"]
 
 Array = NDArray[np.float64]
 Callback = Callable[[Trace], bool | None]
@@ -140,8 +140,8 @@ class Solver(ABC):
             return missing
         structure = task.structure
         if not isinstance(structure, self.accepts):
-            wanted = " or ".join(_READABLE[kind] for kind in self.accepts)
-            return f"it solves {wanted}, and this is {_READABLE[type(structure)]}"
+            wanted = " or ".join(_readable(kind) for kind in self.accepts)
+            return f"it solves {wanted}, and this is {_readable(type(structure))}"
         if isinstance(structure, ProxyStructure) and not task.problem.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
@@ -168,6 +168,12 @@ _READABLE: dict[type, str] = {
 }
 
 
+def _readable(kind: type) -> str:
+    if issubclass(kind, ExplicitProgram):
+        return kind.title
+    return next(_READABLE[base] for base in kind.__mro__ if base in _READABLE)
+
+
 def _witness(structure: Structure) -> str:
     if not isinstance(structure, BoxLineQP):
         return "is not: its objective is curved the wrong way"
@@ -180,9 +186,3 @@ def _witness(structure: Structure) -> str:
     signed = problem.y * direction
     curvature = structure.hessian * float(signed @ problem.gram.times(signed))
     return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
-
-
-def check_tolerance(tol: float) -> None:
-    """Raise `ParameterError` unless 0 < tol < 1."""
-    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
-        raise ParameterError("tol", "a number between 0 and 1", repr(tol))

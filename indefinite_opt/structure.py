@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
+from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 
@@ -29,7 +30,7 @@ Values = dict[str, Array]
 
 @dataclass(frozen=True, eq=False)
 class BoxLineQP(BoxLine):
-    """min F(x) = ½ xᵀHx + c eᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
+    """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
 
     H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
     none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of each class to t/2.
@@ -40,8 +41,8 @@ class BoxLineQP(BoxLine):
         Holds K and y; nothing is copied.
     hessian : float
         h > 0.
-    linear : float
-        c.
+    linear : float or (n,) array
+        c, one number for all variables or one for each.
     upper : float
         u, may be infinite.
     lines : {0, 1, 2}
@@ -56,7 +57,7 @@ class BoxLineQP(BoxLine):
 
     problem: KernelProblem
     hessian: float
-    linear: float
+    linear: float | Array
     upper: float
     lines: int
     total: float = 0.0
@@ -81,7 +82,7 @@ class BoxLineQP(BoxLine):
         return self.hessian * y * self.problem.gram.times(y * x)
 
     def gradient(self, x: Array) -> Array:
-        """∇F(x) = Hx + c e."""
+        """∇F(x) = Hx + c."""
         return self.hessian_times(x) + self.linear
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
@@ -94,23 +95,28 @@ class BoxLineQP(BoxLine):
         gradient = self.gradient(x)
         return self.value(x, gradient), gradient
 
+    @property
+    def tilt(self) -> float:
+        """max |c|."""
+        return float(np.max(np.abs(self.linear)))
+
     def gradient_unit(self, gradient: Array) -> float:
         """Size that a KKT residual is compared with.
 
-        |c| where there is a linear term (the margin 1 of an SVM), never below 1e-6 of the gradient,
-        where rounding would decide. Without one the gradient's own size, never below 1e-3 of what
-        it could be if nothing cancelled: where two hulls meet it vanishes altogether.
+        max |c| where there is a linear term (the margin 1 of an SVM), never below 1e-6 of the
+        gradient, where rounding would decide. Without one the gradient's own size, never below
+        1e-3 of what it could be if nothing cancelled: where two hulls meet it vanishes altogether.
         """
         largest = float(np.max(np.abs(gradient - self.linear)))
-        if self.linear != 0.0:
-            return max(abs(self.linear), 1e-6 * largest)
+        if np.any(self.linear):
+            return max(self.tilt, 1e-6 * largest)
         possible = self.hessian * self.problem.largest * self.total
         return max(largest, 1e-3 * possible) or 1.0
 
     @property
     def objective_unit(self) -> float:
         """Smallest size that a gap is divided by: 1, or the scale of K in a homogeneous problem."""
-        if self.linear != 0.0:
+        if np.any(self.linear):
             return 1.0
         return min(1.0, self.problem.largest) or 1.0
 
@@ -125,7 +131,11 @@ class BoxLineQP(BoxLine):
         allowance = self.hessian * 2.0 * self.problem.zero_tolerance * 0.5 * self._square_radius(x)
         if np.isfinite(self.upper) or self.lines == 2:
             bound = self.linear_minimum(gradient) - 0.5 * curvature
-            return bound - allowance
+            # Far from the optimum, or from the box, what cancels is large.
+            eps = float(np.finfo(float).eps)
+            return bound - allowance - self.n * eps * float(np.abs(x) @ np.abs(gradient))
+        if np.ndim(self.linear):
+            return -np.inf
         # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
         y = self.problem.y
         if self.lines == 0:
@@ -133,7 +143,7 @@ class BoxLineQP(BoxLine):
         else:
             signed = -y * gradient
             shortfall = 0.5 * (float(signed[y > 0].max()) - float(signed[y < 0].min()))
-        shortfall = max(shortfall / -self.linear, 0.0)
+        shortfall = max(shortfall / self.tilt, 0.0)
         if shortfall >= 1.0:
             return -np.inf
         return -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2 - allowance
@@ -233,4 +243,4 @@ class LinearProgram:
         return max(float(np.max(rows, initial=0.0)), float(np.max(columns, initial=0.0)), 0.0)
 
 
-Structure = BoxLineQP | LinearProgram | ProxyStructure
+Structure = BoxLineQP | LinearProgram | ProxyStructure | ExplicitProgram

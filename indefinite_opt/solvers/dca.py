@@ -94,7 +94,7 @@ class _Run:
         while True:
             residual, excess = self._residuals()
             value = self.qp.value(self.alpha, self.gradient)
-            self.trace.add(task.elapsed, self.iterations, self.qp.sense * value, residual)
+            self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), residual)
             if residual <= task.tol and excess <= task.tol:
                 return Status.SOLVED
             if task.callback and task.callback(self.trace):
@@ -130,7 +130,7 @@ class _Run:
         # The last digits of a point change F by less than its rounding, though not for ever.
         fell = self.qp.value(run.alpha, gradient) < value
         self.stalls = 0 if fell else self.stalls + 1
-        size = float(np.abs(run.alpha) @ (np.abs(gradient) + abs(self.qp.linear)))
+        size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
         rounding = self.qp.n * np.finfo(float).eps * size
         risen = self.qp.value(run.alpha, gradient) > value + rounding
         if run.iterations == 0 or risen or self.stalls > _STALLS:

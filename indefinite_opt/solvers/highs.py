@@ -105,7 +105,7 @@ class HighsSession(Session):
             highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
         }
         info = highs.getInfo()
-        structure = task.structure
+        structure = cast("BoxLineQP | LinearProgram", task.structure)
         multipliers = {}
         if isinstance(structure, LinearProgram) and answer.dual_valid:
             # A maximised model reports the duals of the maximisation.

@@ -271,7 +271,7 @@ class _Search:
                 break
             made, _, steps, work = smo_loops.kick(
                 gram.whole, gram.diagonal, qp.problem.y, run.group, qp.lines, qp.hessian,
-                qp.upper, run.floor, qp.linear, run.alpha, run.v, _ROUGH * run.unit,
+                qp.upper, run.floor, cast("float", qp.linear), run.alpha, run.v, _ROUGH * run.unit,
                 min(_BLOCK, qp.n), count, limit - run.iterations, min(allowed - run.work, 1e8),
                 state, max(int(_KICK * qp.n), 2),
             )  # fmt: skip
@@ -340,7 +340,7 @@ class _Search:
 
     def _report(self) -> bool:
         task, best = self.task, self.elite[0]
-        self.trace.add(task.elapsed, self.iterations, self.qp.sense * best.value, np.nan)
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(best.value), np.nan)
         return self._ask(self.trace)
 
     def _ask(self, trace: Trace) -> bool:
@@ -353,7 +353,7 @@ class _Search:
         qp, best = self.qp, self.elite[0]
         found = sorted(self.found.values(), key=lambda each: each[0])
         optima = tuple(
-            Optimum(qp.sense * value, count, {} if weights is None else qp.values(weights))
+            Optimum(qp.declared(value), count, {} if weights is None else qp.values(weights))
             for value, count, weights in found
         )
         ends = f"{self.descents} descents and {self.kicks} kicks, {len(optima)} different ends"
@@ -381,7 +381,7 @@ def _scale(qp: BoxLineQP) -> float:
     if np.isfinite(qp.upper):
         return qp.upper
     size = float(np.mean(np.abs(qp.problem.gram.diagonal))) or qp.problem.largest or 1.0
-    return abs(qp.linear or 1.0) / (qp.hessian * size)
+    return (qp.tilt or 1.0) / (qp.hessian * size)
 
 
 def _class_means(task: Task, generator: np.random.Generator) -> Descent:

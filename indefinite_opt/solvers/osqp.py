@@ -63,8 +63,8 @@ class OSQPSession(Session):
         return (
             old is not None
             and old.problem is qp.problem
-            and (old.hessian, old.linear, old.lines, old.total)
-            == (qp.hessian, qp.linear, qp.lines, qp.total)
+            and (old.hessian, old.lines, old.total) == (qp.hessian, qp.lines, qp.total)
+            and np.array_equal(old.linear, qp.linear)
         )
 
 

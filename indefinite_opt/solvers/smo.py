@@ -76,7 +76,7 @@ def _continued(previous: Descent, task: Task) -> Descent:
     if new.lines < 2 and np.isfinite(old.upper) and np.isfinite(new.upper):
         ratio = new.upper / old.upper
         slope = float(alpha @ gradient)
-        curvature = slope - old.linear * float(alpha.sum())
+        curvature = slope - float(np.sum(old.linear * alpha))
         if ratio > 1.0 and curvature > 0.0:
             ratio = 1.0 + min(max(-slope / curvature, 0.0), ratio - 1.0)
     bounded = alpha == old.upper

@@ -109,7 +109,7 @@ class _Found:
         if value < self.value:
             self.best, self.value = x, value
         residual = qp.first_order(x, qp.gradient(x), task.tol).residual
-        self.trace.add(task.elapsed, self.iterations, qp.sense * value, residual)
+        self.trace.add(task.elapsed, self.iterations, qp.declared(value), residual)
         return bool(task.callback and task.callback(self.trace))
 
 
