@@ -1,0 +1,109 @@
+"""Support vector machines in Krein spaces by the eigenvectors of the kernel: ESVM and ESVM-L."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.krein import Stabilised, stabilise
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["ESVM"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ESVM(Formulation):
+    r"""Stabilised SVM in a Krein space: learnt with |K|, used with K.
+
+    .. math:: \max_{\tilde\alpha}\ e^\top\tilde\alpha
+              - \tfrac12 (y\circ\tilde\alpha)^\top\tilde K(y\circ\tilde\alpha)
+              \quad\text{s.t.}\quad y^\top\tilde\alpha = 0,\ 0 \le \tilde\alpha \le C
+
+    with K = VΛVᵀ and K̃ = V|Λ|Vᵀ; α̃ is declared as alpha. The classifier is that of the original
+    kernel, f(x) = Σ coef_i k(x_i, x) + b with coef = V sign(Λ)Vᵀ(y∘α̃), for new points, too. It
+    gives the training points what `SpectrumSVM` with `flip` gives them, and is not sparse.
+
+    Parameters
+    ----------
+    C : float
+        Upper bound of the weights α̃; those of the classifier, y∘coef, may be negative.
+    energy : float
+        Share of Σ|λ| that the eigenvalues used must hold, in (0, 1]. Below 1 (ESVM-L) only the
+        leading ones are used, and as a rule only they are computed; see `stabilised`.
+
+    Notes
+    -----
+    K ⪰ 0 gives the SVM itself. `krein.krein_certificate` checks a solution by the original kernel.
+
+    References
+    ----------
+    Loosli, Ong & Canu (2013), Algorithm 1, (15); ESVM-L: section 4, before 4.1.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
+    >>> result = iopt.solve(problem, ESVM(C=10.0))
+    >>> result.values["alpha"], result.classifier.coef
+    (array([1., 1.]), array([-1.,  1.]))
+    >>> result.classifier.decision_function(problem.K)
+    array([ 1., -1.])
+    """
+
+    C: float = 1.0
+    energy: float = 1.0
+
+    reference: ClassVar[str] = "Loosli, Ong & Canu (2013), Algorithm 1, (15)"
+    structure_type: ClassVar[type] = BoxLineQP
+    convex: ClassVar[bool | None] = True
+
+    def __post_init__(self) -> None:
+        check_positive("C", self.C)
+        check_positive("energy", self.energy)
+        if self.energy > 1.0:
+            raise ParameterError("energy", "a positive number of at most 1", repr(self.energy))
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        alpha = cp.Variable(problem.n, name="alpha")
+        Ktilde = self.stabilised(problem).problem.K
+        C, Ktilde, y = constants(C=self.C, Ktilde=Ktilde, y=problem.y)
+        return Program(
+            name=str(self),
+            maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
+            subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP:
+        return BoxLineQP(
+            self.stabilised(problem).problem,
+            hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1,
+        )  # fmt: skip
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        alpha, qp = values["alpha"], self.structure(problem)
+        offset = float(qp.first_order(alpha, qp.gradient(alpha), tol=1e-6).lines[0])
+        coef = self.stabilised(problem).coefficients(problem.y * alpha)
+        return Classifier(coef, offset, problem.classes)
+
+    def stabilised(self, problem: KernelProblem) -> Stabilised:
+        """K̃ with the eigenvalues that make it: how many, their share, and what they cost.
+
+        >>> problem = KernelProblem(np.diag([4.0, -3.0, 2.0, 1.0]), [1, -1, 1, -1])
+        >>> kept = ESVM(energy=0.7).stabilised(problem)
+        >>> kept.values, kept.share, kept.computed
+        (array([-3.,  4.]), 0.7, 4)
+        """
+        return stabilise(problem, float(self.energy))

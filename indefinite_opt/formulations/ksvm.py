@@ -1,0 +1,106 @@
+"""Support vector machines in Krein spaces by least squares: KSVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.krein import KreinLeastSquares, squared
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["KSVM"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KSVM(Formulation):
+    r"""The most nearly stationary weights: the least gradient of the SVM dual, squared.
+
+    .. math:: \min_\alpha\ \|G\alpha - e\|^2
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
+
+    with G_ij = y_i y_j K_ij, elsewhere called Q. Convex for every kernel: the Hessian is 2G².
+
+    Parameters
+    ----------
+    C : float
+        Upper bound of the weights.
+
+    Notes
+    -----
+    f(x) = Σ α_i y_i k(x_i, x) + b, where b fits f(x_i) = y_i by least squares on the weights off
+    their bounds, on all points where there are none.
+
+    The algorithm that the paper prints for this problem solves another one. Its conditions
+    (27)-(30) hold the multiplier λ of the line inside the residual,
+
+        G(Gα - e + λy) = 0 where 0 < α < C,  ≥ 0 where α = 0,  ≤ 0 where α = C,
+
+    those of the problem as declared outside, G(Gα - e) + λy. The two agree where Gy is a multiple
+    of y, which means where all rows of K have the same sum, and in general nowhere else. Inside, λ
+    is an offset (y_i f(x_i) = 1 is (Gα - e + λy)_i = 0), but nothing is minimised: the conditions
+    are those of no convex program, and may have several solutions or none. The solver `active-set`
+    is the algorithm as printed; every other one solves the problem as declared.
+
+    References
+    ----------
+    Loosli, Ong & Canu (2013), (26); Algorithm 2 and (27)-(30).
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # Gα = (α₂, α₁)
+    >>> print(KSVM(C=0.5).declare(problem))
+    KSVM(C=0.5)
+      minimize    ‖Gα - e‖₂²
+      subject to  yᵀα = 0    (balance)
+                  0 ≤ α ≤ C  (lower, upper)
+    >>> result = iopt.solve(problem, KSVM(C=0.5), solver="smo")
+    >>> result.values["alpha"], result.objective
+    (array([0.5, 0.5]), 0.5)
+    """
+
+    C: float = 1.0
+
+    reference: ClassVar[str] = "Loosli, Ong & Canu (2013), (26)"
+    structure_type: ClassVar[type] = KreinLeastSquares
+    convex: ClassVar[bool | None] = True
+
+    def __post_init__(self) -> None:
+        check_positive("C", self.C)
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        alpha = cp.Variable(problem.n, name="alpha")
+        C, G, y = constants(C=self.C, G=problem.Q, y=problem.y)
+        return Program(
+            name=str(self),
+            minimize=cp.sum_squares(G @ alpha - np.ones(problem.n)),
+            subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> KreinLeastSquares:
+        Ge = problem.y * problem.gram.times(problem.y)
+        return KreinLeastSquares(
+            squared(problem), hessian=2.0, linear=-2.0 * Ge, upper=self.C, lines=1, source=problem
+        )
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        coef = problem.y * values["alpha"]
+        residual = problem.y - problem.gram.times(coef)
+        lower, upper = BoxLineQP(problem, 1.0, 0.0, self.C, lines=1).at_bounds(
+            values["alpha"], tol=1e-6
+        )
+        free = ~(lower | upper)
+        offset = float(residual[free if free.any() else slice(None)].mean())
+        return Classifier(coef, offset, problem.classes)

@@ -1,0 +1,418 @@
+"""Krein spaces: the stabilised kernel |K|, the way back from it, and what proves that it worked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.blas import few_threads
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.formulation import check_problem, check_tolerance
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = [
+    "KreinCertificate",
+    "KreinLeastSquares",
+    "Stabilised",
+    "krein_certificate",
+    "squared",
+    "stabilise",
+]
+
+Array = NDArray[np.float64]
+
+_FIRST = 16
+"""Pairs in the first partial decomposition; every further one has twice as many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stabilised:
+    """K̃ = V|Λ|Vᵀ from all eigenvalues of K, or from the leading ones.
+
+    Attributes
+    ----------
+    values : (r,) array
+        The kept eigenvalues of K, ascending; r = n, or fewer.
+    vectors : (n, r) array
+        Their eigenvectors in the columns.
+    share : float
+        Σ|λ| of the kept eigenvalues over that of all: 1 if all are kept. After a partial
+        decomposition a lower bound, as the rest of Σ|λ| is then known by a bound only.
+    computed : int
+        Number of eigenvalues that were computed; n after a full decomposition.
+    seconds : float
+        What computing them took; 0 where the problem knew its spectrum.
+    problem : KernelProblem
+        The same labels with the kernel K̃.
+    """
+
+    values: Array
+    vectors: Array
+    share: float
+    computed: int
+    seconds: float
+    problem: KernelProblem = field(repr=False)
+
+    @cached_property
+    def signs(self) -> Array:
+        """sign(Λ), (r,); +1 within rounding of zero, so that K ⪰ 0 changes nothing."""
+        largest = float(np.max(np.abs(self.values), initial=0.0))
+        return np.where(self.values < -zero_tolerance(self.vectors.shape[0], largest), -1.0, 1.0)
+
+    def coefficients(self, z: Array) -> Array:
+        """V sign(Λ) Vᵀz, (n,): coefficients that do with K what z does with K̃."""
+        return self.vectors @ (self.signs * (self.vectors.T @ z))
+
+    def __str__(self) -> str:
+        order, kept = self.vectors.shape
+        bound = "" if self.computed == order else "at least "
+        return (
+            f"{kept} of {order} eigenvalues, {bound}{100.0 * self.share:.4g} % of Σ|λ|; "
+            f"{self.computed} computed in {self.seconds:.3g} s"
+        )
+
+
+# Weak: what is derived from a problem is kept as long as the problem itself.
+_STABILISED: WeakKeyDictionary[KernelProblem, dict[float, Stabilised]] = WeakKeyDictionary()
+_SQUARED: WeakKeyDictionary[KernelProblem, KernelProblem] = WeakKeyDictionary()
+
+
+def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
+    """The stabilised kernel of a problem, from as few eigenvalues as hold a share of Σ|λ|.
+
+    Computed once for every problem and energy.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    energy : float
+        Share of Σ|λ| to keep, 0 < energy ≤ 1. Below 1 the eigenvalues largest in magnitude are
+        computed by Lanczos iteration, twice as many every time, until they certainly hold it.
+
+    Notes
+    -----
+    Of n eigenvalues m are known. The sum of the others is at most √((n - m)(‖K‖_F² - Σλ²)) by
+    Cauchy & Schwarz, whether or not the known ones are the largest. That bound is generous: where
+    more than half of the eigenvalues would be needed to satisfy it, all are computed, and the
+    share is then exact.
+
+    Examples
+    --------
+    >>> problem = KernelProblem(np.diag([3.0, -2.0, 0.5, 0.0]), [1, 1, -1, -1])
+    >>> kept = stabilise(problem, energy=0.9)
+    >>> kept.values, round(kept.share, 4)
+    (array([-2.,  3.]), 0.9091)
+    >>> kept.problem.K.round(12)
+    array([[3., 0., 0., 0.],
+           [0., 2., 0., 0.],
+           [0., 0., 0., 0.],
+           [0., 0., 0., 0.]])
+    """
+    known = _STABILISED.setdefault(problem, {})
+    if energy not in known:
+        known[energy] = _whole(problem) if energy == 1.0 else _leading(problem, energy)
+    return known[energy]
+
+
+def squared(problem: KernelProblem) -> KernelProblem:
+    """The same labels with the kernel K², positive semidefinite; made once for every problem."""
+    if problem not in _SQUARED:
+        with few_threads(problem.n):
+            # With its transpose, so that the product is symmetric to the last bit.
+            square = problem.K @ problem.K.T
+        _SQUARED[problem] = problem.with_kernel(square, f"{problem.name}, squared")
+    return _SQUARED[problem]
+
+
+def _whole(problem: KernelProblem) -> Stabilised:
+    whole, seconds = _spectrum(problem)
+    image = problem.transformed("flip")
+    return Stabilised(whole.values, whole.vectors, 1.0, problem.n, seconds, image)
+
+
+def _spectrum(problem: KernelProblem) -> tuple[Spectrum, float]:
+    """All eigenvalues, and the seconds that they take now."""
+    began = time.perf_counter()
+    known = "spectrum" in vars(problem)
+    whole = problem.spectrum
+    return whole, 0.0 if known else time.perf_counter() - began
+
+
+def _leading(problem: KernelProblem, energy: float) -> Stabilised:
+    from scipy.sparse.linalg import ArpackError
+
+    K, n = problem.K, problem.n
+    square = float(np.linalg.norm(K)) ** 2
+    began, count = time.perf_counter(), _FIRST
+    while square > 0.0 and count <= n // 2:
+        try:
+            part = spectrum(K, leading=count)
+        except ArpackError:  # all of them are then computed, as `computed` tells
+            break
+        # The squares of the known eigenvalues cancel: their rounding could hide part of the rest.
+        missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
+        rest = float(np.sqrt((n - count) * missing))
+        known = float(np.abs(part.values).sum())
+        if known >= energy * (known + rest):
+            return _kept(problem, part, rest, energy, time.perf_counter() - began)
+        count *= 2
+    lost = time.perf_counter() - began
+    whole, seconds = _spectrum(problem)
+    return _kept(problem, whole, 0.0, energy, lost + seconds)
+
+
+def _kept(
+    problem: KernelProblem, part: Spectrum, rest: float, energy: float, seconds: float
+) -> Stabilised:
+    """The fewest of the known eigenvalues that hold the share, the others summing to `rest`."""
+    sizes = np.abs(part.values)
+    order = np.argsort(-sizes, kind="stable")
+    sums = np.cumsum(sizes[order])
+    total = float(sums[-1]) + rest
+    # Rounding may put a share of 1 - 1e-16 on all of them; zero eigenvalues are never needed.
+    count = min(int(np.searchsorted(sums, energy * total)) + 1, sizes.size) if total else 0
+    chosen = np.sort(order[:count])
+    values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
+    kernel = Spectrum(values, vectors).rebuild(np.abs(values))
+    image = problem.with_kernel(kernel, f"{problem.name}, flip of {count} eigenvalues")
+    share = float(sums[count - 1]) / total if count else 1.0
+    return Stabilised(values, vectors, share, part.values.size, seconds, image)
+
+
+@dataclass(frozen=True, eq=False)
+class KreinLeastSquares(BoxLineQP):
+    """F(x) + n = ‖Gx - e‖² on a box with a line, a `BoxLineQP` on the kernel K².
+
+    H = 2G² and c = -2Ge, so that F leaves out the constant eᵀe = n. The class marks the form for
+    the solver that reads G instead of G²; all others solve it as the quadratic program it is.
+
+    Attributes
+    ----------
+    source : KernelProblem
+        The problem with K, whose square `problem` has.
+    """
+
+    source: KernelProblem = field(kw_only=True)
+
+    @property
+    def constant(self) -> float:
+        """eᵀe."""
+        return float(self.n)
+
+    def hessian_times(self, x: Array) -> Array:
+        """Hx = 2G(Gx), by two products with K: what is claimed does not hang on the square."""
+        y, gram = self.problem.y, self.source.gram
+        return self.hessian * y * gram.times(gram.times(y * x))
+
+    def dual_bound(self, x: Array, gradient: Array) -> float:
+        """The linearisation at x minimised over the feasible set, less its rounding.
+
+        F is a sum of squares: no eigenvalue need be given room to be negative. The gradient is
+        off by at most 2n·eps·‖K‖²‖x‖, as each of the two products is by n·eps times its factors.
+        """
+        curvature = float(x @ (gradient - self.linear))
+        bound = self.linear_minimum(gradient) - 0.5 * curvature
+        reach = float(np.linalg.norm(x)) * float(np.sqrt(self._square_radius(x)))
+        return bound - 2.0 * self.hessian * self.problem.zero_tolerance * reach
+
+
+@runtime_checkable
+class Stabilising(Protocol):
+    """A formulation that solves an SVM with a stabilised kernel and classifies with K."""
+
+    def stabilised(self, problem: KernelProblem) -> Stabilised: ...
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP: ...
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier: ...
+
+
+@dataclass(frozen=True, eq=False)
+class KreinCertificate:
+    """Whether weights α̃ of the stabilised SVM solve it by the original kernel; `print` it.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether infeasibility, link, residual and relative gap are all within `tol`.
+    infeasibility : float
+        Violation of yᵀα̃ = 0 and 0 ≤ α̃ ≤ C, relative.
+    link : float
+        ‖coef - V sign(Λ)Vᵀ(y∘α̃)‖ of the classifier's coefficients, relative to ‖coef‖.
+    residual : float
+        Largest violation of the hinge conditions by a margin y_i f(x_i), f of the original
+        kernel: at least 1 where α̃_i = 0, at most 1 where α̃_i = C, equal to 1 between.
+    primal, dual : float
+        ½⟨f, f⟩_|K| + C Σ max(0, 1 - y_i f(x_i)), and eᵀα̃ - ½⟨f, f⟩_|K|.
+    gap, relative_gap : float
+        primal - dual, and that divided by max(1, |dual|).
+    square, krein_square : float
+        ⟨f, f⟩_|K| = ‖f₊‖² + ‖f₋‖², and ⟨f, f⟩_K = ‖f₊‖² - ‖f₋‖², which may be negative.
+    margins : (n,) array
+        y_i f(x_i).
+    tol : float
+    reasons : tuple of str
+        One sentence for each condition that fails.
+    """
+
+    holds: bool
+    infeasibility: float
+    link: float
+    residual: float
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    square: float
+    krein_square: float
+    margins: Array = field(repr=False)
+    tol: float
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        verdict = (
+            "STABILISED: the conditions hold with the original kernel"
+            if self.holds
+            else "NOT STABILISED: some condition fails with the original kernel"
+        )
+        lines = [f"{verdict} (tol {self.tol:g})"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [
+            f"  primal           {self.primal:.10g}",
+            f"  dual             {self.dual:.10g}",
+            f"  duality gap      {self.gap:.2e} (relative {self.relative_gap:.2e})",
+            f"  constraints      {self.infeasibility:.2e}",
+            f"  margins          {self.residual:.2e}",
+            f"  coefficients     {self.link:.2e}",
+            f"  ⟨f, f⟩           {self.square:.6g} in |K|, {self.krein_square:.6g} in K",
+        ]
+        return "\n".join(lines)
+
+
+def krein_certificate(
+    problem: KernelProblem,
+    formulation: Stabilising,
+    values: Mapping[str, ArrayLike],
+    tol: float = 1e-6,
+) -> KreinCertificate:
+    """Check the stabilisation conditions with the original kernel; K̃ is not looked at.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : ESVM
+    values : mapping of str to array_like
+        α̃ under its declared name, as in `Result.values`.
+    tol : float
+        Of every condition; entries within tol (relative) of a bound count as being there.
+
+    Returns
+    -------
+    KreinCertificate
+
+    Raises
+    ------
+    ParameterError
+        For a formulation that does not stabilise, or a tolerance outside (0, 1).
+    ProblemError
+        For values of other names or shapes, or numbers that are not finite.
+
+    Notes
+    -----
+    With z = y∘α̃ and P = V sign(Λ)Vᵀ the coefficients are Pz, and ⟨f, f⟩_|K| = (Pz)ᵀ|K|(Pz) =
+    zᵀK(Pz) needs no other matrix than K; the eigenvectors are trusted. A gap of zero proves the
+    optimum of the convex (14) and (15). These are the conditions of a saddle point in the sense
+    of (8), where f₋ maximises the inner product but minimises the hinge losses. They are *not* the
+    conditions (4)-(6) of a stationary point of J in (3): those ask the same of α itself as is
+    asked of α̃ here, and are those of `SVMDual`.
+
+    References
+    ----------
+    Loosli, Ong & Canu (2013), Algorithm 1, (8), (14), (15).
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> certificate = krein_certificate(problem, iopt.ESVM(C=10.0), {"alpha": [1.0, 1.0]})
+    >>> str(certificate).splitlines()[0]
+    'STABILISED: the conditions hold with the original kernel (tol 1e-06)'
+    >>> round(certificate.square, 12), round(certificate.krein_square, 12)
+    (2.0, -2.0)
+    >>> krein_certificate(problem, iopt.ESVM(C=10.0), {"alpha": [0.9, 0.9]}).reasons[0]
+    'Margins violate the hinge conditions by 1.00e-01.'
+    """
+    check_problem(problem)
+    check_tolerance(tol)
+    if isinstance(formulation, type) or not isinstance(formulation, Stabilising):
+        raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
+    qp = formulation.structure(problem)
+    alpha = _weights(values, qp)
+    y, z = problem.y, problem.y * alpha
+    stabilised = formulation.stabilised(problem)
+    expected = stabilised.coefficients(z)
+    classifier = formulation.classifier(problem, {qp.variable: alpha})
+    coef = classifier.coef
+    link = float(np.linalg.norm(coef - expected)) / (float(np.linalg.norm(expected)) or 1.0)
+
+    scores = problem.gram.times(coef)
+    margins = y * (scores + classifier.offset)
+    lower, upper = qp.at_bounds(alpha, tol)
+    short, long = np.where(upper, 0.0, 1.0 - margins), np.where(lower, 0.0, margins - 1.0)
+    residual = max(float(short.max()), float(long.max()), 0.0)
+    square = float(z @ scores)
+    primal = 0.5 * square + qp.upper * float(np.maximum(1.0 - margins, 0.0).sum())
+    dual = float(alpha.sum()) - 0.5 * square
+    gap = primal - dual
+    size = max(1.0, abs(dual))
+    infeasibility = qp.infeasibility(alpha)
+    found = {
+        "Margins violate the hinge conditions by": residual,
+        "Primal and dual objective leave a relative gap of": abs(gap) / size,
+        "A constraint on the weights is violated by": infeasibility,
+        "The coefficients differ from V sign(Λ)Vᵀ(y∘α̃) by": link,
+    }
+    reasons = tuple(f"{words} {value:.2e}." for words, value in found.items() if not value <= tol)
+    return KreinCertificate(
+        holds=not reasons,
+        infeasibility=infeasibility,
+        link=link,
+        residual=residual,
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=abs(gap) / size,
+        square=square,
+        krein_square=float(coef @ scores),
+        margins=margins,
+        tol=float(tol),
+        reasons=reasons,
+    )
+
+
+def _weights(values: Any, qp: BoxLineQP) -> Array:
+    if not isinstance(values, Mapping):
+        expected = f"a mapping with the name {qp.variable}"
+        raise ProblemError("values", expected, type(values).__name__)
+    if set(values) != {qp.variable}:
+        names = ", ".join(sorted(values)) or "none"
+        raise ProblemError("values", f"the name {qp.variable}", f"the names {names}")
+    try:
+        alpha = np.asarray(values[qp.variable], dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"values[{qp.variable!r}]", "real numbers", str(error)) from None
+    if alpha.shape != (qp.n,):
+        raise ProblemError(f"values[{qp.variable!r}]", f"shape ({qp.n},)", f"shape {alpha.shape}")
+    if not np.all(np.isfinite(alpha)):
+        raise ProblemError(f"values[{qp.variable!r}]", "finite numbers", "NaN or infinite ones")
+    return alpha

@@ -1,0 +1,555 @@
+"""Krein spaces: ESVM, its certificate, KSVM, and the active set method as printed."""
+
+from __future__ import annotations
+
+import gc
+import re
+import weakref
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from bruteforce import global_minimum
+from conftest import random_problem
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.formulations.esvm import ESVM
+from indefinite_opt.formulations.ksvm import KSVM
+from indefinite_opt.krein import krein_certificate, squared, stabilise
+from indefinite_opt.solution import Status
+from indefinite_opt.solver import Task
+from indefinite_opt.solvers.active_set import ActiveSet
+
+Array = NDArray[np.float64]
+
+SWAP = [[0.0, -1.0], [-1.0, 0.0]]
+
+
+def symmetric(n: int, seed: int) -> Array:
+    """Standard normal entries: half of the eigenvalues are negative."""
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return A + A.T
+
+
+def labels(n: int, seed: int) -> Array:
+    y = np.where(np.random.default_rng(seed).random(n) < 0.4, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return y
+
+
+def odd_kernels(n: int) -> dict[str, Array]:
+    v = np.random.default_rng(5).standard_normal(n)
+    X = np.random.default_rng(6).standard_normal((n, 3))
+    twins = symmetric(n, 7)
+    twins[1] = twins[0]
+    twins[:, 1] = twins[:, 0]
+    twins[:2, :2] = 1.0
+    return {
+        "zero": np.zeros((n, n)), "rank one": np.outer(v, v), "minus rank one": -np.outer(v, v),
+        "rank three": X @ np.diag([1.0, -1.0, 1.0]) @ X.T, "twins": twins, "-I": -np.eye(n),
+        "centred": centred(symmetric(n, 8)),
+    }  # fmt: skip
+
+
+def centred(K: Array) -> Array:
+    P = np.eye(K.shape[0]) - 1.0 / K.shape[0]
+    return 0.5 * (P @ K @ P + (P @ K @ P).T)
+
+
+def flipped(K: Array) -> Array:
+    values, vectors = np.linalg.eigh(K)
+    return (vectors * np.abs(values)) @ vectors.T
+
+
+# ----------------------------------------------------------------------------------------- ESVM
+
+
+@pytest.mark.parametrize("energy", [1.0, 1.0 - 1e-15])
+def test_esvm_of_a_definite_kernel_is_the_svm(
+    gaussian_problem: iopt.KernelProblem, energy: float
+) -> None:
+    svm = iopt.solve(gaussian_problem, iopt.SVMDual(C=3.0), solver="smo", tol=1e-9)
+    esvm = iopt.solve(gaussian_problem, ESVM(C=3.0, energy=energy), solver="smo", tol=1e-9)
+    assert esvm.objective == pytest.approx(svm.objective, rel=1e-10)
+    np.testing.assert_allclose(esvm.classifier.coef, svm.classifier.coef, atol=1e-7)
+    assert esvm.classifier.offset == pytest.approx(svm.classifier.offset, abs=1e-7)
+
+
+def test_esvm_of_a_singular_definite_kernel_keeps_the_coefficients() -> None:
+    """The null space is not touched, so that the weights remain as sparse as they were."""
+    problem = random_problem("linear", n=30, seed=0)
+    z = np.random.default_rng(0).standard_normal(30)
+    np.testing.assert_allclose(stabilise(problem).coefficients(z), z, atol=1e-13)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+def test_esvm_reproduces_libsvm_on_the_flipped_kernel(
+    sigmoid_problem: iopt.KernelProblem, C: float
+) -> None:
+    """Algorithm 1 with scikit-learn as SvmSolver; then K takes the place of the flipped kernel."""
+    from sklearn.svm import SVC
+
+    K = sigmoid_problem.K
+    machine = SVC(C=C, kernel="precomputed", tol=1e-9).fit(flipped(K), sigmoid_problem.y)
+    result = iopt.solve(sigmoid_problem, ESVM(C=C), solver="smo", tol=1e-9)
+    expected = machine.decision_function(flipped(K))
+    found = result.classifier.decision_function(K)
+    # LIBSVM keeps its kernel matrix in single precision.
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_array_equal(result.classifier.predict(K), machine.predict(flipped(K)))
+    # The heuristic that the paper compares with: the same weights, K without the way back.
+    heuristic = machine.decision_function(K)
+    assert np.abs(heuristic - expected).max() > 0.1
+
+
+def test_new_points_see_the_original_kernel() -> None:
+    problem = random_problem("sigmoid", n=30, seed=2)
+    train, test = np.arange(20), np.arange(20, 30)
+    split = problem.split(train, test)
+    classifier = iopt.solve(split.problem, ESVM(C=2.0), solver="smo").classifier
+    values, vectors = np.linalg.eigh(split.problem.K)
+    alpha = iopt.solve(split.problem, ESVM(C=2.0), solver="smo").values["alpha"]
+    coef = vectors @ (np.sign(values) * (vectors.T @ (split.problem.y * alpha)))
+    expected = split.K_new @ coef + classifier.offset
+    np.testing.assert_allclose(classifier.decision_function(split.K_new), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("energy", [0.5, 0.9, 0.99, 0.9999, 1.0])
+@pytest.mark.parametrize("name", ["sigmoid", "gaussian", "random", "rank three"])
+def test_the_promised_share_is_there(name: str, energy: float) -> None:
+    n = 90
+    if name in ("sigmoid", "gaussian"):
+        problem = random_problem(name, n, seed=1)
+    else:
+        K = symmetric(n, 1) if name == "random" else odd_kernels(n)[name]
+        problem = iopt.KernelProblem(K, labels(n, 1), symmetrize=True)
+    kept = stabilise(problem, energy)
+    sizes = np.sort(np.abs(np.linalg.eigvalsh(problem.K)))[::-1]
+    true = float(np.abs(kept.values).sum() / sizes.sum())
+    assert energy - 1e-12 <= kept.share <= true + 1e-12
+    assert kept.values.size <= kept.computed <= n
+    if kept.computed == n:
+        assert true == pytest.approx(kept.share, abs=1e-12)
+        cheaper = sizes[: kept.values.size - 1].sum() / sizes.sum()
+        assert energy == 1.0 or cheaper < energy
+    np.testing.assert_allclose(np.sort(np.abs(kept.values))[::-1], sizes[: kept.values.size],
+                               atol=1e-10 * sizes[0])  # fmt: skip
+    least = np.linalg.eigvalsh(kept.problem.K)[0]
+    assert least >= -1e-10 * sizes[0]
+
+
+def test_lanczos_computes_few_eigenvalues_of_a_kernel_of_low_rank() -> None:
+    K = odd_kernels(200)["rank three"]
+    problem = iopt.KernelProblem(K, labels(200, 0), symmetrize=True)
+    kept = stabilise(problem, 0.95)
+    assert kept.computed == 16
+    assert kept.values.size <= 3
+    assert "spectrum" not in vars(problem)
+    assert kept.seconds > 0.0
+    # The same result where the whole spectrum is known already.
+    again = iopt.KernelProblem(K, labels(200, 0), symmetrize=True)
+    assert again.spectrum.values.size == 200
+    np.testing.assert_array_equal(stabilise(again, 0.95).values, kept.values)
+    assert "16 computed" in str(kept)
+    assert "at least" in str(kept)
+
+
+def test_where_lanczos_fails_all_eigenvalues_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise ArpackNoConvergence("no convergence (%s)", np.empty(0), np.empty((0, 0)))
+
+    monkeypatch.setattr("scipy.sparse.linalg.eigsh", fail)
+    problem = random_problem("sigmoid", n=60, seed=4)
+    kept = stabilise(problem, 0.8)
+    assert kept.computed == 60
+    assert kept.share >= 0.8
+
+
+def test_stabilised_kernels_are_kept_with_their_problem_and_go_with_it() -> None:
+    problem = random_problem("sigmoid", n=40, seed=0)
+    formulation = ESVM(C=1.0, energy=0.7)
+    kept = formulation.stabilised(problem)
+    assert ESVM(C=9.0, energy=0.7).stabilised(problem) is kept
+    assert formulation.structure(problem).problem is kept.problem
+    assert ESVM().stabilised(problem).vectors is problem.spectrum.vectors
+    assert squared(problem) is squared(problem)
+    gone = weakref.ref(problem)
+    del problem
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("energy", [0.3, 1.0])
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("name", odd_kernels(4))
+def test_esvm_of_degenerate_kernels(name: str, C: float, energy: float) -> None:
+    problem = iopt.KernelProblem(odd_kernels(12)[name], labels(12, 3), symmetrize=True)
+    formulation = ESVM(C=C, energy=energy)
+    result = iopt.solve(problem, formulation, solver="smo", tol=1e-8)
+    kept = formulation.stabilised(problem)
+    assert result.certificate.primal_residual <= 1e-8
+    # Training points get from K what they get from the kernel learnt with.
+    z = problem.y * result.values["alpha"]
+    size = max(1.0, float(np.abs(kept.problem.K).max()) * float(np.abs(z).sum()))
+    np.testing.assert_allclose(
+        problem.K @ result.classifier.coef, kept.problem.K @ z, atol=1e-12 * size
+    )
+
+
+@pytest.mark.parametrize("energy", [0.0, -0.1, float("nan"), True, "1"])
+def test_energy_must_be_positive(energy: object) -> None:
+    with pytest.raises(iopt.ParameterError, match="energy: expected a positive number"):
+        ESVM(energy=energy)  # type: ignore[arg-type]
+
+
+def test_energy_must_not_exceed_one() -> None:
+    with pytest.raises(iopt.ParameterError, match=r"energy: expected .* at most 1, got 1\.01"):
+        ESVM(energy=1.01)
+
+
+# ---------------------------------------------------------------------------------- certificate
+
+
+@pytest.mark.parametrize("energy", [0.9, 1.0])
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+def test_the_optimum_is_certified_and_agrees_with_cvxpy(C: float, energy: float) -> None:
+    """Primal (14) in the coefficients w of K̃: min ½wᵀK̃w + C Σ max(0, 1 - y(K̃w + b))."""
+    import cvxpy as cp
+
+    problem = random_problem("sigmoid", n=34, seed=6)
+    formulation = ESVM(C=C, energy=energy)
+    result = iopt.solve(problem, formulation, solver="smo", tol=1e-9)
+    certificate = krein_certificate(problem, formulation, result.values)
+    assert certificate.holds
+    assert certificate.reasons == ()
+
+    values, vectors = np.linalg.eigh(problem.K)
+    chosen = np.isin(np.round(values, 8), np.round(formulation.stabilised(problem).values, 8))
+    root = vectors[:, chosen] * np.sqrt(np.abs(values[chosen]))
+    w, b = cp.Variable(root.shape[1]), cp.Variable()
+    hinge = cp.sum(cp.pos(1 - cp.multiply(problem.y, root @ w + b)))
+    primal = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * hinge))
+    primal.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10)
+    assert certificate.primal == pytest.approx(primal.value, rel=1e-6)
+    assert certificate.dual == pytest.approx(primal.value, rel=1e-6)
+    assert certificate.square == pytest.approx(float(np.sum(w.value**2)), rel=1e-4)
+    # ‖f₊‖² - ‖f₋‖², from the signs of the eigenvalues.
+    signed = float(np.sum(np.sign(values[chosen]) * w.value**2))
+    assert certificate.krein_square == pytest.approx(signed, rel=1e-4, abs=1e-4)
+    margins = problem.y * (root @ w.value + b.value)
+    free = (result.values["alpha"] > 1e-6 * C) & (result.values["alpha"] < C * (1 - 1e-6))
+    np.testing.assert_allclose(certificate.margins[free], 1.0, atol=1e-6)
+    if free.any():
+        np.testing.assert_allclose(certificate.margins, margins, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def solved() -> tuple[iopt.KernelProblem, ESVM, Array]:
+    problem = random_problem("sigmoid", n=40, seed=0)
+    formulation = ESVM(C=1.0)
+    return problem, formulation, iopt.solve(problem, formulation, tol=1e-9).values["alpha"]
+
+
+@pytest.mark.parametrize("wrong", ["scaled", "moved", "zero", "shuffled", "outside", "unbalanced"])
+def test_wrong_weights_are_noticed(
+    solved: tuple[iopt.KernelProblem, ESVM, Array], wrong: str
+) -> None:
+    problem, formulation, alpha = solved
+    assert krein_certificate(problem, formulation, {"alpha": alpha}).holds
+    free = np.flatnonzero((alpha > 0.01) & (alpha < 0.99))
+    pair = np.zeros(alpha.size)
+    i, j = next((i, j) for i in free for j in free if problem.y[i] != problem.y[j])
+    pair[[i, j]] = 1e-3
+    candidates = {
+        "scaled": 0.999 * alpha, "moved": alpha + pair, "zero": 0.0 * alpha,
+        "shuffled": formulation.structure(problem).project(alpha[::-1]),
+        "outside": alpha + 2.0 * (alpha == 0.0), "unbalanced": alpha + 1e-3 * (alpha == 0.0),
+    }  # fmt: skip
+    certificate = krein_certificate(problem, formulation, {"alpha": candidates[wrong]})
+    assert not certificate.holds
+    assert "NOT STABILISED" in str(certificate)
+    assert certificate.reasons
+    if wrong in ("outside", "unbalanced"):
+        assert certificate.infeasibility > 1e-6
+    else:
+        assert certificate.residual > 1e-6
+        assert certificate.gap > 0.0
+
+
+@dataclass(frozen=True)
+class Forgetful(ESVM):
+    """Leaves out the way back, as the heuristic "abs" does."""
+
+    def classifier(self, problem: iopt.KernelProblem, values: dict[str, Array]) -> Classifier:
+        right = super().classifier(problem, values)
+        return replace(right, coef=problem.y * values["alpha"])
+
+
+def test_wrong_coefficients_are_noticed(solved: tuple[iopt.KernelProblem, ESVM, Array]) -> None:
+    problem, _, alpha = solved
+    certificate = krein_certificate(problem, Forgetful(C=1.0), {"alpha": alpha})
+    assert not certificate.holds
+    assert certificate.link > 0.1
+    assert any("coefficients" in reason for reason in certificate.reasons)
+
+
+def test_these_are_not_the_conditions_of_the_svm_dual(
+    solved: tuple[iopt.KernelProblem, ESVM, Array],
+) -> None:
+    """(4)-(6) ask of α = y∘coef what (15) asks of α̃: it leaves the box, or is not stationary."""
+    problem, formulation, alpha = solved
+    coef = formulation.classifier(problem, {"alpha": alpha}).coef
+    weights = problem.y * coef
+    assert weights.min() < -0.01
+    assert iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": weights}).claim is iopt.Claim.NONE
+
+
+def test_the_certificate_prints(solved: tuple[iopt.KernelProblem, ESVM, Array]) -> None:
+    problem, formulation, alpha = solved
+    text = str(krein_certificate(problem, formulation, {"alpha": alpha}))
+    assert text.startswith("STABILISED: the conditions hold with the original kernel (tol 1e-06)")
+    assert len(text.splitlines()) == 8
+
+
+@pytest.mark.parametrize(
+    ("formulation", "values", "tol", "argument"),
+    [
+        (iopt.SVMDual(), {"alpha": [0.0, 0.0]}, 1e-6, "formulation"),
+        (ESVM, {"alpha": [0.0, 0.0]}, 1e-6, "formulation"),
+        (ESVM(), {"beta": [0.0, 0.0]}, 1e-6, "values"),
+        (ESVM(), {}, 1e-6, "values"),
+        (ESVM(), {"alpha": [0.0]}, 1e-6, "values['alpha']"),
+        (ESVM(), {"alpha": [0.0, np.inf]}, 1e-6, "values['alpha']"),
+        (ESVM(), {"alpha": [0.0, 0.0]}, 0.0, "tol"),
+    ],
+)
+def test_bad_input_of_the_certificate(
+    formulation: ESVM, values: dict[str, list[float]], tol: float, argument: str
+) -> None:
+    problem = iopt.KernelProblem(SWAP, [1, -1])
+    with pytest.raises((iopt.ParameterError, iopt.ProblemError)) as caught:
+        krein_certificate(problem, formulation, values, tol)
+    assert caught.value.argument == argument
+
+
+# ----------------------------------------------------------------------------------------- KSVM
+
+
+def least_squares(problem: iopt.KernelProblem, C: float) -> float:
+    """(26) by Clarabel, from G itself."""
+    import cvxpy as cp
+
+    G = problem.K * np.outer(problem.y, problem.y)
+    alpha = cp.Variable(problem.n)
+    program = cp.Problem(
+        cp.Minimize(cp.sum_squares(G @ alpha - 1)), [problem.y @ alpha == 0, alpha >= 0, alpha <= C]
+    )
+    program.solve(solver="CLARABEL")
+    return float(program.value)
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
+def test_ksvm_agrees_with_cvxpy(kernel: str, C: float) -> None:
+    problem = random_problem(kernel, n=40, seed=9)
+    expected = least_squares(problem, C)
+    result = iopt.solve(problem, KSVM(C=C), solver="smo", tol=1e-8)
+    # Clarabel's own accuracy is relative to n, which the objective leaves little of.
+    assert result.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    program = KSVM(C=C).declare(problem)
+    assert program.evaluate(result.values)[0] == pytest.approx(result.objective, rel=1e-9)
+    compiled = program.cvxpy()
+    compiled.solve(solver="CLARABEL")
+    assert compiled.value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("C", [0.05, 0.5, 1e3])
+@pytest.mark.parametrize("seed", range(3))
+def test_ksvm_agrees_with_brute_force(seed: int, C: float) -> None:
+    K, y = symmetric(6, seed), labels(6, seed)
+    G = K * np.outer(y, y)
+    least = global_minimum(2.0 * G @ G, -2.0 * G.sum(axis=1), C, y[None, :], np.zeros(1)) + 6.0
+    result = iopt.solve(iopt.KernelProblem(K, y), KSVM(C=C), solver="smo", tol=1e-8)
+    assert result.objective == pytest.approx(least, rel=1e-8, abs=1e-8)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("name", odd_kernels(4))
+def test_ksvm_of_degenerate_kernels(name: str, C: float) -> None:
+    problem = iopt.KernelProblem(odd_kernels(14)[name], labels(14, 3), symmetrize=True)
+    result = iopt.solve(problem, KSVM(C=C), solver="smo")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(least_squares(problem, C), rel=1e-5, abs=1e-5)
+    assert np.isfinite(result.classifier.offset)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 1e4])
+def test_the_bound_holds_at_any_point(C: float) -> None:
+    problem = iopt.KernelProblem(symmetric(20, 3), labels(20, 3))
+    structure = KSVM(C=C).structure(problem)
+    expected = least_squares(problem, C) - structure.constant
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        x = structure.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
+        value, gradient = structure.value_gradient(x)
+        assert structure.dual_bound(x, gradient) <= expected + 1e-6
+        residual = problem.Q @ x - 1.0
+        assert value + 20.0 == pytest.approx(float(residual @ residual), rel=1e-10, abs=1e-8)
+        np.testing.assert_allclose(gradient, 2.0 * problem.Q @ residual, rtol=1e-9, atol=1e-9)
+
+
+def test_the_offset_fits_the_free_points() -> None:
+    problem = random_problem("sigmoid", n=30, seed=1)
+    result = iopt.solve(problem, KSVM(C=1.0), solver="smo", tol=1e-9)
+    alpha, offset = result.values["alpha"], result.classifier.offset
+    free = (alpha > 1e-7) & (alpha < 1.0 - 1e-7)
+    assert 0 < free.sum() < 30
+    design = np.ones((int(free.sum()), 1))
+    target = (problem.y - problem.K @ (problem.y * alpha))[free]
+    assert offset == pytest.approx(np.linalg.lstsq(design, target, rcond=None)[0][0], abs=1e-10)
+
+
+def test_without_free_points_the_offset_fits_all() -> None:
+    """K = 0 and α = 0: b is the mean label."""
+    problem = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, 1, -1])
+    classifier = KSVM(C=1.0).classifier(problem, {"alpha": np.zeros(4)})
+    assert classifier.offset == 0.5
+
+
+# ------------------------------------------------------------------------------------ active set
+
+
+def level_of(message: str) -> float:
+    """λ, as the message gives it."""
+    found = re.search(r"λ = (\S+),", message)
+    assert found is not None
+    return float(found[1])
+
+
+def violation_as_printed(
+    problem: iopt.KernelProblem, alpha: Array, level: float, C: float
+) -> float:
+    """(28) on the free points, (29) at zero, (30) at C; G built from K and y here."""
+    G = problem.K * np.outer(problem.y, problem.y)
+    sides = G @ (G @ alpha - 1.0 + level * problem.y)
+    zero, full = alpha <= 1e-12 * C, alpha >= C * (1.0 - 1e-12)
+    terms = np.abs(G @ np.ones(alpha.size)).max() + abs(level) * np.abs(G @ problem.y).max()
+    violated = np.where(zero, -sides, np.where(full, sides, np.abs(sides)))
+    return float(violated.max() / (terms or 1.0))
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_conditions_27_to_30_hold_as_printed(kernel: str, C: float, seed: int) -> None:
+    problem = random_problem(kernel, n=40, seed=seed)
+    result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=seed)
+    alpha = result.values["alpha"]
+    assert result.status is Status.SOLVED
+    assert abs(problem.y @ alpha) <= 1e-12 * np.abs(alpha).sum()
+    assert alpha.min() >= 0.0
+    assert alpha.max() <= C
+    assert violation_as_printed(problem, alpha, level_of(result.message), C) <= 2e-6
+    # The declared problem is another one: never better than its optimum, and told apart.
+    assert result.objective >= least_squares(problem, C) - 1e-5
+    assert result.certificate.claim >= iopt.Claim.FEASIBLE
+
+
+def test_the_printed_algorithm_solves_another_problem(sigmoid_problem: iopt.KernelProblem) -> None:
+    printed = iopt.solve(sigmoid_problem, KSVM(C=1.0), solver="active-set")
+    declared = iopt.solve(sigmoid_problem, KSVM(C=1.0), solver="smo")
+    assert printed.status is Status.SOLVED
+    assert printed.objective > declared.objective + 1e-3
+    assert declared.certificate.claim is iopt.Claim.GLOBAL
+    assert printed.certificate.claim is iopt.Claim.FEASIBLE
+    assert any("Stationarity" in r or "stationarity" in r for r in printed.certificate.reasons)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_with_equal_row_sums_it_solves_the_declared_problem(seed: int, C: float) -> None:
+    """Then Gy = ρy, and G(λy) = λρy: the multiplier is the same inside and outside."""
+    n = 15
+    first = np.random.default_rng(seed).standard_normal(n)
+    i = np.arange(n)
+    circulant = first[(i[:, None] - i) % n] + first[(i - i[:, None]) % n]
+    problem = iopt.KernelProblem(circulant, labels(n, seed))
+    result = iopt.solve(problem, KSVM(C=C), solver="active-set")
+    assert result.status is Status.SOLVED
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(least_squares(problem, C), rel=1e-5, abs=1e-6)
+
+
+def test_a_cycle_is_noticed_and_the_best_point_returned() -> None:
+    """The paper's proof that it ends is that of a convex program, which this is not."""
+    problem = random_problem("linear", n=60, seed=0)
+    result = iopt.solve(problem, KSVM(C=0.01), solver="active-set")
+    assert result.status is Status.INACCURATE
+    assert "cycles" in result.message
+    assert problem.n >= result.iterations > 0
+    found = violation_as_printed(problem, result.values["alpha"], level_of(result.message), C=0.01)
+    assert found > 1e-3
+    assert min(result.trace.residual) == pytest.approx(
+        float(re.search(r"violated by (\S+),", result.message)[1]),
+        rel=1e-2,  # type: ignore[index]
+    )
+    assert result.certificate.primal_residual <= 1e-9
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("name", odd_kernels(4))
+def test_the_active_set_method_ends_on_degenerate_kernels(name: str, C: float) -> None:
+    problem = iopt.KernelProblem(odd_kernels(14)[name], labels(14, 3), symmetrize=True)
+    for seed in range(3):
+        result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=seed)
+        assert result.status in (Status.SOLVED, Status.INACCURATE)
+        assert result.certificate.primal_residual <= 1e-9
+        if result.status is Status.SOLVED:
+            level = level_of(result.message)
+            alpha = result.values["alpha"]
+            assert violation_as_printed(problem, alpha, level, C) <= 1e-5
+        if name in ("zero", "-I"):
+            assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    result = iopt.solve(problem, KSVM(C=1.0), solver="active-set")
+    assert result.status is Status.INACCURATE
+    assert "λ has no effect" in result.message
+    # G = (1, 1; 1, 1): (26) has α = (½, ½) and a residual of zero.
+    assert iopt.solve(problem, KSVM(C=1.0), solver="smo").objective == pytest.approx(0.0, abs=1e-9)
+
+
+def test_it_refuses_what_is_no_least_squares() -> None:
+    problem = random_problem("gaussian", n=12, seed=0)
+    with pytest.raises(iopt.IncompatibleSolver, match="least squares of KSVM only"):
+        iopt.solve(problem, iopt.SVMDual(C=1.0), solver="active-set")
+    formulation = iopt.SVMDual(C=1.0)
+    task = Task(problem, formulation, formulation.structure(problem))
+    assert ActiveSet().refusal(task) is not None
+
+
+def test_limits_and_seeds() -> None:
+    problem = random_problem("sigmoid", n=60, seed=0)
+    formulation = KSVM(C=1.0)
+    few = iopt.solve(problem, formulation, solver="active-set", max_iter=5)
+    assert (few.status, few.iterations) == (Status.MAX_ITER, 5)
+    assert few.certificate.claim >= iopt.Claim.FEASIBLE
+    short = iopt.solve(problem, formulation, solver="active-set", time_limit=1e-9)
+    assert short.status is Status.TIME_LIMIT
+    stopped = iopt.solve(
+        problem, formulation, solver="active-set", callback=lambda trace: len(trace) >= 2
+    )
+    assert stopped.status is Status.INTERRUPTED
+    assert len(stopped.trace) == 2
+    first, again = (iopt.solve(problem, formulation, solver="active-set", seed=3) for _ in "12")
+    np.testing.assert_array_equal(first.values["alpha"], again.values["alpha"])
+    assert first.trace.objective[-1] == pytest.approx(first.objective, rel=1e-9)
