@@ -1,0 +1,93 @@
+"""The support vector machine primal in the pseudo-Euclidean space of an indefinite kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.classifier import Classifier
+from indefinite_opt.formulation import Formulation, check_positive
+from indefinite_opt.geometry import embed
+from indefinite_opt.lifted import LiftedPrimal
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.program import Program, constants
+
+__all__ = ["PseudoEuclideanPrimal"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PseudoEuclideanPrimal(Formulation):
+    r"""Margin maximisation in R^(p,q), which a stationary point of `SVMDual` lifts to.
+
+    .. math:: \min_{w,b,\xi}\ \tfrac12 w^\top M w + C\sum_i\xi_i
+              \quad\text{s.t.}\quad y_i(w^\top M\Phi(x_i) + b) \ge 1 - \xi_i,\ \xi \ge 0
+
+    Φ is the centred isometric embedding of the training points, `geometry.embed`, and
+    M = diag(1, ..., 1, -1, ..., -1). Convex if q = 0, that is, if K is conditionally positive
+    semidefinite; otherwise unbounded below, and never minimised: `lift` finds a stationary point
+    of SVM-DU and lifts it to one of this program (Proposition 2).
+
+    Parameters
+    ----------
+    C : float
+        Price of slack, finite.
+
+    Notes
+    -----
+    f(x) = wᵀMΦ(x) + b = Σ c_i k(x_i, x) + b' on the training points, with w = Σ c_i Φ(x_i),
+    eᵀc = 0. Φ is centred because only then is q = 0 where SVM-DU is convex; b' differs from b by
+    what centring takes off the kernel, and f does not.
+
+    References
+    ----------
+    Haasdonk (2005), (9) and Proposition 2.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
+    >>> print(PseudoEuclideanPrimal(C=10.0).declare(problem))
+    PseudoEuclideanPrimal(C=10)
+      minimize    ½ wᵀMw + C eᵀξ
+      subject to  y∘(ΦMw + b e) ≥ e - ξ  (margin)
+                  ξ ≥ 0                  (slack)
+    >>> round(iopt.solve(problem, PseudoEuclideanPrimal(C=10.0)).objective, 12)
+    0.5
+    """
+
+    C: float = 1.0
+
+    reference: ClassVar[str] = "Haasdonk (2005), (9), Proposition 2"
+    structure_type: ClassVar[type] = LiftedPrimal
+    convex: ClassVar[bool | None] = None
+
+    def __post_init__(self) -> None:
+        check_positive("C", self.C)
+
+    def declare(self, problem: KernelProblem) -> Program:
+        import cvxpy as cp
+
+        embedding = embed(problem)
+        w = cp.Variable(embedding.M.size, name="w")
+        b = cp.Variable(name="b")
+        xi = cp.Variable(problem.n, name="xi")
+        C, M, Phi, y = constants(
+            C=self.C, M=np.diag(embedding.M), Phi=embedding.points, y=problem.y
+        )
+        return Program(
+            name=str(self),
+            minimize=0.5 * cp.quad_form(w, M) + C * cp.sum(xi),
+            subject_to={"margin": cp.multiply(y, Phi @ M @ w + b) >= 1 - xi, "slack": xi >= 0},
+            structure=self.structure(problem),
+        )
+
+    def structure(self, problem: KernelProblem) -> LiftedPrimal:
+        return LiftedPrimal(problem, embed(problem), self.C)
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        return Classifier(*self.structure(problem).coefficients(values), problem.classes)

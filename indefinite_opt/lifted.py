@@ -1,0 +1,372 @@
+"""The support vector machine primal in the pseudo-Euclidean space of the data (Haasdonk 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.formulation import check_positive, check_problem, check_tolerance
+from indefinite_opt.geometry import Embedding, embed
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Array]
+
+_ACTIVE = 1e-6
+"""Slacks below this, in units of the margin, count as none where multipliers are recovered: the
+tolerance that certificates have unless told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedPrimal(ExplicitProgram):
+    """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
+
+    Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw falls with
+    the square of the step, and the slacks grow with the step only. Its stationary points are what
+    matters: w = Σ α_i y_i Φ(x_i), yᵀα = 0, 0 ≤ α ≤ C, complementary to the slacks.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    embedding : Embedding
+        Φ and M; any isometric one will do.
+    C : float
+        Price of slack, finite.
+
+    References
+    ----------
+    Haasdonk (2005), (9).
+
+    Examples
+    --------
+    The two points (±1, 0) of section 5 in R^(1,1), and w = (1, λ) for λ = 3:
+
+    >>> points = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> primal = LiftedPrimal(problem, Embedding(points, (1, 1)), C=1.0)
+    >>> w = {"w": np.array([1.0, 3.0]), "b": np.array(0.0), "xi": np.zeros(2)}
+    >>> primal.infeasibility(w), primal.value(w)
+    (0.0, -4.0)
+    """
+
+    problem: KernelProblem
+    embedding: Embedding
+    C: float
+    is_convex: bool = field(init=False)
+
+    title: ClassVar[str] = "a primal in a pseudo-Euclidean space"
+    default_solver: ClassVar[str] = "lift"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_convex", self.embedding.signature[1] == 0)
+
+    @property
+    def dual(self) -> BoxLineQP:
+        """SVM-DU, whose stationary points lift to stationary points of this program."""
+        return BoxLineQP(self.problem, hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1)
+
+    def arrays(self) -> dict[str, Array]:
+        """Φ, M, y and C."""
+        return {
+            "Phi": self.embedding.points,
+            "M": np.diag(self.embedding.M),
+            "y": self.problem.y,
+            "C": np.array(self.C),
+        }
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """None but the optimal value itself, which is positive, if convex; else a unit of slack."""
+        return float(np.finfo(float).tiny) if self.is_convex else self.C
+
+    @property
+    def why_convex(self) -> str:
+        return "Convex, as the space of the data is Euclidean"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """w (p + q,), b (), xi (n,)."""
+        return {"w": (self.embedding.M.size,), "b": (), "xi": (self.problem.n,)}
+
+    def decision_values(self, values: Values) -> Array:
+        """wᵀMΦ(x_i) + b, (n,)."""
+        return self._inner(values["w"]) + float(values["b"])
+
+    def _inner(self, w: Array) -> Array:
+        """wᵀMΦ(x_i), (n,)."""
+        return self.embedding.points @ (self.embedding.M * w)
+
+    def normal(self, alpha: Array) -> Array:
+        """w = Σ α_i y_i Φ(x_i), (p + q,)."""
+        return (self.problem.y * alpha) @ self.embedding.points
+
+    def square_norm(self, w: Array) -> float:
+        """wᵀMw, of any sign."""
+        return float(w @ (self.embedding.M * w))
+
+    def value(self, values: Values) -> float:
+        """½wᵀMw + CΣξ."""
+        return 0.5 * self.square_norm(values["w"]) + self.C * float(values["xi"].sum())
+
+    def infeasibility(self, values: Values) -> float:
+        """Largest shortfall of a margin, relative to the numbers in it, or of a slack."""
+        xi, decisions = values["xi"], self.decision_values(values)
+        sizes = np.maximum(1.0, np.abs(decisions) + np.abs(float(values["b"])) + np.abs(xi))
+        margins = (1.0 - xi - self.problem.y * decisions) / sizes
+        return max(float(np.max(margins)), float(np.max(-xi)), 0.0)
+
+    def residual(self, values: Values, multipliers: Values) -> float:
+        """The largest violation of w = Σα_iy_iΦ(x_i), yᵀα = 0, α + η = C, α ≥ 0, η ≥ 0, and of
+        α_i/C = 0 or y_if(x_i) = 1 - ξ_i, η_i/C = 0 or ξ_i = 0.
+
+        That of w counts twice: relative to the size of w, and in units of the margin by what it
+        does to the decision values.
+        """
+        alpha, eta, xi = multipliers["margin"], multipliers["slack"], values["xi"]
+        slack = self._slack(values)
+        missing = values["w"] - self.normal(alpha)
+        terms = np.abs(alpha) * np.linalg.norm(self.embedding.points, axis=1)
+        size = max(float(np.linalg.norm(values["w"])), float(terms.max())) or 1.0
+        # As in BoxLineQP.gradient_unit: the margin 1, unless rounding would decide.
+        unit = max(1.0, 1e-6 * float(np.max(np.abs(self._inner(values["w"])))))
+        return max(
+            float(np.linalg.norm(missing)) / size,
+            float(np.max(np.abs(self._inner(missing)))) / unit,
+            abs(float(self.problem.y @ alpha)) / (float(np.abs(alpha).sum()) or 1.0),
+            float(np.max(np.abs(self.C - alpha - eta))) / self.C,
+            float(max(np.max(-alpha), np.max(-eta))) / self.C,
+            float(np.max(np.minimum(np.abs(alpha) / self.C, np.abs(slack) / unit))),
+            float(np.max(np.minimum(np.abs(eta) / self.C, np.abs(xi) / unit))),
+        )
+
+    def _slack(self, values: Values) -> Array:
+        """y_if(x_i) - 1 + ξ_i, (n,)."""
+        return self.problem.y * self.decision_values(values) - 1.0 + values["xi"]
+
+    def complementarity(self, values: Values, multipliers: Values) -> float:
+        """Σ |α_i| |y_if(x_i) - 1 + ξ_i| + |η_i| |ξ_i|."""
+        products = np.abs(multipliers["margin"] * self._slack(values))
+        products += np.abs(multipliers["slack"] * values["xi"])
+        return float(products.sum())
+
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """α and η = C - α, recovered from w by `expansion`."""
+        alpha = self.expansion(values)
+        return {"margin": alpha, "slack": self.C - alpha}
+
+    def expansion(self, values: Values) -> Array:
+        """α with 0 ≤ α ≤ C, complementary to the slacks, that comes nearest to w = Σα_iy_iΦ(x_i).
+
+        Points beyond their margin get 0 and points with slack C; the others solve a least squares
+        problem in a box, together with yᵀα = 0.
+
+        Returns
+        -------
+        (n,) array
+        """
+        from scipy.optimize import lsq_linear
+
+        y, slack = self.problem.y, values["xi"] > _ACTIVE
+        beyond = y * self.decision_values(values) > 1.0 + _ACTIVE
+        alpha = np.where(slack, self.C, 0.0)
+        free = ~(slack | beyond)
+        if not free.any():
+            return alpha
+        signed = y[:, None] * self.embedding.points
+        balance = y * (float(np.max(np.abs(signed), initial=0.0)) or 1.0)
+        rows = np.column_stack([signed, balance]).T
+        wanted = np.append(values["w"], 0.0) - rows @ alpha
+        alpha[free] = lsq_linear(rows[:, free], wanted, bounds=(0.0, self.C), method="bvls").x
+        return alpha
+
+    def coefficients(self, values: Values) -> tuple[Array, float]:
+        """c and b' with wᵀMΦ(x_i) + b = Σ_j c_j k(x_j, x_i) + b', eᵀc = 0.
+
+        c = y∘α with the α of `expansion` if that gives w, else the c of least norm with
+        w = Σ c_j Φ(x_j). The embedding is centred and K is not, which moves the offset.
+
+        Returns
+        -------
+        coef : (n,) array
+        offset : float
+        """
+        coef: Array = self.problem.y * self.expansion(values)
+        missing = values["w"] - coef @ self.embedding.points
+        if float(np.max(np.abs(self._inner(missing)))) > _ACTIVE:
+            least = np.linalg.lstsq(self.embedding.points.T, values["w"], rcond=None)[0]
+            coef = np.asarray(least, dtype=np.float64)
+        difference = self.decision_values(values) - self.problem.gram.times(coef)
+        return coef, float(difference.mean())
+
+    def lower_bound(self, values: Values, multipliers: Values) -> float:
+        """eᵀα - ½‖Σα_iy_iΦ(x_i)‖² if q = 0, after α is clipped to [0, C] and balanced."""
+        if not self.is_convex:
+            return -np.inf
+        y, alpha = self.problem.y, np.clip(multipliers["margin"], 0.0, self.C)
+        plus, minus = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+        if min(plus, minus) <= 0.0:
+            return 0.0
+        alpha = alpha * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus))
+        return float(alpha.sum()) - 0.5 * self.square_norm(self.normal(alpha))
+
+    def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
+        """A feasible point with an objective below any level, if q > 0.
+
+        From w along the imaginary direction of most variance, by a step t: ½wᵀMw falls by ½t² at
+        least, and the slacks grow by at most t each unit of that coordinate.
+
+        Raises
+        ------
+        ProblemError
+            If q = 0: then the objective is never negative.
+        """
+        p, q = self.embedding.signature
+        if q == 0:
+            raise ProblemError("problem", "an imaginary direction", f"the signature ({p}, {q})")
+        y, points = self.problem.y, self.embedding.points
+        k = p + int(np.argmax(np.linalg.norm(points[:, p:], axis=0)))
+        w = values["w"].copy()
+        sign = 1.0 if w[k] >= 0.0 else -1.0
+        start = self._tightened(w, values["b"])
+        growth = self.C * float(np.maximum(sign * y * points[:, k], 0.0).sum()) - abs(w[k])
+        fall = max(self.value(start) - level, 0.0)
+        w[k] += sign * (growth + np.hypot(growth, np.sqrt(2.0 * fall)))
+        return self._tightened(w, values["b"])
+
+    def _tightened(self, w: Array, b: Array) -> dict[str, Array]:
+        """The feasible point with least slacks at w and b."""
+        decisions = self._inner(w) + float(b)
+        return {"w": w, "b": b, "xi": np.maximum(1.0 - self.problem.y * decisions, 0.0)}
+
+    def explanation(self, values: Values) -> tuple[str, ...]:
+        """The margin, the slacks, and why this is no minimum."""
+        norm, xi = self.square_norm(values["w"]), values["xi"]
+        p, q = self.embedding.signature
+        if norm > 0.0:
+            said = [f"The normal has squared norm {norm:.4g}: margin {2.0 / np.sqrt(norm):.4g}."]
+        else:
+            said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
+        said.append(
+            f"Only the {int(np.sum(xi > _ACTIVE))} of {xi.size} points with slack can be "
+            "misclassified (below Proposition 2)."
+        )
+        if q > 0:
+            lower = self.value(self.feasible_below(values, self.value(values) - 1.0))
+            said.append(
+                f"No global minimum: unbounded below in R^({p},{q}); along an imaginary "
+                f"direction a feasible point has objective {lower:.6g}."
+            )
+        return tuple(said)
+
+    def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """(w, b, ξ) and multipliers from weights of SVM-DU, as in Proposition 2.
+
+        b is the mean over free weights, else the middle of the interval that the KKT conditions
+        leave. ξ_i = max(0, 1 - y_if(x_i)), which at a stationary point is 0 where α_i < C.
+        """
+        dual, y = self.dual, self.problem.y
+        gradient = dual.gradient(alpha)
+        offset = float(dual.first_order(alpha, gradient, _ACTIVE).lines[0])
+        w = self.normal(alpha)
+        # What the embedding leaves out of K: a constant, as yᵀα = 0.
+        shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
+        values = self._tightened(w, np.array(offset + shift))
+        return values, {"margin": alpha, "slack": self.C - alpha}
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A stationary point of (9), from one of SVM-DU.
+
+    Attributes
+    ----------
+    values : dict of str to array
+        w, b and xi.
+    multipliers : dict of str to array
+        α of the margins and C - α of the slacks.
+    free : (int, int)
+        Nonbounded weights of the classes +1 and -1. Proposition 2 asks for one of each; where
+        there is none at all, b is not unique, and the middle of its interval is taken.
+    """
+
+    values: dict[str, Array]
+    multipliers: dict[str, Array]
+    free: tuple[int, int]
+
+
+def lift(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> Lifted:
+    """Lift a stationary point of SVM-DU to the primal (9) (Haasdonk 2005, Proposition 2).
+
+    w = Σ α_i y_i Φ(x_i), Φ the centred embedding of `geometry.embed`.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        Finite upper bound of the weights.
+    alpha : (n,) array_like
+        Stationary weights of `SVMDual(C)`.
+    tol : float
+        Tolerance of the feasibility and of the KKT residual of alpha.
+
+    Raises
+    ------
+    ParameterError
+        If C is not a positive, finite number.
+    ProblemError
+        If alpha is not n finite numbers, not feasible, or not stationary.
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
+    >>> lifted = lift(problem, 10.0, [0.5, 0.5])
+    >>> abs(lifted.values["w"]).round(12), abs(lifted.values["b"]).round(12), lifted.free
+    (array([1.]), np.float64(0.0), (1, 1))
+    """
+    check_positive("C", C)
+    check_problem(problem)
+    primal = LiftedPrimal(problem, embed(problem), C)
+    weights = stationary_weights(primal.dual, alpha, tol)
+    lower, upper = primal.dual.at_bounds(weights, tol)
+    free, y = ~(lower | upper), problem.y
+    values, multipliers = primal.lifted(weights)
+    return Lifted(values, multipliers, (int(free[y > 0].sum()), int(free[y < 0].sum())))
+
+
+def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
+    """Weights as an array, once they are known to be a stationary point of a quadratic program.
+
+    Raises
+    ------
+    ProblemError
+        If they are not n finite numbers, not feasible, or not stationary, within tol.
+    """
+    check_tolerance(tol)
+    name = qp.variable
+    try:
+        weights = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(name, f"{qp.n} finite weights", str(error)) from None
+    if weights.shape != (qp.n,) or not np.all(np.isfinite(weights)):
+        came = "NaN or infinite ones" if weights.shape == (qp.n,) else f"shape {weights.shape}"
+        raise ProblemError(name, f"{qp.n} finite weights", came)
+    violation = qp.infeasibility(weights)
+    if violation > tol:
+        raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")
+    gradient = qp.gradient(weights)
+    residual = qp.first_order(weights, gradient, tol).residual / qp.gradient_unit(gradient)
+    if residual > tol:
+        raise ProblemError(
+            name, f"a stationary point, within {tol:g}", f"a KKT residual of {residual:.2e}",
+            "Solve again with a smaller tol, or pass a larger one.",
+        )  # fmt: skip
+    return weights

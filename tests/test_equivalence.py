@@ -1,0 +1,243 @@
+"""Haasdonk (2005): SVM-DU and CH-DU mapped to each other, Lemma 5, and the diagnosis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from bruteforce import stationary_points
+from conftest import random_problem
+from indefinite_opt.equivalence import (
+    NoCounterpart,
+    hull_diagnosis,
+    hull_to_svm,
+    lemma_5,
+    svm_to_hull,
+)
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
+
+TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+
+
+def trained(problem: iopt.KernelProblem, C: float, tol: float = 1e-9) -> np.ndarray:
+    return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=tol).values["alpha"]
+
+
+def plane(name: str) -> iopt.KernelProblem:
+    """Points of the paper's figures with ⟨x, x'⟩ = x₁x₁' - x₂x₂'."""
+    return iopt.KernelProblem.from_dataset(iopt.datasets.load(name), "pseudo-euclidean(p=1)")
+
+
+# ------------------------------------------------------------------------- Proposition 3, both ways
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
+@pytest.mark.parametrize("C", [2.0, 20.0])
+def test_there_and_back(kernel: str, C: float) -> None:
+    problem = random_problem(kernel, n=30, seed=11)
+    alpha = trained(problem, C)
+    mu, values = svm_to_hull(problem, C, alpha)
+    assert mu == pytest.approx(2.0 * C / alpha.sum(), rel=1e-12)
+    svm = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": alpha})
+    hull = iopt.verify(problem, iopt.ConvexHullDual(mu=mu), values)
+    assert svm.claim >= iopt.Claim.LOCAL
+    assert hull.claim >= iopt.Claim.LOCAL  # a local optimum maps to a local optimum
+    back = hull_to_svm(problem, mu, values["alphabar"])
+    np.testing.assert_allclose(back.C, C, rtol=1e-6)
+    np.testing.assert_allclose(back.values["alpha"], alpha, rtol=1e-6)
+
+
+def test_a_hull_solution_is_an_svm_solution(sigmoid_problem: iopt.KernelProblem) -> None:
+    result = iopt.solve(sigmoid_problem, iopt.ConvexHullDual(mu=0.08), tol=1e-9)
+    C, values = hull_to_svm(sigmoid_problem, 0.08, result.values["alphabar"])
+    certificate = iopt.verify(sigmoid_problem, iopt.SVMDual(C=C), values)
+    assert certificate.claim >= iopt.Claim.STATIONARY
+    there = svm_to_hull(sigmoid_problem, C, values["alpha"])
+    assert there.mu == pytest.approx(0.08, rel=1e-9)
+    np.testing.assert_allclose(there.values["alphabar"], result.values["alphabar"], atol=1e-12)
+
+
+def test_planes_are_identical_where_nothing_is_bounded_and_parallel_elsewhere() -> None:
+    """Case 3, on a grid around the points: g = (4/Σα) f plus a constant."""
+    problem = plane("haasdonk-figure1a")
+    grid = problem.kernel_with(np.random.default_rng(0).uniform(-3, 3, (50, 2)))
+    for C, bounded in ((1e4, False), (0.05, True)):
+        alpha = trained(problem, C)
+        assert bool(np.any(alpha == C)) == bounded
+        mu, values = svm_to_hull(problem, C, alpha)
+        f = iopt.SVMDual(C=C).classifier(problem, {"alpha": alpha}).decision_function(grid)
+        hull = iopt.ConvexHullDual(mu=mu).classifier(problem, values)
+        shift = hull.decision_function(grid) - 4.0 / alpha.sum() * f
+        np.testing.assert_allclose(shift, shift[0], atol=1e-6 * np.max(np.abs(f)))
+        if not bounded:
+            assert abs(shift[0]) <= 1e-6
+
+
+def test_without_an_upper_bound_no_hull_is_reduced() -> None:
+    mu, values = svm_to_hull(TWO_POINTS, np.inf, [0.5, 0.5])
+    assert mu == 1.0
+    np.testing.assert_array_equal(values["alphabar"], [1.0, 1.0])
+
+
+def test_no_nonbounded_weight_no_counterpart() -> None:
+    # μ = 1 is the least that is feasible, and both weights are there.
+    with pytest.raises(NoCounterpart, match=r"in each class, got 0 in the class \+1 and 0 in -1"):
+        hull_to_svm(TWO_POINTS, 1.0, [1.0, 1.0])
+    assert hull_to_svm(TWO_POINTS, 1.5, [1.0, 1.0]).C == 0.75  # ρ = 2
+
+
+def test_rho_must_be_positive() -> None:
+    # K = -I: the vertices of the hulls are stationary, Qᾱ = -ᾱ and ρ = -1.
+    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
+    with pytest.raises(NoCounterpart, match=r"> 0, got ρ = -1\. No SVM has this plane"):
+        hull_to_svm(problem, 2.0, [1.0, 0.0, 1.0, 0.0])
+    # K = 0: every point is stationary, and ρ = 0.
+    nothing = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, -1, -1])
+    with pytest.raises(NoCounterpart, match="got ρ = 0"):
+        hull_to_svm(nothing, 2.0, [0.5, 0.5, 0.5, 0.5])
+
+
+def test_figure_1c_has_no_svm() -> None:
+    """Section 5: the hulls overlap, and the solution for μ = 1 corresponds to no SVM."""
+    problem = plane("haasdonk-figure1c(n=40)")
+    result = iopt.solve(problem, iopt.ConvexHullDual(mu=1.0), tol=1e-9)
+    assert result.objective > 0.0  # minus a squared distance
+    with pytest.raises(NoCounterpart):
+        hull_to_svm(problem, 1.0, result.values["alphabar"])
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ProblemError, match="alpha: expected a stationary point"):
+        svm_to_hull(TWO_POINTS, 10.0, [0.0, 0.0])
+    with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
+        lemma_5(TWO_POINTS, 10.0, [0.5, 0.0])
+    with pytest.raises(ProblemError, match="alphabar: expected a feasible point"):
+        hull_to_svm(TWO_POINTS, 2.0, [0.5, 0.5])
+    with pytest.raises(ProblemError, match="alphabar: expected 2 finite weights"):
+        hull_to_svm(TWO_POINTS, 2.0, [1.0])
+    x = np.array([1.0, 3.0, -1.0])
+    line = iopt.KernelProblem(np.outer(x, x), [1, 1, -1])
+    with pytest.raises(ProblemError, match="alphabar: expected a stationary point"):
+        hull_to_svm(line, 2.0, [0.0, 1.0, 1.0])
+    with pytest.raises(InfeasibleProblem, match="mu: expected at least 1"):
+        hull_to_svm(TWO_POINTS, 0.5, [1.0, 1.0])
+    for call in (svm_to_hull, lemma_5, hull_diagnosis):
+        with pytest.raises(ParameterError, match="C: expected a positive number"):
+            call(TWO_POINTS, -1.0, [0.5, 0.5])
+    with pytest.raises(ParameterError, match="mu: expected a positive number"):
+        hull_to_svm(TWO_POINTS, 0.0, [1.0, 1.0])
+
+
+# ------------------------------------------------------------------------------------- Lemma 5
+
+
+def test_figure_1a_is_unique() -> None:
+    """Descents from many starts agree; in both hulls no sampled point is at d² ≤ 0."""
+    problem = plane("haasdonk-figure1a")
+    C = 1e4
+    alpha = trained(problem, C)
+    answer = lemma_5(problem, C, alpha)
+    assert answer.unique
+    assert answer.globally_optimal
+    assert "globally optimal" in str(answer)
+    mu, values = svm_to_hull(problem, C, alpha)
+    ends = iopt.solve(problem, iopt.ConvexHullDual(mu=mu), "multistart(starts=60)", tol=1e-9)
+    assert len(ends.optima) == 1
+    assert ends.objective == pytest.approx(-answer.hull_distance, rel=1e-6)
+    X, y, generator = np.asarray(problem.X), problem.y, np.random.default_rng(1)
+    for sign in (1.0, -1.0):
+        members = np.flatnonzero(y == sign)
+        nearest = values["alphabar"][members] @ X[members]
+        steps = generator.dirichlet(np.full(members.size, 0.2), 2000) @ X[members] - nearest
+        assert np.all(steps[:, 0] ** 2 - steps[:, 1] ** 2 > 0)
+
+
+def test_where_it_says_unique_enumeration_finds_one() -> None:
+    """All active sets of CH-DU, for six random points in R^(1,1), eight times."""
+    unique = []
+    for seed in range(8):
+        generator = np.random.default_rng(seed)
+        y = np.repeat([1.0, -1.0], 3)
+        X = np.column_stack([y * (0.5 + generator.exponential(size=6)), generator.normal(size=6)])
+        X[:, 1] *= 0.25
+        problem = iopt.KernelProblem((X * [1.0, -1.0]) @ X.T, y)
+        answer = lemma_5(problem, 1e3, trained(problem, 1e3))
+        hulls = iopt.ConvexHullDual(mu=answer.mu).structure(problem)
+        found = stationary_points(hulls.H(), np.zeros(6), answer.mu, hulls.A, hulls.b)
+        pairs = {tuple(np.round([*((x * (y > 0)) @ X), *((x * (y < 0)) @ X)], 6)) for x, _ in found}
+        unique.append(answer.unique)
+        if answer.unique:
+            assert len(pairs) == 1
+            assert found[0][1] == pytest.approx(answer.hull_distance, rel=1e-6)
+    assert 0 < sum(unique) < 8
+
+
+def test_figure_3_has_two_optima_and_the_lemma_says_nothing() -> None:
+    problem = plane("haasdonk-figure3(n=6)")
+    answer = lemma_5(problem, 1e3, trained(problem, 1e3))
+    assert answer.signature == (1, 1)
+    assert not answer.unique
+    assert not answer.globally_optimal
+    assert "a point of a hull has squared distance" in str(answer)
+
+
+def test_the_conditions_of_the_lemma_one_by_one() -> None:
+    # Two real directions.
+    flat = iopt.KernelProblem(np.eye(3), [1, 1, -1])
+    assert "R^(2,0), not in R^(1,q)" in str(lemma_5(flat, 10.0, trained(flat, 10.0)))
+    # No real direction: wᵀMw < 0, and the two points stay where they are.
+    negated = iopt.KernelProblem(-np.eye(2), [1, -1])
+    answer = lemma_5(negated, 3.0, [3.0, 3.0])
+    assert answer.hull_distance == -2.0
+    assert answer.least_distance == np.inf
+    assert len(answer.missing) == 2
+    # Unique for its μ, but a weight at the bound: nothing is said of the SVM.
+    assert lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).unique
+    assert not lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).globally_optimal
+    assert lemma_5(TWO_POINTS, np.inf, [0.5, 0.5]).globally_optimal
+
+
+# --------------------------------------------------------------------------- sections 7.3 and 7.4
+
+
+def test_a_negative_distance_of_the_class_means_dooms_every_svm() -> None:
+    """Figure 2d: wᵀMw < 0 for all C."""
+    problem = plane("haasdonk-figure2d(n=20)")
+    assert problem.class_mean_distance < 0
+    for C in (1e-3, 0.1, 10.0):
+        answer = hull_diagnosis(problem, C, trained(problem, C))
+        assert answer.suitability.hull_distance is not None
+        assert answer.suitability.hull_distance <= problem.class_mean_distance + 1e-12
+        assert answer.suitability.margin is None
+        assert "unsuitable" in str(answer)
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
+@pytest.mark.parametrize("C", [0.2, 5.0])
+def test_the_diagnosis_against_its_definitions(kernel: str, C: float) -> None:
+    problem = random_problem(kernel, n=40, seed=5)
+    alpha, y = trained(problem, C), problem.y
+    answer = hull_diagnosis(problem, C, alpha)
+    f = iopt.SVMDual(C=C).classifier(problem, {"alpha": alpha}).decision_function(problem.K)
+    suitability = answer.suitability
+    assert answer.training_error == np.mean(y * f <= 0)
+    assert suitability.bounded == np.mean(alpha == C)
+    assert answer.training_error <= suitability.bounded
+    assert answer.unbounded_slack <= 1e-8
+    # wᵀMw and DCM in the embedding itself.
+    embedding = iopt.embed(problem)
+    Phi, M = embedding.points, embedding.M
+    w = (2.0 * alpha / alpha.sum() * y) @ Phi
+    means = Phi[y > 0].mean(axis=0) - Phi[y < 0].mean(axis=0)
+    assert suitability.hull_distance == pytest.approx(w @ (M * w), rel=1e-6)
+    assert suitability.class_mean_distance == pytest.approx(means @ (M * means), rel=1e-9)
+    normal = (alpha * y) @ Phi
+    if normal @ (M * normal) > 0:
+        assert suitability.margin == pytest.approx(2.0 / np.sqrt(normal @ (M * normal)), rel=1e-6)
+
+
+def test_a_weight_within_the_tolerance_of_the_bound_counts_as_there() -> None:
+    answer = hull_diagnosis(TWO_POINTS, 0.25, [0.25 - 1e-9, 0.25 - 1e-9])
+    assert answer.suitability.bounded == 1.0
+    assert answer.unbounded_slack == 0.0

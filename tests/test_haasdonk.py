@@ -1,0 +1,351 @@
+"""The primal (9) of Haasdonk (2005) in R^(p,q), and Proposition 2, which lifts SVM-DU to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
+from indefinite_opt.geometry import Embedding
+from indefinite_opt.lifted import LiftedPrimal, lift
+
+TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+
+
+def indefinite(kind: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
+    """Problems with q > 0: a sigmoid kernel, and the data and kernel of Figure 4a."""
+    if kind == "sigmoid":
+        return random_problem(kind, n, seed)
+    data = iopt.datasets.load("haasdonk-figure4a")
+    return iopt.KernelProblem.from_dataset(data, "l1-gaussian", gamma=50.0)
+
+
+def trained(problem: iopt.KernelProblem, C: float, tol: float = 1e-9) -> np.ndarray:
+    return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=tol).values["alpha"]
+
+
+# --------------------------------------------------------------------- the example of section 5
+
+
+def two_point_example(C: float = 1.0) -> LiftedPrimal:
+    points = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    return LiftedPrimal(TWO_POINTS, Embedding(points, (1, 1)), C)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -7.0, 1e6])
+def test_margin_maximisation_diverges_for_two_points(slope: float) -> None:
+    """w = (1, λ), b = 0, ξ = 0 satisfies the constraints with equality; wᵀMw = 1 - λ²."""
+    primal = two_point_example()
+    values = {"w": np.array([1.0, slope]), "b": np.array(0.0), "xi": np.zeros(2)}
+    assert primal.infeasibility(values) == 0.0
+    np.testing.assert_array_equal(primal.decision_values(values), [1.0, -1.0])
+    assert 2.0 * primal.value(values) == 1.0 - slope**2
+    assert not primal.is_convex
+    assert primal.lower_bound(values, primal.multipliers(values)) == -np.inf
+    lower = primal.feasible_below(values, -1e20)
+    assert primal.infeasibility(lower) == 0.0
+    assert primal.value(lower) <= -1e20 * (1 - 1e-12)
+
+
+def test_only_the_flat_one_of_them_is_stationary() -> None:
+    primal = two_point_example(C=2.0)
+    for slope, stationary in ((0.0, True), (1e-3, False), (5.0, False)):
+        values = {"w": np.array([1.0, slope]), "b": np.array(0.0), "xi": np.zeros(2)}
+        multipliers = primal.multipliers(values)
+        np.testing.assert_allclose(multipliers["margin"], [0.5, 0.5])  # w = 2α₁ on the real axis
+        assert (primal.residual(values, multipliers) <= 1e-6) == stationary
+
+
+def test_the_space_of_two_points_alone_is_euclidean() -> None:
+    result = iopt.solve(TWO_POINTS, PseudoEuclideanPrimal(C=10.0))
+    assert result.solver == "lift"
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(0.5)  # ½‖w‖², |w| = 1
+    with pytest.raises(ProblemError, match=r"an imaginary direction, got the signature \(1, 0\)"):
+        PseudoEuclideanPrimal().structure(TWO_POINTS).feasible_below(result.values, -1.0)
+
+
+@given(seed=st.integers(0, 1000), level=st.sampled_from([0.0, -1.0, -1e6]))
+def test_every_problem_with_an_imaginary_direction_is_unbounded(seed: int, level: float) -> None:
+    """Feasibility and objective are those of the declared cvxpy program."""
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((8, 8))
+    problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
+    formulation = PseudoEuclideanPrimal(C=float(generator.uniform(0.1, 10.0)))
+    primal = formulation.structure(problem)
+    assert primal.embedding.signature[1] > 0
+    start = {name: generator.standard_normal(shape) for name, shape in primal.shapes.items()}
+    objective, violation = formulation.declare(problem).evaluate(
+        primal.feasible_below(start, level)
+    )
+    assert objective <= level + 1e-9 * max(abs(level), 1.0)
+    assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
+
+
+# --------------------------------------------------------------------------------- Proposition 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "C"), [("sigmoid", 0.3), ("sigmoid", 10.0), ("l1-gaussian", 1.0), ("l1-gaussian", 1e3)]
+)
+def test_proposition_2(kind: str, C: float) -> None:
+    """The KKT conditions of (9) written out, with the paper's b and ξ for every k and l."""
+    problem = indefinite(kind)
+    assert problem.signature[1] > 0
+    alpha, y = trained(problem, C), problem.y
+    embedding = iopt.embed(problem)
+    Phi, M = embedding.points, np.diag(embedding.M)
+    lifted = lift(problem, C, alpha)
+    w, b, xi = (lifted.values[name] for name in ("w", "b", "xi"))
+    size = max(1.0, float(np.max(np.abs(Phi @ M @ w))))
+
+    # ∇w = 0, ∇b = 0, ∇ξ = 0, feasibility, complementarity.
+    np.testing.assert_allclose(M @ w, M @ Phi.T @ (y * alpha), atol=1e-10 * np.linalg.norm(w))
+    np.testing.assert_array_equal(lifted.multipliers["margin"], alpha)
+    np.testing.assert_array_equal(lifted.multipliers["slack"], C - alpha)
+    margins = y * (Phi @ M @ w + b)
+    assert np.all(margins >= 1 - xi - 1e-12 * size)
+    assert np.all(xi >= 0)
+    np.testing.assert_allclose(alpha / C * (margins - 1 + xi), 0, atol=1e-7 * size)
+    np.testing.assert_allclose((1 - alpha / C) * xi, 0, atol=1e-7 * size)
+
+    # The slack is 1 - y f where α = C and 0 elsewhere; b is the same for all k and l.
+    np.testing.assert_allclose(xi, np.where(alpha == C, 1 - margins, 0.0), atol=1e-7 * size)
+    free = (alpha > 0) & (alpha < C)
+    plus, minus = np.flatnonzero(free & (y > 0)), np.flatnonzero(free & (y < 0))
+    assert lifted.free == (plus.size, minus.size)
+    assert min(lifted.free) > 0
+    for k in plus:
+        for m in minus:
+            assert b == pytest.approx(-0.5 * w @ M @ (Phi[k] + Phi[m]), abs=1e-7 * size)
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "l1-gaussian"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+def test_the_lifted_point_is_certified(kind: str, C: float) -> None:
+    problem = indefinite(kind)
+    formulation = PseudoEuclideanPrimal(C=C)
+    result = iopt.solve(problem, formulation)
+    alone = iopt.verify(problem, formulation, result.values)  # multipliers recovered from w
+    given_too = iopt.verify(problem, formulation, result.values, result.multipliers)
+    for certificate in (result.certificate, alone, given_too):
+        assert certificate.claim is iopt.Claim.STATIONARY
+        assert certificate.bound == -np.inf
+        assert certificate.gap_kind == "KKT residual"
+        assert any("unbounded below" in reason for reason in certificate.reasons)
+    dual = iopt.solve(problem, iopt.SVMDual(C=C), solver="smo")
+    assert result.objective == pytest.approx(dual.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "l1-gaussian"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_classifier_is_that_of_the_svm(kind: str, C: float) -> None:
+    """On new points, with the kernel as it is: centring moves b, not f."""
+    problem = indefinite(kind)
+    alpha = trained(problem, C)
+    svm = iopt.SVMDual(C=C).classifier(problem, {"alpha": alpha})
+    values = lift(problem, C, alpha).values
+    classifier = PseudoEuclideanPrimal(C=C).classifier(problem, values)
+    assert problem.X is not None
+    rows = problem.kernel_with(np.random.default_rng(5).standard_normal((20, problem.X.shape[1])))
+    expected = svm.decision_function(rows)
+    size = max(1.0, float(np.max(np.abs(expected))))
+    np.testing.assert_allclose(classifier.decision_function(rows), expected, atol=1e-6 * size)
+    # And wᵀMΦ(x) + b itself at the training points.
+    primal = PseudoEuclideanPrimal(C=C).structure(problem)
+    np.testing.assert_allclose(
+        primal.decision_values(values), svm.decision_function(problem.K), atol=1e-9 * size
+    )
+    assert abs(float(values["b"]) - svm.offset) > 1e-6
+
+
+def test_any_w_has_a_classifier() -> None:
+    problem = indefinite("sigmoid")
+    formulation = PseudoEuclideanPrimal(C=1.0)
+    primal = formulation.structure(problem)
+    generator = np.random.default_rng(0)
+    values = {name: generator.standard_normal(shape) for name, shape in primal.shapes.items()}
+    np.testing.assert_allclose(
+        formulation.classifier(problem, values).decision_function(problem.K),
+        primal.decision_values(values),
+        atol=1e-8,
+    )
+
+
+def test_duplicates_leave_the_weights_open_but_not_the_certificate() -> None:
+    """Ten points three times over: Φ has rank 9 for 30 weights, and α is one of many."""
+    X = np.random.default_rng(1).standard_normal((10, 3))
+    y = np.resize([1, -1], 10)
+    problem = iopt.KernelProblem.from_data(np.tile(X, (3, 1)), np.tile(y, 3), "sigmoid")
+    formulation = PseudoEuclideanPrimal(C=2.0)
+    result = iopt.solve(problem, formulation)
+    assert formulation.structure(problem).embedding.M.size == 9
+    assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.STATIONARY
+    svm = iopt.solve(problem, iopt.SVMDual(C=2.0), solver="smo").classifier
+    np.testing.assert_allclose(
+        result.classifier.decision_function(problem.K), svm.decision_function(problem.K), atol=1e-5
+    )
+
+
+def test_without_nonbounded_weights_b_is_in_the_middle_of_its_interval() -> None:
+    # C = ¼: both at the bound, w = ½, f(±1) = ±½ + b, slacks ½; any |b| ≤ ½ will do.
+    lifted = lift(TWO_POINTS, 0.25, [0.25, 0.25])
+    assert lifted.free == (0, 0)
+    assert float(lifted.values["b"]) == pytest.approx(0.0)
+    np.testing.assert_allclose(lifted.values["xi"], [0.5, 0.5])
+    formulation = PseudoEuclideanPrimal(C=0.25)
+    certificate = iopt.verify(TWO_POINTS, formulation, lifted.values)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.objective == pytest.approx(0.375)  # ½ · ¼ + ¼ · 1
+    # The balance is 0 for every b in between, and the objective the same.
+    shifted = {**lifted.values, "b": np.array(0.25), "xi": np.array([0.25, 0.75])}
+    assert iopt.verify(TWO_POINTS, formulation, shifted).claim is iopt.Claim.GLOBAL
+
+
+def test_what_is_not_stationary_is_not_lifted() -> None:
+    with pytest.raises(ProblemError, match="a stationary point, within 1e-06, got a KKT residual"):
+        lift(TWO_POINTS, 1.0, [0.4, 0.4])
+    assert lift(TWO_POINTS, 1.0, [0.4, 0.4], tol=0.9).free == (1, 1)
+    with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
+        lift(TWO_POINTS, 1.0, [0.5, 0.4])
+    with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
+        lift(TWO_POINTS, 0.25, [0.5, 0.5])
+    with pytest.raises(ProblemError, match=r"2 finite weights, got shape \(3,\)"):
+        lift(TWO_POINTS, 1.0, [0.5, 0.5, 0.0])
+    with pytest.raises(ProblemError, match="got NaN or infinite ones"):
+        lift(TWO_POINTS, 1.0, [0.5, np.nan])
+    with pytest.raises(ProblemError, match="alpha: expected 2 finite weights"):
+        lift(TWO_POINTS, 1.0, ["a", "b"])
+    for C in (np.inf, 0.0, -1.0):
+        with pytest.raises(ParameterError, match="C: expected a positive number"):
+            lift(TWO_POINTS, C, [0.5, 0.5])
+        with pytest.raises(ParameterError, match="C: expected a positive number"):
+            PseudoEuclideanPrimal(C=C)
+
+
+# ------------------------------------------------------------------------ the structure, honestly
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_structure_and_declaration_agree(kernel: str) -> None:
+    problem = random_problem(kernel, n=14, seed=3)
+    formulation = PseudoEuclideanPrimal(C=3.0)
+    program, primal = formulation.declare(problem), formulation.structure(problem)
+    assert {name: variable.shape for name, variable in program.variables.items()} == primal.shapes
+    assert program.is_convex == (kernel == "gaussian")
+    generator = np.random.default_rng(0)
+    for scale in (0.1, 1.0, 30.0):
+        values = {n: scale * generator.standard_normal(s) for n, s in primal.shapes.items()}
+        values["xi"] += 20.0 * scale
+        objective, violation = program.evaluate(values)
+        assert primal.value(values) == pytest.approx(objective, rel=1e-10)
+        assert (primal.infeasibility(values) <= 1e-9) == (violation <= 1e-9)
+        assert set(primal.multipliers(values)) == set(program.subject_to)
+    p, q = problem.signature
+    arrays = primal.arrays()
+    np.testing.assert_allclose(np.diag(arrays["M"]), [1.0] * p + [-1.0] * q)
+    np.testing.assert_allclose(arrays["Phi"] @ arrays["M"] @ arrays["Phi"].T, problem.centered,
+                               atol=1e-10)  # fmt: skip
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+def test_a_convex_one_is_minimised(C: float) -> None:
+    """Against cvxpy with Clarabel on the declared program."""
+    problem = random_problem("gaussian", n=30, seed=6)
+    formulation = PseudoEuclideanPrimal(C=C)
+    compiled = formulation.declare(problem).cvxpy()
+    compiled.solve(solver="CLARABEL")
+    result = iopt.solve(problem, formulation)
+    assert result.objective == pytest.approx(compiled.value, rel=1e-5)
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.bound <= compiled.value + 1e-6 * abs(compiled.value)
+    assert certificate.gap_kind == "duality gap"
+
+
+@given(seed=st.integers(0, 1000))
+def test_the_bound_of_a_convex_one_holds_for_any_multipliers(seed: int) -> None:
+    problem = random_problem("gaussian", n=12, seed=7)
+    primal = PseudoEuclideanPrimal(C=2.0).structure(problem)
+    optimum = iopt.solve(problem, iopt.SVMDual(C=2.0), tol=1e-9).objective
+    multipliers = {"margin": 3.0 * np.random.default_rng(seed).standard_normal(12)}
+    assert primal.lower_bound({}, multipliers) <= optimum * (1 + 1e-9)
+
+
+def test_conditionally_psd_is_convex_though_the_kernel_is_not() -> None:
+    """diag(1, -1): the two points coincide in R^(0,0); C = 2 and b in [-1, 1] cost 2C."""
+    problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
+    result = iopt.solve(problem, PseudoEuclideanPrimal(C=2.0))
+    assert result.values["w"].shape == (0,)
+    assert result.objective == pytest.approx(4.0)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert iopt.verify(problem, PseudoEuclideanPrimal(C=2.0), result.values).claim is (
+        iopt.Claim.GLOBAL
+    )
+
+
+def test_wrong_points_lose_the_claim() -> None:
+    problem = indefinite("sigmoid")
+    formulation = PseudoEuclideanPrimal(C=1.0)
+    result = iopt.solve(problem, formulation)
+    primal = formulation.structure(problem)
+
+    def claim(**changed: np.ndarray) -> iopt.Claim:
+        return iopt.verify(problem, formulation, {**result.values, **changed}).claim
+
+    p, _ = primal.embedding.signature
+    w, b, xi = (result.values[name] for name in ("w", "b", "xi"))
+    for k in (0, p - 1, p, w.size - 1):  # most and least variance, real and imaginary
+        nudged = w.copy()
+        nudged[k] += 1e-3 * np.linalg.norm(w)
+        assert claim(w=nudged, xi=xi + 1.0) is iopt.Claim.FEASIBLE
+    assert claim(xi=xi + 0.1) is iopt.Claim.FEASIBLE
+    assert claim(xi=xi - 0.1) is iopt.Claim.NONE
+    assert claim(b=b + 0.1) is iopt.Claim.NONE
+    lower = primal.feasible_below(result.values, -10.0)
+    assert iopt.verify(problem, formulation, lower).claim is iopt.Claim.FEASIBLE
+
+    negative = {**result.multipliers, "slack": result.multipliers["slack"] - 1.5}
+    certificate = iopt.verify(problem, formulation, result.values, negative)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert "'slack' must be nonnegative" in str(certificate)
+
+
+def test_a_run_cut_short_is_feasible_and_no_more() -> None:
+    problem = random_problem("sigmoid", n=100, seed=8)
+    result = iopt.solve(problem, PseudoEuclideanPrimal(C=1.0), max_iter=1)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+    assert result.residual > 1e-3
+
+
+def test_a_callback_stops_it_and_starts_are_refused() -> None:
+    problem = random_problem("sigmoid", n=60, seed=9)
+    stopped = iopt.solve(problem, PseudoEuclideanPrimal(), callback=lambda trace: True)
+    assert stopped.status is iopt.Status.INTERRUPTED
+    assert len(stopped.trace) >= 1
+    with pytest.raises(iopt.IncompatibleSolver, match="a primal in a pseudo-Euclidean space"):
+        iopt.solve(problem, PseudoEuclideanPrimal(), solver="smo")
+
+
+def test_the_certificate_tells_the_sign_of_the_norm() -> None:
+    """Figure 2b, 2c: a large C gives a normal of negative norm, a small one of positive norm."""
+    data = iopt.datasets.load("haasdonk-figure1c(n=40)")
+    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
+    said = {}
+    for C in (1e-3, 1e3):
+        result = iopt.solve(problem, PseudoEuclideanPrimal(C=C))
+        primal = PseudoEuclideanPrimal(C=C).structure(problem)
+        assert primal.embedding.signature == (1, 1)
+        said[C] = str(result.certificate)
+        margins = problem.y * result.classifier.decision_function(problem.K)
+        below = result.multipliers["margin"] < C
+        assert np.all(margins[below] >= 1 - 1e-5)
+    assert "margin" in said[1e-3]
+    assert "no positive margin" not in said[1e-3]
+    assert "no positive margin" in said[1e3]
