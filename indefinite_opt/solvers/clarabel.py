@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.cvxpy_backend import semidefinite_refusal, solve_convex
+from indefinite_opt.logistic import LogisticProgram
 from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.separability import SeparabilityProgram
 from indefinite_opt.solution import Claim, Solution
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram
@@ -20,7 +22,14 @@ class Clarabel(Solver):
     """Interior point (Goulart & Chen); accurate, O(n³) an iteration."""
 
     name = "clarabel"
-    accepts = (BoxLineQP, LinearProgram, ProxyDual, ProxyBall)
+    accepts = (
+        BoxLineQP,
+        LinearProgram,
+        ProxyDual,
+        ProxyBall,
+        LogisticProgram,
+        SeparabilityProgram,
+    )
     needs_convex = True
     claims = Claim.GLOBAL
 

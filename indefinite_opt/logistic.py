@@ -1,0 +1,297 @@
+"""Kernel logistic regression with a convex penalty: values, derivatives, and its explicit dual.
+
+The offset is always the best one for the weights, found in O(n): what is left is a smooth function
+of the weights alone that curves at least as much as ½‖α‖², whatever the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.problem import KernelProblem
+
+__all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Array]
+
+_EPS = float(np.finfo(float).eps)
+
+_OFFSET_STEPS = 200
+"""Newton steps or bisections for an offset; a handful is the rule, and 60 bisections the worst."""
+
+_CANCELLED = 1e-3
+"""A gradient is measured by its terms, never below this share of what these could be."""
+
+
+def best_offset(scores: Array, y: Array) -> float:
+    """The b that minimises Σ log(1 + exp(-y_i(s_i + b))), to rounding, O(n) a step.
+
+    There the shares σ(-y_i(s_i + b)) of both classes have equal sums. The difference of the
+    logarithms of these sums increases in b with a slope between 0 and 2 that hardly changes, and
+    does not underflow: Newton's method, kept inside a bracket.
+
+    Parameters
+    ----------
+    scores : (n,) array
+        Finite.
+    y : (n,) array of -1 and +1, both present
+
+    Examples
+    --------
+    >>> best_offset(np.zeros(3), np.array([1.0, 1.0, -1.0])), float(np.log(2))
+    (0.6931471805599453, 0.6931471805599453)
+    """
+    positive = y > 0
+    count = int(positive.sum())
+    logit = float(np.log(count / (y.size - count)))
+    # One score for all would need b = logit - score.
+    low, high = logit - float(scores.max()), logit - float(scores.min())
+    rounding = _EPS * (abs(logit) + float(np.abs(scores).max()))
+    b = 0.5 * (low + high)
+    for _ in range(_OFFSET_STEPS):
+        excess = slope = 0.0
+        for members, sign in ((~positive, 1.0), (positive, -1.0)):
+            logs = _log_shares(sign * -(scores[members] + b))
+            total = float(np.logaddexp.reduce(logs))
+            excess += sign * total
+            slope -= float(np.exp(logs - total) @ np.expm1(logs))
+        low, high = (low, b) if excess > 0.0 else (b, high)
+        step = b - excess / slope if slope > 0.0 else np.inf
+        following = step if low <= step <= high else 0.5 * (low + high)
+        if abs(following - b) <= rounding:
+            return following
+        b = following
+    return b
+
+
+def _log_shares(margins: Array) -> Array:
+    """log σ(-margin) without overflow or underflow."""
+    return -np.logaddexp(0.0, margins)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPoint:
+    """Weights with the best offset for them, and everything that is known there.
+
+    Attributes
+    ----------
+    alpha : (n,) array
+    scores : (n,) array
+        Kα.
+    offset : float
+        b.
+    shares : (n,) array
+        u/C = σ(-margin), with equal sums in both classes.
+    pull : (n,) array
+        K(y∘u), which equals α at the solution.
+    value, bound : float
+        Φ(α) = min over b of F(α, b), and a rigorous lower bound on all of F.
+    """
+
+    alpha: Array
+    scores: Array
+    offset: float
+    shares: Array
+    pull: Array
+    value: float
+    bound: float
+
+    @property
+    def gradient(self) -> Array:
+        """∇Φ = α - K(y∘u)."""
+        return self.alpha - self.pull
+
+    @property
+    def gap(self) -> float:
+        """Value less bound; ½‖∇Φ‖², but for rounding."""
+        return max(self.value - self.bound, 0.0)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """The declared variables."""
+        return {"alpha": self.alpha, "b": np.array(self.offset)}
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticProgram(ExplicitProgram):
+    """min F(α, b) = ½‖α‖² + C Σ log(1 + exp(-margin_i)),  margin_i = y_i((Kα)_i + b).
+
+    Convex for every K, and without constraints. The dual is
+
+        max D(u) = -½‖K(y∘u)‖² + C Σ [H(u_i/C) + H(1 - u_i/C)]  s.t.  yᵀu = 0,  0 ≤ u ≤ C
+
+    with H(t) = -t log t; at the solution u_i = Cσ(-margin_i) and α = K(y∘u). With the best b for
+    given weights these u are feasible, and F - D = ½‖∇Φ‖².
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        K is read in products only, and may be one of rows on demand.
+    C : float
+        Price of the losses.
+    """
+
+    problem: KernelProblem
+    C: float
+
+    title: ClassVar[str] = "a kernel logistic regression"
+    default_solver: ClassVar[str] = "newton-cg"
+
+    # Relative to F itself, which is positive: with a small C all of it may be less than 1e-6.
+    unit: ClassVar[float] = float(np.finfo(float).tiny)  # type: ignore[misc]
+
+    def arrays(self) -> dict[str, Array]:
+        return {"K": self.problem.K, "y": self.problem.y, "C": np.array(self.C)}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"alpha": (self.problem.n,), "b": ()}
+
+    def margins(self, values: Values) -> Array:
+        """y∘(Kα + be)."""
+        return self.problem.y * (self.problem.gram.times(values["alpha"]) + float(values["b"]))
+
+    def value(self, values: Values) -> float:
+        """F; nan where it is beyond the range of numbers, so that nothing follows from it."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self._value(values["alpha"], self.margins(values))
+        return value if np.isfinite(value) else np.nan
+
+    def _value(self, alpha: Array, margins: Array) -> float:
+        return 0.5 * float(alpha @ alpha) + self.C * float(np.logaddexp(0.0, -margins).sum())
+
+    def gradient(self, values: Values) -> dict[str, Array]:
+        """∂F/∂α = α - K(y∘u) and ∂F/∂b = -yᵀu with u_i = Cσ(-margin_i)."""
+        signed = self.problem.y * self.C * np.exp(_log_shares(self.margins(values)))
+        pull = self.problem.gram.times(signed)
+        return {"alpha": values["alpha"] - pull, "b": -signed.sum()}
+
+    def infeasibility(self, values: Values) -> float:
+        """There is no constraint."""
+        return 0.0
+
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """There is no constraint."""
+        return {}
+
+    def complementarity(self, values: Values, multipliers: Values) -> float:
+        """There is no constraint."""
+        return 0.0
+
+    def residual(self, values: Values, multipliers: Values) -> float:
+        """max(‖α - K(y∘u)‖_∞ relative to its terms, |yᵀu|/eᵀu)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            shares = np.exp(_log_shares(self.margins(values)))
+            pull = self.problem.gram.times(self.problem.y * self.C * shares)
+            residual = self._residual(values["alpha"], pull, shares)
+        return residual if np.isfinite(residual) else np.inf
+
+    def residual_at(self, point: LogisticPoint) -> float:
+        """The same at a point that is known."""
+        return self._residual(point.alpha, point.pull, point.shares)
+
+    def _residual(self, alpha: Array, pull: Array, shares: Array) -> float:
+        total = float(shares.sum())
+        possible = _CANCELLED * self.problem.largest * self.C * total
+        unit = max(float(np.abs(alpha).max()), float(np.abs(pull).max()), possible) or 1.0
+        unbalanced = abs(float(self.problem.y @ shares)) / (total or 1.0)
+        return max(float(np.abs(alpha - pull).max()) / unit, unbalanced)
+
+    def lower_bound(self, values: Values, multipliers: Values) -> float:
+        """D(u) for the u of the weights with their best offset, less its rounding; never below 0.
+
+        Holds for any weights: the shares are scaled until both classes have the same sum, and
+        u = 0 has D = 0. The offset is not read.
+        """
+        return self.point(np.asarray(values["alpha"], dtype=float)).bound
+
+    def start(self) -> LogisticPoint:
+        """The point of weights 0 and b = log(n₊/n₋)."""
+        return self.point(np.zeros(self.problem.n))
+
+    def point(self, alpha: Array) -> LogisticPoint:
+        """Everything about weights, by two products with K.
+
+        The value is infinite, the bound 0 and the pull α where numbers overflow.
+        """
+        problem, y = self.problem, self.problem.y
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = problem.gram.times(alpha)
+            if np.isfinite(np.abs(scores).max()):
+                b = best_offset(scores, y)
+                margins = y * (scores + b)
+                value = self._value(alpha, margins)
+                shares = _balanced(np.exp(_log_shares(margins)), y)
+                pull = problem.gram.times(y * self.C * shares)
+                bound = self._dual_value(shares, pull)
+                if np.isfinite(value) and np.all(np.isfinite(pull)):
+                    return LogisticPoint(alpha, scores, b, shares, pull, value, bound)
+        return LogisticPoint(alpha, scores, 0.0, np.zeros(problem.n), alpha, np.inf, 0.0)
+
+    def _dual_value(self, shares: Array, pull: Array) -> float:
+        """D(u), less what rounding may have added to it; 0 at least, the value of u = 0.
+
+        Equal sums are equal up to rounding only: scaling the larger class by 1 - ρ at most makes
+        them so, which costs no more than that share of the entropy, because H(0) = 0 and H is
+        concave, and changes K(y∘u) by less than twice what its own rounding may.
+        """
+        from scipy.special import entr, xlog1py
+
+        rounding = 8.0 * (shares.size + 4.0) * _EPS
+        # H(1 - t) by the logarithm of 1 - t, which does not forget a t below rounding.
+        entropy = self.C * float((entr(shares) - xlog1py(1.0 - shares, -shares)).sum())
+        size = self.C * float(np.linalg.norm(shares))
+        reach = float(np.linalg.norm(pull)) + 4.0 * self._product_rounding * size
+        bound = (1.0 - rounding) * entropy - (1.0 + rounding) * 0.5 * reach**2
+        return max(bound, 0.0) if np.isfinite(bound) else 0.0
+
+    @cached_property
+    def _product_rounding(self) -> float:
+        """Of a product Ku, relative to ‖u‖: twice n·eps·‖|K|‖₂."""
+        problem = self.problem
+        if problem.curvature_known:
+            return 2.0 * problem.zero_tolerance
+        return 2.0 * max(problem.n, 10) * _EPS * problem.n * problem.largest
+
+    def curvature_times(self, point: LogisticPoint, step: Array) -> Array:
+        """∇²Φ(α)·step = step + K(D - Dee^TD/(eᵀDe))K·step, D = C diag(t(1 - t)); two products."""
+        times = self.problem.gram.times
+        return step + times(self._weighted(point.shares, times(step)))
+
+    def _weighted(self, shares: Array, image: Array) -> Array:
+        """The second derivatives of the losses, the best b eliminated, applied to K·step."""
+        weights = self.C * shares * (1.0 - shares)
+        total = float(weights.sum())
+        mean = float(weights @ image) / total if total > 0.0 else 0.0
+        return weights * (image - mean)
+
+    def along(
+        self, point: LogisticPoint, direction: Array
+    ) -> Callable[[float], tuple[float, float]]:
+        """t ↦ first and second derivative of Φ(α + t·direction) by t: one product in all."""
+        y, image = self.problem.y, self.problem.gram.times(direction)
+        constant, square = float(point.alpha @ direction), float(direction @ direction)
+
+        def derivatives(t: float) -> tuple[float, float]:
+            scores = point.scores + t * image
+            shares = np.exp(_log_shares(y * (scores + best_offset(scores, y))))
+            slope = constant + t * square - self.C * float((y * shares) @ image)
+            return slope, square + float(image @ self._weighted(shares, image))
+
+        return derivatives
+
+
+def _balanced(shares: Array, y: Array) -> Array:
+    """Shares with equal sums in both classes, those of the heavier one scaled down."""
+    plus, minus = float(shares[y > 0].sum()), float(shares[y < 0].sum())
+    if min(plus, minus) == 0.0:
+        return np.zeros_like(shares)
+    return shares * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus))

@@ -1,0 +1,343 @@
+"""The separability problem of Lin & Lin: what an SVM with an indefinite kernel separates.
+
+Substituting w = Σ y_i α_i φ(x_i) into the primal SVM leaves a problem in (α, b, ξ) that makes sense
+for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½αᵀα it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.formulation import check_positive, check_problem
+from indefinite_opt.lifted import stationary_weights
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["Lift", "SeparabilityProgram", "theorem_1"]
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Array]
+
+_EPS = float(np.finfo(float).eps)
+
+_TIGHT = 1e-5
+"""Margins this close to 1 may have any multiplier: an interior-point method gets that close."""
+
+_CANCELLED = 1e-3
+"""A gradient is measured by its terms, never below this share of what these could be."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeparabilityProgram(ExplicitProgram):
+    """min ½αᵀRα + C eᵀξ  s.t.  Qα + by ≥ e - ξ,  ξ ≥ 0,  with R = I or R = Q.
+
+    With multipliers λ of the margins and μ of ξ ≥ 0 the first-order conditions are
+    R α = Qλ, yᵀλ = 0, λ + μ = Ce, λ, μ ≥ 0 and complementarity. The dual of a convex one is
+
+        max eᵀλ - ½ λᵀQR⁺Qλ  s.t.  yᵀλ = 0,  0 ≤ λ ≤ C,
+
+    with QR⁺Q = Q² for R = I and Q for R = Q ⪰ 0, where it is the dual of the SVM. If Q has a
+    negative eigenvalue the problem with R = Q is unbounded below: along the eigenvector its
+    square outgrows what the slacks cost. Its stationary points still separate.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    C : float
+        Price of the slacks.
+    identity : bool
+        Whether R = I.
+    """
+
+    problem: KernelProblem
+    C: float
+    identity: bool
+
+    title: ClassVar[str] = "a separability problem"
+    default_solver: ClassVar[str] = "lifted-dual"
+
+    @property
+    def is_convex(self) -> bool:  # type: ignore[override]
+        """Whether R ⪰ 0; for R = Q up to the rounding of eigenvalues."""
+        return self.identity or (self.problem.curvature_known and self.problem.is_psd)
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """None but the optimal value itself, which is positive, if convex; else a unit of slack."""
+        return float(np.finfo(float).tiny) if self.is_convex else self.C
+
+    @property
+    def why_convex(self) -> str:
+        return super().why_convex if self.identity else "Convex, as K is positive semidefinite"
+
+    def arrays(self) -> dict[str, Array]:
+        R = np.eye(self.problem.n) if self.identity else self.problem.Q
+        return {"R": R, "Q": self.problem.Q, "y": self.problem.y, "C": np.array(self.C)}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"alpha": (self.problem.n,), "b": (), "xi": (self.problem.n,)}
+
+    def dual(self) -> BoxLineQP:
+        """The dual to be solved, in minimisation form: of a nonconvex problem the SVM dual."""
+        problem = self.problem
+        if self.identity:
+            # The product of a matrix with its own transpose is symmetric to the last bit.
+            problem = problem.with_kernel(problem.K @ problem.K.T, f"{problem.name}, squared")
+        return BoxLineQP(
+            problem, hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1, variable="lambda"
+        )
+
+    def lift(self, lam: Array, b: float) -> dict[str, Array]:
+        """α = Qλ (R = I) or λ (R = Q), b, and the least slacks ξ = max(0, e - Qα - by).
+
+        Where λ_i < C the margin should reach 1: of a convex problem α and b are scaled up until
+        it does, if that is cheaper than the slacks. A kernel of large numbers makes ½αᵀRα so small
+        that slacks of the size of rounding outweigh it.
+        """
+        alpha = self._Q_times(lam) if self.identity else lam
+        margins = self._Q_times(alpha) + b * self.problem.y
+        point = _with_slacks(1.0, alpha, b, margins)
+        missing = float(np.max((1.0 - margins)[lam < self.C], initial=0.0))
+        if not self.is_convex or not 0.0 < missing < 0.5:
+            return point
+        # Twice the rounding of 1, so that no slack is left of it.
+        scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * _EPS, alpha, b, margins)
+        return min(point, scaled, key=self.value)
+
+    def _Q_times(self, x: Array) -> Array:
+        y = self.problem.y
+        return y * self.problem.gram.times(y * x)
+
+    def _R_times(self, x: Array) -> Array:
+        return x if self.identity else self._Q_times(x)
+
+    def _margins(self, values: Values) -> Array:
+        """Qα + by."""
+        return self._Q_times(values["alpha"]) + float(values["b"]) * self.problem.y
+
+    def value(self, values: Values) -> float:
+        """½αᵀRα + C eᵀξ; nan where it is beyond the range of numbers: nothing follows from it."""
+        alpha = values["alpha"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(alpha @ self._R_times(alpha))
+            value = 0.5 * square + self.C * float(values["xi"].sum())
+        return value if np.isfinite(value) else np.nan
+
+    def infeasibility(self, values: Values) -> float:
+        """Largest shortfall of a margin, relative to what is added up in it, and largest -ξ_i."""
+        xi, b = values["xi"], float(values["b"])
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = self._Q_times(values["alpha"])
+            shortfall = 1.0 - xi - image - b * self.problem.y
+            sizes = np.maximum.reduce([np.abs(image), np.abs(xi), np.full(xi.size, max(1, abs(b)))])
+            violation = max(float(np.max(shortfall / sizes)), float(np.max(-xi)), 0.0)
+        return violation if np.isfinite(violation) else np.inf
+
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """λ of the margins and μ = C - λ of ξ ≥ 0.
+
+        λ_i = C where the margin falls short of 1, 0 where it exceeds 1, and where it is 1 what
+        solves Qλ = Rα, yᵀλ = 0 best within the bounds.
+        """
+        from scipy.optimize import lsq_linear
+
+        problem = self.problem
+        with np.errstate(over="ignore", invalid="ignore"):
+            shortfall = 1.0 - self._margins(values)
+            goal = self._R_times(values["alpha"])
+        lam = np.where(shortfall > 0.0, self.C, 0.0)
+        tight = np.flatnonzero(np.abs(shortfall) <= _TIGHT)
+        if tight.size and np.all(np.isfinite(goal)):
+            lam[tight] = 0.0
+            weight = problem.largest or 1.0
+            rows = np.vstack([problem.Q[:, tight], weight * problem.y[tight]])
+            rest = goal - self._Q_times(lam)
+            right = np.append(rest, -weight * float(problem.y @ lam))
+            lam[tight] = lsq_linear(rows, right, (0.0, self.C), method="bvls").x
+        return {"margin": lam, "slack": self.C - lam}
+
+    def residual(self, values: Values, multipliers: Values) -> float:
+        """Largest of ‖Rα - Qλ‖_∞, |yᵀλ|, ‖λ + μ - Ce‖_∞ and -min(λ, μ), each in its own unit."""
+        lam, slack = multipliers["margin"], multipliers["slack"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            pull, push = self._Q_times(lam), self._R_times(values["alpha"])
+            total = float(np.abs(lam).sum())
+            possible = _CANCELLED * self.problem.largest * total
+            unit = max(float(np.abs(pull).max()), float(np.abs(push).max()), possible) or 1.0
+            residual = max(
+                float(np.abs(push - pull).max()) / unit,
+                abs(float(self.problem.y @ lam)) / (total or 1.0),
+                float(np.abs(lam + slack - self.C).max()) / self.C,
+                -min(float(lam.min()), float(slack.min())) / self.C,
+            )
+        return residual if np.isfinite(residual) else np.inf
+
+    def complementarity(self, values: Values, multipliers: Values) -> float:
+        """Σ |λ_i| |margin_i - 1 + ξ_i| + |μ_i ξ_i|."""
+        xi = values["xi"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            slack = np.abs(self._margins(values) - 1.0 + xi)
+            paid = np.abs(multipliers["margin"]) @ slack
+            total = float(paid + np.abs(multipliers["slack"]) @ np.abs(xi))
+        return total if np.isfinite(total) else np.inf
+
+    def lower_bound(self, values: Values, multipliers: Values) -> float:
+        """The dual at the nearest feasible λ, scaled to its best, less its rounding.
+
+        Holds for any numbers, and is never below 0, the value of λ = 0; -inf if not convex. For
+        R = Q eigenvalues within rounding of zero count as zero.
+        """
+        if not self.is_convex:
+            return -np.inf
+        problem, lam = self.problem, multipliers["margin"]
+        if not np.all(np.isfinite(lam)):
+            return 0.0
+        lam = self.dual_set.project(lam)
+        length, size = float(np.linalg.norm(lam)), float(lam.sum())
+        # Of one product with K, and of yᵀλ = 0, which the projection meets up to rounding only.
+        rounding = 8.0 * problem.zero_tolerance * length
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = self._Q_times(lam)
+            if self.identity:
+                square = (float(np.linalg.norm(image)) + rounding) ** 2
+            else:
+                # ½λᵀQλ may lack what a negative eigenvalue that passes for zero takes away.
+                square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
+        share = min(1.0, size / square) if square > 0.0 else 1.0
+        relative = 8.0 * (problem.n + 4.0) * _EPS
+        bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)
+        return max(bound, 0.0) if np.isfinite(bound) else 0.0
+
+    @property
+    def dual_set(self) -> BoxLineQP:
+        """{0 ≤ λ ≤ C, yᵀλ = 0}, with the objective of the SVM dual."""
+        return BoxLineQP(self.problem, 1.0, -1.0, self.C, lines=1, sense=-1)
+
+    def explanation(self, values: Values) -> tuple[str, ...]:
+        short = int(np.sum(values["xi"] > 0.0))
+        words = f"{short} of {self.problem.n} margins are below 1."
+        if self.is_convex:
+            return (words,)
+        return (
+            "Not convex: the kernel has a negative eigenvalue, along which the objective falls "
+            "without end, so that no point is a global optimum.",
+            words,
+        )
+
+
+def _with_slacks(scale: float, alpha: Array, b: float, margins: Array) -> dict[str, Array]:
+    """α and b, scaled, with the least slacks that make them feasible."""
+    xi = np.maximum(1.0 - scale * margins, 0.0)
+    return {"alpha": scale * alpha, "b": np.array(scale * b), "xi": xi}
+
+
+@dataclass(frozen=True, eq=False)
+class Lift:
+    """A point of Lin & Lin's (5) from a stationary point of the SVM dual (2).
+
+    Attributes
+    ----------
+    values : dict of str to array
+        `alpha`, `b` and `xi`.
+    multipliers : dict of str to array
+        `margin` = α and `slack` = C - α: with these the point is stationary for (5), too.
+    stationarity, complementarity : float
+        What was checked of α: the KKT residual of (2), and multipliers times slacks relative to
+        the objective.
+    infeasibility, residual : float
+        What was checked of the values: the largest violation of a constraint of (5), and the
+        residual of its first-order conditions.
+    short, bounded : int
+        How many margins are below 1, and how many weights at C: the first is at most the second,
+        which so limits the training error.
+    """
+
+    values: dict[str, Array]
+    multipliers: dict[str, Array]
+    stationarity: float
+    complementarity: float
+    infeasibility: float
+    residual: float
+    short: int
+    bounded: int
+
+
+def theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6) -> Lift:
+    """Lift a stationary point of the SVM dual (2) to a feasible point of (5).
+
+    b is the multiplier of yᵀα = 0 and ξ are those of α ≤ C. The margins are then at least 1 - ξ,
+    and ξ_i > 0 only where α_i = C. More than the theorem says: with λ = α the first-order
+    conditions of (5) hold as well.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        Upper bound of the weights, finite.
+    alpha : (n,) array
+        0 ≤ α ≤ C, yᵀα = 0, stationary within `tol`: this is checked first.
+    tol : float
+        Largest KKT residual, complementarity and violation, as in a certificate of `SVMDual`.
+
+    Returns
+    -------
+    Lift
+
+    Raises
+    ------
+    ParameterError
+        If C is not a positive number.
+    ProblemError
+        If α is of another shape, infeasible or not stationary.
+
+    References
+    ----------
+    Lin & Lin (2003), Theorem 1.
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
+    >>> lift = theorem_1(problem, 2.0, np.array([2.0, 2.0]))
+    >>> lift.values["xi"], lift.infeasibility, lift.short, lift.bounded
+    (array([3., 3.]), 0.0, 2, 2)
+    """
+    check_problem(problem)
+    check_positive("C", C)
+    program = SeparabilityProgram(problem, C, identity=False)
+    dual = program.dual()
+    weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)
+    gradient = dual.gradient(weights)
+    first_order = dual.first_order(weights, gradient, tol)
+    stationarity = first_order.residual / dual.gradient_unit(gradient)
+    paid = dual.complementarity(weights, first_order.lower, first_order.upper)
+    complementarity = paid / max(dual.objective_unit, abs(dual.value(weights, gradient)))
+    if max(stationarity, complementarity) > tol:
+        raise ProblemError(
+            "alpha", f"a stationary point of the SVM dual within {tol:g}",
+            f"a KKT residual of {stationarity:.2e} and complementarity of {complementarity:.2e}",
+            "Solve SVMDual first; Theorem 1 is about stationary points only.",
+        )  # fmt: skip
+    values = {
+        "alpha": weights,
+        "b": np.array(float(first_order.lines[0])),
+        "xi": first_order.upper,
+    }
+    multipliers = {"margin": weights, "slack": C - weights}
+    return Lift(
+        values=values,
+        multipliers=multipliers,
+        stationarity=stationarity,
+        complementarity=complementarity,
+        infeasibility=program.infeasibility(values),
+        residual=program.residual(values, multipliers),
+        short=int(np.sum(first_order.upper > tol)),
+        bounded=int(np.sum(dual.at_bounds(weights, tol)[1])),
+    )

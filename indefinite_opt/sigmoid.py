@@ -1,0 +1,964 @@
+"""The sigmoid kernel tanh(a⟨x, z⟩ + r): what Lin & Lin (2003) prove of it, on given data.
+
+Everything is computed from 1 + tanh(u) = 2/(1 + e^(-2u)) and not from tanh(u), which for r ≪ 0
+rounds to -1: the constraint yᵀα = 0 makes K and K + eeᵀ the same kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.blas import few_threads
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.formulation import check_positive
+from indefinite_opt.formulations.svm_dual import SVMDual
+from indefinite_opt.kernels import Kernel, Sigmoid, checked_points
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solve import solve
+from indefinite_opt.spectrum import norm_bound, zero_tolerance
+from indefinite_opt.validation import checked_labels
+
+__all__ = [
+    "ClosestPair",
+    "LeastEigenvalue",
+    "LimitRow",
+    "LimitStudy",
+    "NormalisedSigmoid",
+    "ShiftThreshold",
+    "SigmoidAnalysis",
+    "analyse_sigmoid",
+    "limit_study",
+    "shift_threshold",
+]
+
+Array = NDArray[np.float64]
+Pairs = Callable[[Array, Array], Array]
+
+EPS = float(np.finfo(float).eps)
+
+_RESOLUTION = 1e-4
+"""Width at which the bisections for r̂ stop: far below any step of r that people try."""
+
+_GRID = 33
+"""Values of r that are looked at before the bisections."""
+
+_SATURATED = 20.0
+"""For a⟨x, z⟩ + r beyond it, 1 - tanh < 1e-17: K is eeᵀ to the last digit."""
+
+_FARTHEST = 1e5
+"""Largest √|a|·‖x‖: a⟨x, z⟩ up to 1e10 is known to 1e-6."""
+
+_COARSE = 1e-6
+"""Below it 1 + tanh has lost ten digits by being computed from tanh."""
+
+_TOL = 1e-12
+"""Accuracy asked of the solutions that a limit compares: their differences shrink to this."""
+
+CASES = {
+    0: ("a = 0", "K is the constant tanh(r), and tells no two points apart."),
+    1: (
+        "a > 0, r < 0",
+        "The case that suits SVMs best: K is conditionally positive definite once r is small "
+        "enough, and similar to the RBF kernel for small a.",
+    ),
+    2: ("a > 0, r ≥ 0", "In general not as good as a > 0, r < 0."),
+    3: ("a < 0, r > 0", "Not a good choice: (6) has objective value -∞ once r is large enough."),
+    4: ("a < 0, r ≤ 0", "Not a good choice: the objective value of (6) is easily -∞."),
+}
+"""The four cases of section 3 and what the paper says of each; 0 is none of them."""
+
+
+@dataclass(frozen=True)
+class NormalisedSigmoid(Kernel):
+    """k(x, z) = (1 + tanh(a⟨x, z⟩ + r))/(1 + tanh r), the kernel of Lin & Lin (16).
+
+    With it `SVMDual(C=C̃)`, C̃ = (1 + tanh r)C, is the same problem as with `kernels.Sigmoid` and
+    C: α̃ = (1 + tanh r)α, and the decision values are equal. It keeps all digits for r ≪ 0, where
+    tanh rounds to -1.
+
+    Parameters
+    ----------
+    a : float, optional
+        Any sign; 1/d if not given.
+    r : float
+
+    Examples
+    --------
+    >>> NormalisedSigmoid(a=1.0, r=-30.0)([[0.0], [1.0]]).round(6)   # e^(2⟨x, z⟩)
+    array([[1.      , 1.      ],
+           [1.      , 7.389056]])
+    """
+
+    a: float | None = None
+    r: float = -1.0
+    name: ClassVar[str] = "normalised sigmoid"
+
+    def __post_init__(self) -> None:
+        Sigmoid(self.a, self.r)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        a = 1.0 / X.shape[1] if self.a is None else self.a
+        return _normalised(a, self.r)(X @ Z.T, X)
+
+
+@dataclass(frozen=True)
+class LeastEigenvalue:
+    """The least eigenvalue of a matrix, and how wrong rounding can have made it.
+
+    Attributes
+    ----------
+    value : float
+    rounding : float
+        Values of at most this size may have either sign.
+    """
+
+    value: float
+    rounding: float
+
+    @property
+    def positive(self) -> bool:
+        """Whether the matrix is proved positive definite."""
+        return self.value > self.rounding
+
+    @property
+    def negative(self) -> bool:
+        """Whether the matrix is proved not to be positive semidefinite."""
+        return self.value < -self.rounding
+
+    def __str__(self) -> str:
+        if self.positive:
+            return f"positive definite (least eigenvalue {self.value:.3g})"
+        if self.negative:
+            return f"not positive semidefinite (least eigenvalue {self.value:.3g})"
+        return f"positive semidefinite up to rounding (least eigenvalue {self.value:.1g})"
+
+
+@dataclass(frozen=True)
+class ShiftThreshold:
+    r"""Where K + eeᵀ stops being positive definite as r grows, for a > 0.
+
+    Attributes
+    ----------
+    sufficient : float
+        Bound in closed form, ½ log(λ_min(R) / ‖R∘E‖_∞) with R_ij = exp(-a‖x_i - x_j‖²) and
+        E_ij = exp(2a⟨x_i, x_j⟩): K + eeᵀ is positive definite for every r below. -inf where
+        λ_min(R) is within rounding of zero.
+    proved : float
+        The largest r found where K + eeᵀ is positive definite; it is so for every r below, too.
+        -inf if there is none.
+    refuted : float
+        The least r found where K + eeᵀ is not positive semidefinite; nor is it for any r above.
+        inf if there is none.
+
+    Notes
+    -----
+    The paper's proof of Theorem 4 is by compactness and gives no number. Two facts give one.
+
+    With t = e^{2r}, K + eeᵀ = 2t G_t, G_t = E/(1 + tE) entry by entry. For t' < t,
+    G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers; if G_t is
+    positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the set of good r is an
+    interval that reaches down to -∞, and bisection finds its end r̂ between `proved` and `refuted`.
+
+    With D = diag(exp(a‖x_i‖²)), D⁻¹G_tD⁻¹ differs from R by less than tR∘E in each entry, all of
+    one sign, which proves `sufficient`.
+    """
+
+    sufficient: float
+    proved: float
+    refuted: float
+
+    def __str__(self) -> str:
+        if np.isinf(self.proved):
+            known = "K + eeᵀ is positive definite for r small enough; rounding hides how small"
+        else:
+            known = f"K + eeᵀ is positive definite for every r ≤ {self.proved:.6g}"
+        if np.isinf(self.refuted):
+            return known
+        return f"{known}, and not for any r ≥ {self.refuted:.6g}"
+
+
+@dataclass(frozen=True)
+class ClosestPair:
+    """The pair of opposite classes that decides Theorem 5.
+
+    Attributes
+    ----------
+    i, j : int
+        y_i = +1, y_j = -1.
+    squared_distance : float
+        K_ii + K_jj - 2K_ij.
+    rounding : float
+        Bound on its error; 0 where it is known to be exactly 0.
+    """
+
+    i: int
+    j: int
+    squared_distance: float
+    rounding: float
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the squared distance is proved not to be positive."""
+        return self.squared_distance + self.rounding <= 0.0
+
+
+@dataclass(frozen=True)
+class SigmoidAnalysis:
+    """What Lin & Lin (2003) prove about a sigmoid kernel on given data; `print` it.
+
+    Attributes
+    ----------
+    n : int
+    a, r : float
+    C : float or None
+    case : int
+        1 to 4 as in section 3, 0 for a = 0, which the paper leaves out.
+    distinct : bool
+        Whether x_i ≠ x_j for all i ≠ j, as Theorem 4 asks.
+    squared_norms, inner_products : (least, largest)
+        Of ‖x_i‖², and of ⟨x_i, x_j⟩ for i ≠ j.
+    levels : (least, largest)
+        Of a‖x_i‖² + r, the argument of tanh on the diagonal of K; their signs are exact.
+    kernel : LeastEigenvalue
+        Of K.
+    conditional : LeastEigenvalue
+        Of vᵀKv on ‖v‖ = 1, eᵀv = 0.
+    shifted : LeastEigenvalue or None
+        Of K + eeᵀ (for a < 0 of eeᵀ - K) scaled to a unit diagonal; None for a = 0. Repeated
+        points are taken once.
+    threshold : ShiftThreshold or None
+        For |a|; None for a = 0.
+    pair : ClosestPair
+    theorem_7 : (i, j) or None
+        A pair that meets its conditions, decided in rational arithmetic.
+    separated : bool
+        Whether every two points of one class, and every point with itself, have a larger kernel
+        value than any two of opposite classes.
+    settled : bool
+        Whether K is proved conditionally positive definite on the points without repetition, and
+        no point occurs in both classes.
+    """
+
+    n: int
+    a: float
+    r: float
+    C: float | None
+    case: int
+    distinct: bool
+    squared_norms: tuple[float, float]
+    inner_products: tuple[float, float]
+    levels: tuple[float, float]
+    kernel: LeastEigenvalue
+    conditional: LeastEigenvalue
+    shifted: LeastEigenvalue | None
+    threshold: ShiftThreshold | None
+    pair: ClosestPair
+    theorem_7: tuple[int, int] | None
+    separated: bool
+    settled: bool
+
+    @property
+    def psd(self) -> bool:
+        """Whether K is positive semidefinite, up to rounding."""
+        return not self.kernel.negative
+
+    @property
+    def cpsd(self) -> bool:
+        """Whether K is conditionally positive semidefinite, up to rounding."""
+        return not self.conditional.negative
+
+    @property
+    def theorem_4(self) -> bool:
+        """Whether an r̂ exists below which K + eeᵀ is positive definite."""
+        return self.a > 0 and self.distinct
+
+    @property
+    def lemma_2(self) -> bool:
+        """Whether (9), which is (26), holds, so that every subproblem of SMO is convex."""
+        return self.a > 0 and self.levels[1] <= 0
+
+    @property
+    def theorem_6(self) -> bool:
+        """Whether r is proved to be beyond r̄, so that (6) is unbounded."""
+        known = self.a < 0 and self.threshold is not None
+        return known and -self.r <= self.threshold.proved  # type: ignore[union-attr]
+
+    @property
+    def theorem_10(self) -> bool:
+        """Whether some K_ii < 0, so that (19) without an upper bound is unbounded."""
+        return self.levels[0] < 0
+
+    @property
+    def bounded(self) -> bool | None:
+        """Whether the objective of (6), C = ∞, is proved bounded (True), unbounded, or neither."""
+        if self.pair.unbounded or self.theorem_7 is not None or self.theorem_6:
+            return False
+        return True if self.settled or self.separated else None
+
+    @property
+    def rescaled(self) -> tuple[float, float] | None:
+        """C̃ = (1 + tanh r)C of (16) and C̄ = 2aC̃ of (18); None without C or for a ≤ 0."""
+        if self.C is None or self.a <= 0:
+            return None
+        shrunk = self.C * float(_one_plus_tanh(np.array(self.r)))
+        return shrunk, 2.0 * self.a * shrunk
+
+    @property
+    def sentences(self) -> list[str]:
+        """The statement, a sentence or two a line."""
+        signs, verdict = CASES[self.case]
+        label = f"case {self.case}, {signs}" if self.case else signs
+        said = [
+            f"tanh(a⟨x, z⟩ + r) with a = {self.a:.6g}, r = {self.r:.6g} on {self.n} points: "
+            f"{label}. {verdict}",
+            f"K is {self.kernel}; on eᵀv = 0 it is {self.conditional}.",
+        ]
+        said += self._on_rounding() + self._on_thresholds() + self._on_pairs()
+        said.append(self._on_boundedness())
+        if self.theorem_10:
+            said.append(
+                f"Without the bias (19) with C = ∞ is unbounded: the least a‖x‖² + r is "
+                f"{self.levels[0]:.4g} < 0 (Theorem 10)."
+            )
+        if self.rescaled is not None:
+            said.append(
+                f"C = {self.C:.6g} is C̃ = (1 + tanh r)C = {self.rescaled[0]:.4g} of (17), "
+                f"C̄ = 2aC̃ = {self.rescaled[1]:.4g} of the linear SVM (18)."
+            )
+        return said
+
+    def _on_rounding(self) -> list[str]:
+        largest = float(_one_plus_tanh(np.array(self.levels[1])))
+        if self.a <= 0 or largest > _COARSE:
+            return []
+        return [
+            f"No entry of K + eeᵀ exceeds {largest:.2g}, which tanh rounds by 1e-16: solve (16), "
+            "with the kernel NormalisedSigmoid, which loses nothing."
+        ]
+
+    def _on_thresholds(self) -> list[str]:
+        if self.threshold is None or self.shifted is None:
+            return []
+        if self.a > 0:
+            name = "Theorem 4" if self.distinct else "Theorem 4, repeated points taken once"
+            return [f"{name}: {self.threshold}. Here K + eeᵀ is {self.shifted} on a unit diagonal."]
+        if np.isinf(self.threshold.proved):
+            return ["Theorem 6: (6) is unbounded for every r ≥ r̄; rounding hides r̄."]
+        bar = -self.threshold.proved
+        here = "as here" if self.theorem_6 else "unlike here"
+        return [f"Theorem 6: (6) is unbounded for every r ≥ r̄, and r̄ ≤ {bar:.6g}; {here}."]
+
+    def _on_pairs(self) -> list[str]:
+        least, largest = self.levels
+        if self.a <= 0:
+            return []
+        if self.lemma_2:
+            return [
+                f"Every pair step of SMO is convex (Lemma 2, Theorem 5): the largest a‖x‖² + r is "
+                f"{largest:.4g} ≤ 0."
+            ]
+        return [
+            f"Lemma 2 does not apply: a‖x‖² + r reaches {largest:.4g} > 0 (from {least:.4g}); "
+            f"it would for r ≤ {-self.a * self.squared_norms[1]:.4g}."
+        ]
+
+    def _on_boundedness(self) -> str:
+        pair = self.pair
+        if pair.unbounded:
+            return (
+                f"(6), C = ∞, is unbounded: points {pair.i} and {pair.j} of opposite classes have "
+                f"K_ii + K_jj - 2K_ij = {pair.squared_distance:.4g} ≤ 0 (Theorem 5)."
+            )
+        if self.theorem_7 is not None:
+            i, j = self.theorem_7
+            return (
+                f"(6), C = ∞, is unbounded: points {i} and {j} of opposite classes have "
+                "⟨x_i, x_j⟩ ≤ min(‖x_i‖², ‖x_j‖²) (Theorem 7)."
+            )
+        if self.theorem_6:
+            return "(6), C = ∞, is unbounded (Theorem 6)."
+        if self.settled:
+            return "(6), C = ∞, is bounded: K is conditionally positive definite (Theorem 3)."
+        if self.separated:
+            return (
+                "(6), C = ∞, is bounded: kernel values within a class exceed those across, so that "
+                "Q + Δyyᵀ is positive for some Δ (as in the example of section 2)."
+            )
+        return (
+            "Whether (6), C = ∞, is bounded is not known: the closest pair of opposite classes has "
+            f"K_ii + K_jj - 2K_ij = {pair.squared_distance:.4g} (rounding {pair.rounding:.1g}), "
+            "and K is not proved conditionally positive definite."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def analyse_sigmoid(
+    X: ArrayLike,
+    y: ArrayLike,
+    a: float | None = None,
+    r: float = -1.0,
+    C: float | None = None,
+) -> SigmoidAnalysis:
+    """Which results of Lin & Lin (2003), sections 3 to 6, apply to tanh(a⟨x, z⟩ + r) on X.
+
+    Parameters
+    ----------
+    X : (n, d) array_like
+        One row a point.
+    y : (n,) array_like
+        Labels of two classes.
+    a : float, optional
+        Any sign; 1/d if not given, as for `kernels.Sigmoid`.
+    r : float
+    C : float, optional
+        Upper bound of (2), to be rescaled for the limits of Theorems 8 and 9.
+
+    Returns
+    -------
+    SigmoidAnalysis
+
+    Raises
+    ------
+    ProblemError
+        If X is no finite matrix or too large for a, or y does not have n entries of two classes.
+    ParameterError
+        If a, r or C is out of range.
+
+    Notes
+    -----
+    O(n³) for each of some seventy eigenvalue problems. What is said to be proved is so for the
+    exact kernel of the given floating-point data: rounding is bounded, not ignored.
+
+    References
+    ----------
+    Lin & Lin (2003), Lemma 2, Theorems 3 to 7, 10.
+
+    Examples
+    --------
+    >>> print(analyse_sigmoid([[-1.0], [1.0], [2.0]], [-1, 1, 1], a=-1.0, r=0.0))
+    tanh(a⟨x, z⟩ + r) with a = -1, r = 0 on 3 points: case 4, a < 0, r ≤ 0. Not a good choice: \
+the objective value of (6) is easily -∞.
+    K is not positive semidefinite (least eigenvalue -2.65); on eᵀv = 0 it is not positive \
+semidefinite (least eigenvalue -2.29).
+    Theorem 6: (6) is unbounded for every r ≥ r̄, and r̄ ≤ 2.9169; unlike here.
+    (6), C = ∞, is unbounded: points 2 and 0 of opposite classes have K_ii + K_jj - 2K_ij = \
+-3.689 ≤ 0 (Theorem 5).
+    Without the bias (19) with C = ∞ is unbounded: the least a‖x‖² + r is -4 < 0 (Theorem 10).
+    """
+    points, a, r = _checked(X, a, r)
+    _, labels = checked_labels(y, points.shape[0])
+    if C is not None:
+        check_positive("C", C, infinite=True)
+    inner = points @ points.T
+    u = a * inner + r
+    error = _argument_error(points, a, r)
+    different = np.unique(points, axis=0)
+    shifted = None if a == 0 else _shifted(different, abs(a), r if a > 0 else -r)
+    conditional = _conditional(u, error)
+    once = conditional
+    if 1 < different.shape[0] < points.shape[0]:
+        once = _conditional(a * different @ different.T + r, error)
+    settled = once.positive or (a > 0 and shifted is not None and shifted.positive)
+    off_diagonal = inner[~np.eye(points.shape[0], dtype=bool)]
+    norms = np.diag(inner)
+    return SigmoidAnalysis(
+        n=points.shape[0],
+        a=a,
+        r=r,
+        C=C,
+        case=_case(a, r),
+        distinct=different.shape[0] == points.shape[0],
+        squared_norms=(float(norms.min()), float(norms.max())),
+        inner_products=(float(off_diagonal.min()), float(off_diagonal.max())),
+        levels=_levels(points, a, r, error),
+        kernel=_least(np.tanh(u), points.shape[0] * error),
+        conditional=conditional,
+        shifted=shifted,
+        threshold=None if a == 0 else shift_threshold(points, abs(a)),
+        pair=_closest_pair(points, labels, u, a, error),
+        theorem_7=_pair_of_theorem_7(points, labels, inner, a, r),
+        separated=_separated(labels, u, error),
+        settled=settled and not _in_both_classes(points, labels),
+    )
+
+
+def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
+    """The r̂ of Theorem 4: K + eeᵀ is positive definite for r ≤ r̂.
+
+    Parameters
+    ----------
+    X : (n, d) array_like
+        Points; repeated ones are taken once.
+    a : float
+        Positive.
+
+    Raises
+    ------
+    ProblemError
+        If X is no finite matrix, or too large for a.
+    ParameterError
+        If a is not positive.
+
+    References
+    ----------
+    Lin & Lin (2003), Theorem 4; the bounds are derived in `ShiftThreshold`.
+
+    Examples
+    --------
+    For x = 1, x = 2 and a = 1 the determinant of K + eeᵀ changes its sign at e^(-2r) = q³ - q² - q,
+    q = e²; for two points of equal norm it never does:
+
+    >>> q = np.exp(2)
+    >>> print(shift_threshold([[1.0], [2.0]], a=1.0))
+    K + eeᵀ is positive definite for every r ≤ -2.91661, and not for any r ≥ -2.91656
+    >>> print((-0.5 * np.log(q**3 - q**2 - q)).round(6))
+    -2.916588
+    >>> shift_threshold([[1.0], [-1.0]], a=1.0).refuted
+    inf
+    """
+    check_positive("a", a)
+    points = np.unique(_checked(X, a, 0.0)[0], axis=0)
+    reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
+    sufficient = _sufficient(points, a)
+    bottom = sufficient if np.isfinite(sufficient) else -(reach + _SATURATED)
+    grid = np.linspace(bottom, reach + _SATURATED, _GRID)
+    least = [_shifted(points, a, r) for r in grid]
+    proved, refuted = sufficient, np.inf
+    good = [k for k in range(_GRID) if least[k].positive]
+    if good:
+        low, high = grid[good[-1]], grid[min(good[-1] + 1, _GRID - 1)]
+        proved = _bisect(lambda r: _shifted(points, a, r).positive, low, high)[0]
+    bad = [k for k in range(1, _GRID) if least[k].negative]
+    if bad:
+        low, high = grid[bad[0] - 1], grid[bad[0]]
+        refuted = _bisect(lambda r: not _shifted(points, a, r).negative, low, high)[1]
+    return ShiftThreshold(sufficient, proved, refuted)
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """One SVM on its way to a limit.
+
+    Attributes
+    ----------
+    limit : {"r → -∞", "a → 0"}
+    kernel : {"sigmoid", "exp(2a⟨x, z⟩)", "RBF"}
+    parameter : float
+        r or a.
+    C : float
+        The cost in this SVM: C̃/(1 + tanh r), or C̄/(2a).
+    unit : float
+        e^(2r) or a: what the differences shrink with.
+    objective : float
+        |difference of the optimal objectives|, both scaled as in (15): by 1 + tanh r, or by 2a.
+    decision : float
+        Largest |difference of the decision values|, offset included.
+    """
+
+    limit: str
+    kernel: str
+    parameter: float
+    C: float
+    unit: float
+    objective: float
+    decision: float
+
+    @property
+    def ratio(self) -> float:
+        """decision / unit, which tends to a constant."""
+        return self.decision / self.unit
+
+
+@dataclass(frozen=True)
+class LimitStudy:
+    """Theorems 8 and 9 in numbers; `print` it.
+
+    Attributes
+    ----------
+    a : float
+        Fixed while r → -∞.
+    C : float
+        C̃ of (17) while r → -∞, C̄ of (18) while a → 0.
+    rows : tuple of LimitRow
+    unique_offsets : (bool, bool)
+        Whether a free support vector makes b of (17) and of (18) unique, as the theorems ask.
+    residual : float
+        Largest KKT residual of the solutions compared: smaller differences mean nothing.
+    """
+
+    a: float
+    C: float
+    rows: tuple[LimitRow, ...]
+    unique_offsets: tuple[bool, bool]
+    residual: float
+
+    def select(self, limit: str, kernel: str) -> tuple[LimitRow, ...]:
+        """The rows of one limit and one kernel."""
+        return tuple(row for row in self.rows if (row.limit, row.kernel) == (limit, kernel))
+
+    def __str__(self) -> str:
+        lines = [
+            f"r → -∞: (2) with tanh(a⟨x, z⟩ + r), C = C̃/(1 + tanh r), against (17); "
+            f"a = {self.a:.6g}, C̃ = {self.C:.6g} (Theorem 8)",
+            *self._table("r → -∞", "e^2r", self.unique_offsets[0]),
+            f"a → 0: (17) and RBF, C̃ = C̄/(2a), against the linear SVM (18); C̄ = {self.C:.6g} "
+            "(Theorem 9)",
+            *self._table("a → 0", "a", self.unique_offsets[1]),
+        ]
+        return "\n".join(lines)
+
+    def _table(self, limit: str, unit: str, unique: bool) -> list[str]:
+        heads = ("kernel", limit[0], "C", "Δ objective", "Δ decision", f"/ {unit}")
+        lines = ["  {:<14} {:>8} {:>10} {:>12} {:>12} {:>10}".format(*heads)]
+        lines += [
+            f"  {row.kernel:<14} {row.parameter:>8.4g} {row.C:>10.3g} {row.objective:>12.2e} "
+            f"{row.decision:>12.2e} {row.ratio:>10.3g}"
+            for row in self.rows
+            if row.limit == limit
+        ]
+        return lines if unique else [*lines, "  The offset of the limit is not unique."]
+
+
+def limit_study(
+    X: ArrayLike,
+    y: ArrayLike,
+    a: float | None = None,
+    C: float = 1.0,
+    shifts: Sequence[float] = (-1.0, -2.0, -3.0, -4.0, -5.0, -6.0),
+    scales: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-4),
+    X_new: ArrayLike | None = None,
+) -> LimitStudy:
+    r"""How fast the sigmoid SVM becomes (17) as r → -∞, and (17) and the RBF SVM linear as a → 0.
+
+    .. math:: (17)\quad \min_{\tilde\alpha}\
+              \tfrac12\sum_{ij}\tilde\alpha_i\tilde\alpha_j y_i y_j e^{2a x_i^\top x_j}
+              - e^\top\tilde\alpha
+              \quad\text{s.t.}\quad 0 \le \tilde\alpha \le \tilde C,\ y^\top\tilde\alpha = 0
+
+    Parameters
+    ----------
+    X : (n, d) array_like
+        Different points, one a row.
+    y : (n,) array_like
+        Labels of two classes.
+    a : float, optional
+        Positive; 1/d if not given.
+    C : float
+        C̃ in the first limit, C̄ in the second.
+    shifts, scales : sequences of float
+        Values of r, from -300 to 300, and of a, from 1e-300 on.
+    X_new : (m, d) array_like, optional
+        Points at which decision values are compared, besides the training points.
+
+    Returns
+    -------
+    LimitStudy
+
+    Raises
+    ------
+    ProblemError
+        If X or X_new is no finite matrix, y has not two classes, or exp(2a⟨x, z⟩) overflows.
+    ParameterError
+        If a, C, a shift or a scale is out of range.
+
+    Notes
+    -----
+    The sigmoid SVM is solved in the form (16), kernel (K + eeᵀ)/(1 + tanh r), to which (2) is the
+    same, because tanh(a⟨x, z⟩ + r) itself rounds to -1. With t = e^{2r} that kernel is
+    e^{2as}(1 + t)/(1 + te^{2as}), s = ⟨x, z⟩, which differs from e^{2as} by O(t): differences
+    shrink like e^{2r}. Likewise (e^{2as} - 1)/(2a) = s + O(a), and (e^{-a‖x - z‖²} - 1)/(2a) =
+    s + O(a) up to terms in x or z alone; constants and such terms drop out as yᵀα = 0. In the
+    theorem's first line the paper prints C = C̄/(1 + tanh r); C̃ = C̄/(2a) is meant, as in
+    Theorem 8. As the inner limit of Theorem 9 is that of Theorem 8, its outer one starts at (17).
+
+    References
+    ----------
+    Lin & Lin (2003), (15) to (18), Theorems 8 and 9.
+
+    Examples
+    --------
+    >>> X, y = [[-2.0], [-0.5], [0.2], [1.0], [3.0]], [-1, -1, 1, -1, 1]
+    >>> print(limit_study(X, y, a=0.1, C=1.0, shifts=(-2, -4), scales=(1e-2, 1e-4)))
+    r → -∞: (2) with tanh(a⟨x, z⟩ + r), C = C̃/(1 + tanh r), against (17); a = 0.1, C̃ = 1 (Theorem 8)
+      kernel                r          C  Δ objective   Δ decision     / e^2r
+      sigmoid              -2       27.8     5.65e-02     4.24e-02       2.31
+      sigmoid              -4   1.49e+03     1.06e-03     8.11e-04       2.42
+    a → 0: (17) and RBF, C̃ = C̄/(2a), against the linear SVM (18); C̄ = 1 (Theorem 9)
+      kernel                a          C  Δ objective   Δ decision        / a
+      exp(2a⟨x, z⟩)      0.01         50     3.16e-02     1.76e-01       17.6
+      RBF                0.01         50     9.56e-03     2.33e-01       23.3
+      exp(2a⟨x, z⟩)    0.0001      5e+03     3.05e-04     1.85e-03       18.5
+      RBF              0.0001      5e+03     9.36e-05     2.56e-03       25.6
+    """
+    points, a, _ = _checked(X, a, 0.0)
+    check_positive("a", a)
+    check_positive("C", C)
+    _check_numbers("shifts", shifts, -300.0, 300.0)
+    _check_numbers("scales", scales, 1e-300, 1e300)
+    extra = points[:0] if X_new is None else checked_points(X_new, "X_new")
+    if extra.shape[1] != points.shape[1]:
+        raise ProblemError("X_new", f"{points.shape[1]} columns as in X", f"shape {extra.shape}")
+    at = np.vstack([points, extra])
+
+    def train(kernel: Pairs) -> _Trained:
+        return _train(kernel, points, y, at, C)
+
+    exponential, linear = train(lambda s, _: np.exp(2.0 * a * s)), train(lambda s, _: s)
+    trained, rows = [exponential, linear], []
+    for r in map(float, shifts):
+        sigmoid = train(_normalised(a, r))
+        cost = C / float(_one_plus_tanh(np.array(r)))
+        rows.append(_row("r → -∞", "sigmoid", r, cost, np.exp(2.0 * r), sigmoid, exponential))
+        trained.append(sigmoid)
+    for scale in map(float, scales):
+        for name, kernel in (("exp(2a⟨x, z⟩)", _grown(scale)), ("RBF", _gaussian(scale))):
+            near = train(kernel)
+            rows.append(_row("a → 0", name, scale, 0.5 * C / scale, scale, near, linear))
+            trained.append(near)
+    unique = (exponential.unique, linear.unique)
+    return LimitStudy(a, C, tuple(rows), unique, max(each.residual for each in trained))
+
+
+def _checked(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
+    """Points without negative zeros, a with its default, and r."""
+    points = checked_points(X, "X") + 0.0
+    kernel = Sigmoid(a, r)
+    scale = 1.0 / points.shape[1] if kernel.a is None else float(kernel.a)
+    with np.errstate(over="ignore"):
+        largest = float(np.max(np.abs(points))) * np.sqrt(abs(scale) * points.shape[1])
+    if not largest <= _FARTHEST:
+        raise ProblemError(
+            "X", f"√|a|·‖x‖ of at most {_FARTHEST:g}", f"up to {largest:.3g}",
+            "Beyond it a⟨x, z⟩ + r has no digits to spare: scale the features, or lower a.",
+        )  # fmt: skip
+    return points, scale, float(kernel.r)
+
+
+def _case(a: float, r: float) -> int:
+    if a == 0:
+        return 0
+    if a > 0:
+        return 1 if r < 0 else 2
+    return 3 if r > 0 else 4
+
+
+def _log_half(u: Array) -> Array:
+    """log((1 + tanh u)/2) = -log(1 + e^(-2u)), accurate for every u."""
+    return -np.logaddexp(0.0, -2.0 * u)
+
+
+def _one_plus_tanh(u: Array) -> Array:
+    """1 + tanh u, to full relative accuracy where tanh u rounds to -1."""
+    return 2.0 * np.exp(_log_half(u))
+
+
+def _argument_error(points: Array, a: float, r: float) -> float:
+    """Bound on the rounding of a⟨x, z⟩ + r: d products and sums, then two operations more."""
+    reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
+    return EPS * ((points.shape[1] + 2) * reach + 2.0 * abs(r))
+
+
+def _least(matrix: Array, error: float) -> LeastEigenvalue:
+    """Least eigenvalue of a symmetric matrix that is known up to `error` in the spectral norm."""
+    import scipy.linalg
+
+    order = matrix.shape[0]
+    with few_threads(order):
+        least = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
+    return LeastEigenvalue(float(least), zero_tolerance(order, norm_bound(matrix)) + error)
+
+
+def _conditional(u: Array, error: float) -> LeastEigenvalue:
+    """Least vᵀKv on ‖v‖ = 1, eᵀv = 0, from the smaller one of K + eeᵀ and K - eeᵀ."""
+    sign = 1.0 if u.max() <= -u.min() else -1.0
+    S = sign * _one_plus_tanh(sign * u)
+    scale = float(np.abs(S).max()) or 1.0
+    S /= scale
+    norm = norm_bound(S)
+    means = S.mean(axis=0)
+    # P S P, and e is given an eigenvalue that is certainly not the least.
+    centered = S - means[:, None] - means[None, :] + means.mean() + norm / S.shape[0]
+    # One more multiple of the rounding: the centring carries that of S.
+    carried = (4.0 * error + 8.0 * EPS) * norm + zero_tolerance(S.shape[0], norm)
+    least = _least(0.5 * (centered + centered.T), carried)
+    return LeastEigenvalue(scale * least.value, scale * least.rounding)
+
+
+def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
+    """Of K + eeᵀ scaled to a unit diagonal, for a > 0.
+
+    N_ij = exp(-a‖x_i - x_j‖² + ℓ_ij - ½(ℓ_ii + ℓ_jj)) with ℓ = -log(1 + e^(2u)): scaling changes
+    no sign of an eigenvalue, and for r → -∞ ℓ vanishes and N is the RBF kernel, so that nothing
+    is lost however small K + eeᵀ is.
+    """
+    from scipy.spatial.distance import cdist
+
+    d = points.shape[1]
+    squared = a * cdist(points, points, "sqeuclidean")
+    u = a * points @ points.T + r
+    level = _log_half(-u)
+    half = 0.5 * np.diag(level)
+    # Entries beyond e^300 say no more than that a minor is negative.
+    N = np.exp(np.minimum(level - half[:, None] - half[None, :] - squared, 300.0))
+    steepest = 2.0 * float(np.exp(_log_half(u.max())))
+    relative = 2.0 * steepest * _argument_error(points, a, r) + 2.0 * EPS * float(-level.min())
+    relative += (d + 4) * EPS * float(np.max(squared, where=N > EPS, initial=1.0))
+    largest = float(N.max())
+    if largest > 2.0:
+        # The minor (1, N_ij; N_ij, 1) has the eigenvalue 1 - N_ij, and the matrix none above it.
+        return LeastEigenvalue(1.0 - largest, relative * largest)
+    return _least(0.5 * (N + N.T), relative * norm_bound(N))
+
+
+def _sufficient(points: Array, a: float) -> float:
+    """½ log(λ_min(R) / ‖R∘E‖_∞); see `ShiftThreshold`."""
+    from scipy.spatial.distance import cdist
+
+    squared = a * cdist(points, points, "sqeuclidean")
+    gaussian = _least(np.exp(-squared), (points.shape[1] + 4) * EPS * points.shape[0])
+    if not gaussian.positive:
+        return -np.inf
+    exponents = 2.0 * a * points @ points.T - squared
+    highest = float(exponents.max())
+    rows = highest + float(np.log(np.exp(exponents - highest).sum(axis=1).max()))
+    # The logarithms are good to far more than nine digits of themselves.
+    slack = 1e-9 * (1.0 + abs(highest))
+    return 0.5 * (float(np.log(gaussian.value - gaussian.rounding)) - rows) - slack
+
+
+def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Neighbours, up to `_RESOLUTION`: something holds at the first, and not at the second."""
+    while high - low > _RESOLUTION:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return float(low), float(high)
+
+
+def _inner(x: Array, z: Array) -> Fraction:
+    """⟨x, z⟩ without rounding."""
+    return sum((Fraction(p) * Fraction(q) for p, q in zip(x, z, strict=True)), Fraction(0))
+
+
+def _levels(points: Array, a: float, r: float, error: float) -> tuple[float, float]:
+    """Least and largest a‖x_i‖² + r; those within rounding of zero in rational arithmetic."""
+    levels = a * np.sum(points**2, axis=1) + r
+    for i in np.flatnonzero(np.abs(levels) <= error):
+        levels[i] = float(Fraction(a) * _inner(points[i], points[i]) + Fraction(r))
+    return float(levels.min()), float(levels.max())
+
+
+def _closest_pair(points: Array, y: Array, u: Array, a: float, error: float) -> ClosestPair:
+    """The pair of opposite classes with the least bound on K_ii + K_jj - 2K_ij."""
+    from scipy.spatial.distance import cdist
+
+    positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    sign = 1.0 if u.max() <= -u.min() else -1.0
+    S = sign * _one_plus_tanh(sign * u)
+    crossed, norms = S[np.ix_(positive, negative)], np.diag(S)
+    squared = norms[positive][:, None] + norms[negative][None, :] - 2.0 * crossed
+    sizes = np.abs(norms[positive])[:, None] + np.abs(norms[negative]) + 2.0 * np.abs(crossed)
+    # What underflows to 0 had a sign.
+    rounding = (4.0 * error + 12.0 * EPS) * sizes + 16.0 * float(np.finfo(float).tiny)
+    equal = cdist(points[positive], points[negative], "chebyshev") == 0.0
+    if a == 0:
+        equal[:] = True
+    squared[equal] = rounding[equal] = 0.0
+    p, q = np.unravel_index(int(np.argmin(squared + rounding)), squared.shape)
+    return ClosestPair(
+        int(positive[p]), int(negative[q]), float(squared[p, q]), float(rounding[p, q])
+    )
+
+
+def _pair_of_theorem_7(
+    points: Array, y: Array, inner: Array, a: float, r: float
+) -> tuple[int, int] | None:
+    if a >= 0 or r > 0:
+        return None
+    positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    norms = np.diag(inner)
+    smaller = np.minimum(norms[positive][:, None], norms[negative][None, :])
+    room = smaller - inner[np.ix_(positive, negative)]
+    p, q = np.unravel_index(int(np.argmax(room)), room.shape)
+    i, j = int(positive[p]), int(negative[q])
+    x, z = points[i], points[j]
+    return (i, j) if _inner(x, z) <= min(_inner(x, x), _inner(z, z)) else None
+
+
+def _separated(y: Array, u: Array, error: float) -> bool:
+    """Whether u is larger within each class, the diagonal included, than across, beyond rounding.
+
+    Then K_ij + Δ > 0 within and < 0 across for some Δ, so that Q + Δyyᵀ > 0 entry by entry and
+    ½αᵀ(Q + Δyyᵀ)α - eᵀα is bounded for α ≥ 0.
+    """
+    same = y[:, None] == y[None, :]
+    return float(u[same].min() - u[~same].max()) > 2.0 * error
+
+
+def _in_both_classes(points: Array, y: Array) -> bool:
+    """Whether a point occurs with both labels."""
+    apart = sum(np.unique(points[y == sign], axis=0).shape[0] for sign in (1.0, -1.0))
+    return apart > np.unique(points, axis=0).shape[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """One SVM: optimal objective, decision values, whether b is unique, KKT residual."""
+
+    objective: float
+    decisions: Array
+    unique: bool
+    residual: float
+
+
+def _train(kernel: Pairs, points: Array, y: ArrayLike, at: Array, C: float) -> _Trained:
+    """The SVM with a kernel of ⟨x, z⟩ and ‖x - z‖² on the points, evaluated at others."""
+    from scipy.spatial.distance import cdist
+
+    with np.errstate(over="ignore"):
+        rows = kernel(at @ points.T, cdist(at, points, "sqeuclidean"))
+        K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
+    result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=_TOL)
+    alpha = result.values["alpha"]
+    unique = bool(np.any((alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)))
+    decisions = result.classifier.decision_function(rows)
+    return _Trained(result.objective, decisions, unique, result.residual)
+
+
+def _row(
+    limit: str, kernel: str, parameter: float, C: float, unit: float, near: _Trained, end: _Trained
+) -> LimitRow:
+    objective = abs(near.objective - end.objective)
+    decision = float(np.max(np.abs(near.decisions - end.decisions)))
+    return LimitRow(limit, kernel, parameter, C, float(unit), objective, decision)
+
+
+def _normalised(a: float, r: float) -> Pairs:
+    """(1 + tanh(as + r))/(1 + tanh r), the kernel of (16)."""
+    end = _log_half(np.array(r))
+    return lambda s, _: np.exp(_log_half(a * s + r) - end)
+
+
+def _grown(a: float) -> Pairs:
+    """(e^(2as) - 1)/(2a): e^(2as) in the units of ᾱ = 2aα̃, less a constant."""
+    return lambda s, _: np.expm1(2.0 * a * s) / (2.0 * a)
+
+
+def _gaussian(a: float) -> Pairs:
+    """(e^(-a‖x - z‖²) - 1)/(2a): the RBF kernel in the units of ᾱ = 2aα̃, less a constant."""
+    return lambda _, squared: np.expm1(-a * squared) / (2.0 * a)
+
+
+def _check_numbers(argument: str, values: Sequence[float], low: float, high: float) -> None:
+    """Raise `ParameterError` unless all values are numbers from low to high."""
+    for value in values:
+        number = isinstance(value, int | float | np.integer | np.floating)
+        if isinstance(value, bool) or not number or not low <= value <= high:
+            raise ParameterError(argument, f"numbers from {low:g} to {high:g}", repr(value))

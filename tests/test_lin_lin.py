@@ -1,0 +1,472 @@
+"""Lin & Lin (2003): every worked example, counterexample and checkable statement, by number.
+
+Numbers are derived in the comments. Where the printed text slips, the comment says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from bruteforce import stationary_points
+from cases import LIN_LIN
+from indefinite_opt.sigmoid import NormalisedSigmoid, analyse_sigmoid, shift_threshold
+from indefinite_opt.solvers import get as get_solver
+from indefinite_opt.structure import BoxLineQP
+
+INF = np.inf
+EXAMPLE = np.array(LIN_LIN)
+EXAMPLE_Y = np.array([1, 1, -1])
+
+
+def points(n: int = 12, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    return generator.standard_normal((n, 2)) + 0.5 * y[:, None], y
+
+
+def sigmoid(a: float, r: float, n: int = 12, seed: int = 0) -> iopt.KernelProblem:
+    return iopt.KernelProblem.from_data(*points(n, seed), "sigmoid", a=a, r=r)
+
+
+# Section 2: the dual (2) and the problem (5) of separability.
+
+
+def feasible_for_5(problem: iopt.KernelProblem, result: iopt.Result) -> None:
+    """Qα + by ≥ e - ξ with b the offset and ξ the upper multipliers, ξ_i > 0 only where α_i = C."""
+    alpha, b = result.values["alpha"], result.classifier.offset
+    xi = result.multipliers["upper"]
+    assert np.min(problem.Q @ alpha + b * problem.y - (1 - xi)) > -1e-6
+    assert np.min(xi) >= 0
+    assert np.max(xi[alpha < result.formulation.C * (1 - 1e-6)], initial=0.0) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("a", "r"), [(1.0, 1.0), (0.5, -1.0), (-1.0, 0.5)])
+def test_theorem_1_a_stationary_point_of_2_is_feasible_for_5(a, r, seed) -> None:
+    problem = sigmoid(a, r, seed=seed)
+    assert not problem.is_psd
+    feasible_for_5(problem, iopt.solve(problem, iopt.SVMDual(C=2.0), "smo", tol=1e-9))
+
+
+def test_theorem_2_a_stationary_point_of_6_separates_and_is_one_of_2_for_large_c() -> None:
+    """α̂ = (⅔, 0, ⅔) of the example: ξ = 0 in (5); stationary for (2) from C = ⅔ on."""
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    alpha = np.array([2 / 3, 0.0, 2 / 3])
+    # Qα = (4/3 - ... ): K(y∘α) = (⅔ + ⅔, 4/3 + ⅔, -⅔) = (4/3, 2, -⅔); b = y_i - f₀ = -1/3 on
+    # the free points 1 and 3: margins 4/3 - 1/3 = 1, 2 - 1/3 = 5/3, ⅔ + 1/3 = 1.
+    margins = problem.Q @ alpha - EXAMPLE_Y / 3
+    np.testing.assert_allclose(margins, [1, 5 / 3, 1], atol=1e-15)
+    for C in (2 / 3, 1.0, 10.0, INF):
+        assert iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": alpha}).claim == iopt.Claim.LOCAL
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+def test_an_unbounded_6_holds_a_weight_of_every_global_minimum_at_c(C: float) -> None:
+    """K₁₁ + K₂₂ - 2K₁₂ = -2 < 0 for opposite classes; all stationary points are enumerated."""
+    K = np.array([[1.0, 2.0, 0.3], [2.0, 1.0, 0.1], [0.3, 0.1, 1.0]])
+    problem = iopt.KernelProblem(K, [1, -1, 1])
+    found = stationary_points(problem.Q, -np.ones(3), C, problem.y[None, :], np.zeros(1))
+    best, value = min(found, key=lambda pair: pair[1])
+    assert best.max() == pytest.approx(C, rel=1e-12)
+    assert iopt.solve(problem, iopt.SVMDual(C=C)).objective == pytest.approx(-value, rel=1e-7)
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+        iopt.solve(problem, iopt.SVMDual(C=INF))
+
+
+def problem_5(problem: iopt.KernelProblem, C: float) -> tuple[float, np.ndarray]:
+    """(5) by a conic solver, for positive semidefinite K."""
+    alpha, b, xi = cp.Variable(problem.n), cp.Variable(), cp.Variable(problem.n, nonneg=True)
+    objective = 0.5 * cp.quad_form(alpha, cp.psd_wrap(problem.Q)) + C * cp.sum(xi)
+    program = cp.Problem(cp.Minimize(objective), [problem.Q @ alpha + b * problem.y >= 1 - xi])
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return float(program.value), alpha.value
+
+
+def test_for_pd_kernels_2_and_5_have_the_same_solution() -> None:
+    problem = iopt.KernelProblem.from_data(*points(10), "gaussian", gamma=0.5)
+    dual = iopt.solve(problem, iopt.SVMDual(C=2.0), tol=1e-10)
+    value, alpha = problem_5(problem, 2.0)
+    assert value == pytest.approx(dual.objective, rel=1e-7)
+    np.testing.assert_allclose(alpha, dual.values["alpha"], atol=1e-4)
+
+
+def test_for_psd_kernels_a_solution_of_5_need_not_solve_2() -> None:
+    """K = xxᵀ, x = (1, -1, 0), y∘x = (1, 1, 0): Q has the null vectors (1, -1, 0) and (0, 0, 1).
+
+    A solution of (2) plus (-2, 2, 7) has the same Qα, so that it solves (5), but is not even
+    feasible for (2).
+    """
+    x = np.array([1.0, -1.0, 0.0])
+    problem = iopt.KernelProblem(np.outer(x, x), [1, -1, 1])
+    C = 0.9
+    dual = iopt.solve(problem, iopt.SVMDual(C=C), tol=1e-10)
+    value, _ = problem_5(problem, C)
+    assert dual.objective == pytest.approx(value, rel=1e-7)
+    alpha = dual.values["alpha"]
+    other = alpha + np.array([-2.0, 2.0, 7.0])
+    np.testing.assert_allclose(problem.Q @ other, problem.Q @ alpha, atol=1e-12)
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": other})
+    assert certificate.claim == iopt.Claim.NONE
+
+
+# Theorem 3 and its counterexamples.
+
+
+def test_theorem_3_a_cpd_kernel_is_pd_after_a_shift_and_6_is_attained() -> None:
+    """K + eeᵀ is PD; (8) with Δ = 1 and 5 is the same problem with the same unique solution."""
+    X, y = points(8)
+    r = shift_threshold(X, 0.5).proved - 0.5
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.5, r=r)
+    assert not problem.is_psd
+    assert problem.is_conditionally_psd
+    first = iopt.solve(problem, iopt.SVMDual(C=INF), tol=1e-9)
+    assert first.certificate.claim == iopt.Claim.GLOBAL
+    for delta in (1.0, 5.0):
+        shifted = iopt.KernelProblem(problem.K + delta, y)
+        assert np.linalg.eigvalsh(problem.K + delta)[0] > 0
+        second = iopt.solve(shifted, iopt.SVMDual(C=INF), tol=1e-9)
+        assert second.objective == pytest.approx(first.objective, rel=1e-6)
+        size = first.values["alpha"].max()
+        np.testing.assert_allclose(
+            second.values["alpha"] / size, first.values["alpha"] / size, atol=1e-4
+        )
+
+
+def test_the_example_of_section_2_has_the_eigenvalues_derived_here() -> None:
+    """(1, -1, 0) has -1. On (1, 1, 0)/√2 and e₃: (3, -√2; -√2, 0), λ² - 3λ - 2 = 0."""
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    expected = [-1.0, (3 - np.sqrt(17)) / 2, (3 + np.sqrt(17)) / 2]
+    np.testing.assert_allclose(problem.spectrum.values, expected, atol=1e-14)
+    assert problem.spectrum.inertia == (1, 2, 0)
+
+
+def test_the_example_is_not_cpd() -> None:
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    v = np.array([1.0, -1.0, 0.0])
+    assert v @ EXAMPLE @ v == -2.0
+    assert not problem.is_conditionally_psd
+    assert not problem.is_psd
+
+
+def test_the_objective_of_the_example_is_the_printed_one() -> None:
+    """½[3(α₁ - ⅔)² + 3(α₂ - ⅔)² + 8α₁α₂ - 8/3] on α₃ = α₁ + α₂, at least -4/3."""
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    qp = iopt.SVMDual(C=INF).structure(problem)
+    for p, q in np.random.default_rng(0).exponential(size=(20, 2)):
+        printed = 0.5 * (3 * (p - 2 / 3) ** 2 + 3 * (q - 2 / 3) ** 2 + 8 * p * q - 8 / 3)
+        assert qp.value(np.array([p, q, p + q])) == pytest.approx(printed, abs=1e-12)
+        assert printed >= -4 / 3
+
+
+def test_the_example_has_two_local_optima_and_a_saddle() -> None:
+    """On α₃ = α₁ + α₂ the gradient is (3α₁ + 4α₂ - 2, 4α₁ + 3α₂ - 2).
+
+    α₂ = 0: α₁ = ⅔, F = -⅔, and the other way round; both positive: α₁ = α₂ = 2/7,
+    F = ½[6(8/21)² + 32/49 - 8/3] = -4/7, a saddle, as (1, -1) has curvature 3 + 3 - 8 < 0.
+    """
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    found = stationary_points(problem.Q, -np.ones(3), 100.0, problem.y[None, :], np.zeros(1))
+    finite = sorted(tuple(np.round(x, 12)) for x, _ in found)
+    expected = [(0, 2 / 3, 2 / 3), (2 / 7, 2 / 7, 4 / 7), (2 / 3, 0, 2 / 3)]
+    np.testing.assert_allclose(finite, expected, atol=1e-11)
+    claims = {
+        (2 / 3, 0, 2 / 3): (iopt.Claim.LOCAL, 2 / 3),
+        (0, 2 / 3, 2 / 3): (iopt.Claim.LOCAL, 2 / 3),
+        (2 / 7, 2 / 7, 4 / 7): (iopt.Claim.STATIONARY, 4 / 7),
+    }
+    for alpha, (claim, objective) in claims.items():
+        certificate = iopt.verify(problem, iopt.SVMDual(C=INF), {"alpha": alpha})
+        assert certificate.claim == claim
+        assert certificate.objective == pytest.approx(objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_start_ends_at_an_optimum_of_the_example(seed: int) -> None:
+    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
+    start = np.random.default_rng(seed).exponential(size=3)
+    result = iopt.solve(problem, iopt.SVMDual(C=INF), "smo", start=start)
+    assert result.objective == pytest.approx(2 / 3, rel=1e-8)
+
+
+@pytest.mark.parametrize("delta", [0.5, 1.0, 10.0, 1000.0])
+def test_no_shift_makes_diag_1_minus_1_psd(delta: float) -> None:
+    """CPSD, as α₁ + α₂ = 0 gives αᵀKα = 0; K + Δeeᵀ has the eigenvalues Δ ± √(Δ² + 1)."""
+    K = np.diag([1.0, -1.0])
+    problem = iopt.KernelProblem(K, [1, -1])
+    assert problem.is_conditionally_psd
+    assert not problem.is_psd
+    root = np.sqrt(delta**2 + 1)
+    np.testing.assert_allclose(
+        np.linalg.eigvalsh(K + delta), [-1 / (delta + root), delta + root], rtol=1e-9
+    )
+    assert not iopt.KernelProblem(K + delta, [1, -1]).is_psd
+
+
+@pytest.mark.parametrize("K", [np.zeros((2, 2)), np.diag([1.0, -1.0])])
+def test_psd_and_cpsd_do_not_keep_6_bounded(K: np.ndarray) -> None:
+    """Both have K₁₁ + K₂₂ - 2K₁₂ = 0, and the objective 2Δ at (Δ, Δ)."""
+    problem = iopt.KernelProblem(K, [1, -1])
+    assert problem.is_conditionally_psd
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+        iopt.solve(problem, iopt.SVMDual(C=INF))
+    for C in (1.0, 100.0):
+        assert iopt.solve(problem, iopt.SVMDual(C=C)).objective == pytest.approx(2 * C)
+
+
+# Section 3.
+
+
+@pytest.mark.parametrize("delta", [-1.5, 0.3, 2.0])
+def test_lemma_1(delta: float) -> None:
+    """(1 + tanh(x + δ))/(1 + tanh x) → e^{2δ}; with a⟨x, z⟩ = δ it is the kernel of (16)."""
+    for r, accuracy in ((-2.0, 2.0), (-4.0, 0.05), (-20.0, 1e-14)):
+        value = NormalisedSigmoid(a=1.0, r=r)([[1.0]], [[delta]])[0, 0]
+        # Exactly e^{2δ}(1 + t)/(1 + te^{2δ}) with t = e^{2r}.
+        t = np.exp(2 * r)
+        assert value == pytest.approx(
+            np.exp(2 * delta) * (1 + t) / (1 + t * np.exp(2 * delta)), rel=1e-14
+        )
+        assert abs(value / np.exp(2 * delta) - 1) <= accuracy
+
+
+def test_theorem_4_makes_6_solvable() -> None:
+    X, y = points(8)
+    threshold = shift_threshold(X, 0.5)
+    for r in (threshold.proved, threshold.proved - 1):
+        K = np.tanh(0.5 * X @ X.T + r)
+        assert np.linalg.eigvalsh(K + 1)[0] > 0
+        assert iopt.KernelProblem(K, y).is_conditionally_psd
+        assert analyse_sigmoid(X, y, 0.5, r).bounded is True
+    assert np.linalg.eigvalsh(np.tanh(0.5 * X @ X.T + threshold.refuted + 0.1) + 1)[0] < 0
+
+
+def test_theorem_5_along_its_pair() -> None:
+    """F(Δ, Δ) = ½Δ²(K₁₁ + K₂₂ - 2K₁₂) - 2Δ (the proof prints it without ½)."""
+    X, y = np.array([[1.0], [2.0], [-1.0]]), [1, -1, -1]
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=1.0, r=1.0)
+    pair = np.tanh(2) + np.tanh(5) - 2 * np.tanh(3)
+    assert pair < 0
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+        iopt.SVMDual(C=INF).structure(problem)
+    qp = BoxLineQP(problem, 1.0, -1.0, INF, lines=1)
+    for delta in (1.0, 10.0, 1e4):
+        value = qp.value(np.array([delta, delta, 0.0]))
+        assert value == pytest.approx(0.5 * delta**2 * pair - 2 * delta, rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "r"), [(-0.5, 8.0), (-1.0, -0.5), (-1.0, 0.0)])
+def test_theorems_6_and_7_refuse_c_inf(a: float, r: float) -> None:
+    """a < 0: far beyond r̄ in the first, ⟨x_i, x_j⟩ ≤ min(‖x_i‖², ‖x_j‖²) in the others."""
+    X, y = points(8)
+    analysis = analyse_sigmoid(X, y, a, r)
+    assert analysis.theorem_6 == (r == 8.0)
+    assert (analysis.theorem_7 is not None) == (r <= 0.0)
+    assert analysis.bounded is False
+    with pytest.raises(iopt.UnboundedProblem):
+        iopt.solve(iopt.KernelProblem.from_data(X, y, "sigmoid", a=a, r=r), iopt.SVMDual(C=INF))
+
+
+# Section 4: Theorems 8 and 9 are in test_sigmoid.py.
+
+
+def test_15_scales_the_problem() -> None:
+    """½αᵀQα - eᵀα = (½α̃ᵀ(Q + yyᵀ)/θ α̃ - eᵀα̃)/θ for yᵀα = 0, α̃ = θα, θ = 1 + tanh r."""
+    X, y = points(8)
+    plain = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.4, r=-1.5)
+    scaled = iopt.KernelProblem.from_data(X, y, NormalisedSigmoid(0.4, -1.5))
+    theta = 1 + np.tanh(-1.5)
+    alpha = iopt.SVMDual(C=3.0).structure(plain).random_start(np.random.default_rng(0))
+    first = iopt.SVMDual(C=3.0).structure(plain).value(alpha)
+    second = iopt.SVMDual(C=3.0 * theta).structure(scaled).value(theta * alpha)
+    assert theta * first == pytest.approx(second, rel=1e-12)
+
+
+# Section 5: without the linear constraint.
+
+
+@pytest.mark.parametrize("value", [-1e-9, -2.0])
+def test_theorem_10(value: float) -> None:
+    """One K_ii < 0: F(Δe_i) = ½Δ²K_ii - Δ → -∞."""
+    K = np.diag([1.0, value, 2.0])
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 10"):
+        iopt.solve(iopt.KernelProblem(K, [1, -1, 1]), iopt.SVMDual(C=INF, bias=False))
+
+
+def test_theorem_10_for_the_sigmoid() -> None:
+    """min a‖x‖² + r < 0: (19) is unbounded though (6) is not."""
+    X, y = points(8)
+    r = shift_threshold(X, 0.5).proved - 0.5
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.5, r=r)
+    assert analyse_sigmoid(X, y, 0.5, r).theorem_10
+    assert np.isfinite(iopt.solve(problem, iopt.SVMDual(C=INF)).objective)
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 10"):
+        iopt.solve(problem, iopt.SVMDual(C=INF, bias=False))
+
+
+CONVEX_19 = iopt.KernelProblem.from_data(*points(8, seed=3), "gaussian", gamma=1.0)
+NONCONVEX_19 = sigmoid(1.0, 0.5, n=7, seed=1)
+
+
+def solvers_of_19(problem: iopt.KernelProblem) -> list[str]:
+    """The solvers that take the problem: those for convex ones only if it is."""
+    convex_only = () if problem.is_psd else ("clarabel", "highs", "osqp", "scs")
+    names = iopt.solvers(iopt.SVMDual(bias=False))
+    there = [name for name in names if get_solver(name).unavailable() is None]
+    return [name for name in there if name not in convex_only]
+
+
+@pytest.mark.filterwarnings("ignore:.*may be inaccurate")
+@pytest.mark.parametrize("solver", solvers_of_19(CONVEX_19))
+@pytest.mark.parametrize("C", [0.6, INF])
+def test_19_with_a_pd_kernel_is_unique_whatever_solves_it(solver: str, C: float) -> None:
+    """For PD K there is one stationary point, attained for C = ∞, too; both found independently."""
+    alpha = optimum_of_19(C)
+    value = 0.5 * alpha @ CONVEX_19.Q @ alpha - alpha.sum()
+    formulation = iopt.SVMDual(C=C, bias=False)
+    result = iopt.solve(CONVEX_19, formulation, solver)
+    assert result.objective == pytest.approx(-value, rel=1e-5)
+    np.testing.assert_allclose(result.values["alpha"], alpha, atol=2e-3)
+    assert result.classifier.offset == 0.0
+
+
+@functools.cache
+def optimum_of_19(C: float) -> np.ndarray:
+    """All active sets enumerated; for C = ∞ nonnegative least squares, Q = LLᵀ, Lᵀα ≈ L⁻¹e."""
+    if C < INF:
+        found = stationary_points(CONVEX_19.Q, -np.ones(8), C, np.zeros((0, 8)), np.zeros(0))
+        assert len(found) == 1
+        return found[0][0]
+    from scipy.optimize import nnls
+
+    L = np.linalg.cholesky(CONVEX_19.Q)
+    return nnls(L.T, np.linalg.solve(L, np.ones(8)))[0]
+
+
+@functools.cache
+def stationary_points_of_19() -> list[tuple[np.ndarray, float]]:
+    return stationary_points(NONCONVEX_19.Q, -np.ones(7), 2.0, np.zeros((0, 7)), np.zeros(0))
+
+
+@pytest.mark.parametrize("solver", solvers_of_19(NONCONVEX_19))
+def test_19_with_an_indefinite_kernel_ends_at_an_enumerated_stationary_point(solver: str) -> None:
+    found = stationary_points_of_19()
+    result = iopt.solve(NONCONVEX_19, iopt.SVMDual(C=2.0, bias=False), solver)
+    distances = [np.abs(result.values["alpha"] - x).max() for x, _ in found]
+    assert min(distances) < 1e-4
+    assert result.certificate.claim >= iopt.Claim.STATIONARY
+    if solver == "multistart":
+        assert result.objective == pytest.approx(-min(value for _, value in found), rel=1e-6)
+
+
+def test_19_and_2_differ_where_k_is_cpd_only() -> None:
+    """diag(1, -1): with the line 2a → α = (C, C), 2C; without it α = (1, C), ½ + C + ½C²."""
+    problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
+    assert iopt.solve(problem, iopt.SVMDual(C=3.0)).objective == pytest.approx(6.0)
+    without = iopt.solve(problem, iopt.SVMDual(C=3.0, bias=False))
+    assert without.objective == pytest.approx(8.0)
+    np.testing.assert_allclose(without.values["alpha"], [1, 3], atol=1e-6)
+
+
+# Section 6: SMO for kernels that are not PSD.
+
+
+def pair_of(alpha, gradient, y, C):
+    """The maximal violating pair (22), and its violation."""
+    signed = -y * gradient
+    up = np.where(y > 0, alpha < C, alpha > 0)
+    low = np.where(y > 0, alpha > 0, alpha < C)
+    i = int(np.argmax(np.where(up, signed, -INF)))
+    j = int(np.argmin(np.where(low, signed, INF)))
+    return i, j, signed[i] - signed[j]
+
+
+def paper_smo(K, y, C, tol=1e-9, steps=100_000):
+    """Section 6.2 as printed: pairs (22), steps (27); yields every iterate."""
+    alpha, Q = np.zeros(y.size), K * np.outer(y, y)
+    yield alpha.copy()
+    for _ in range(steps):
+        i, j, violation = pair_of(alpha, Q @ alpha - 1, y, C)
+        if violation <= tol:
+            return
+        room_i = C - alpha[i] if y[i] > 0 else alpha[i]
+        room_j = alpha[j] if y[j] > 0 else C - alpha[j]
+        room = min(room_i, room_j)  # -L of (24b)
+        curvature = K[i, i] - 2 * K[i, j] + K[j, j]
+        step = min(violation / curvature, room) if curvature > 0 else room
+        alpha[i] += y[i] * step
+        alpha[j] -= y[j] * step
+        alpha = np.clip(alpha, 0.0, C)
+        yield alpha.copy()
+    raise AssertionError("no convergence")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lemma_3_and_theorem_11_on_an_indefinite_kernel(seed: int) -> None:
+    """F falls by σ/2‖Δα‖² and more, σ the least |K_tt + K_rr - 2K_tr|/2 as no pair has 0.
+
+    (30) names 2/C, too, for pairs of curvature 0, of which there are none here. The end is
+    stationary for the package, which from there goes no lower than down to another local optimum.
+    """
+    problem = sigmoid(1.0, 0.5, n=14, seed=seed)
+    K, y, C = problem.K, problem.y, 3.0
+    curvatures = problem.squared_distances[~np.eye(14, dtype=bool)]
+    assert curvatures.min() < 0
+    sigma = np.abs(curvatures).min() / 2
+    qp = iopt.SVMDual(C=C).structure(problem)
+    iterates = list(paper_smo(K, y, C))
+    for before, after in itertools.pairwise(iterates):
+        decrease = qp.value(before) - qp.value(after)
+        assert decrease >= 0.5 * sigma * np.sum((after - before) ** 2) - 1e-12
+        assert decrease > -1e-12
+    end = iterates[-1]
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": end}, tol=1e-7)
+    assert certificate.claim >= iopt.Claim.STATIONARY
+    package = iopt.solve(problem, iopt.SVMDual(C=C), "smo", start=end)
+    assert package.objective >= -qp.value(end) - 1e-9
+
+
+def test_the_unmodified_step_would_never_move() -> None:
+    """K = (0, 1; 1, 0), y = (1, -1), α = 0: K₁₁ - 2K₁₂ + K₂₂ = -2, (25) = -2/-2 = +1 > 0 = H.
+
+    (27) takes L = -C: α = (C, C), of objective 2C + C².
+    """
+    K, y, C = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -1.0]), 4.0
+    iterates = list(paper_smo(K, y, C))
+    np.testing.assert_array_equal(iterates, [[0, 0], [C, C]])
+    problem = iopt.KernelProblem(K, y)
+    result = iopt.solve(problem, iopt.SVMDual(C=C), "smo")
+    np.testing.assert_array_equal(result.values["alpha"], [C, C])
+    assert result.objective == pytest.approx(2 * C + C * C)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_package_descends_on_an_indefinite_kernel(seed: int) -> None:
+    problem = sigmoid(1.0, 0.5, n=60, seed=seed)
+    assert not problem.is_conditionally_psd
+    result = iopt.solve(problem, iopt.SVMDual(C=5.0), "smo")
+    assert np.all(np.diff(result.trace.objective) >= -1e-9)  # maximised
+    assert result.certificate.claim >= iopt.Claim.STATIONARY
+    _, _, violation = pair_of(
+        np.where(result.values["alpha"] > 5.0 * (1 - 1e-6), 5.0, result.values["alpha"]),
+        problem.Q @ result.values["alpha"] - 1, problem.y, 5.0,
+    )  # fmt: skip
+    assert violation <= 1e-5
+
+
+def test_a_cpd_kernel_has_one_end_from_every_start() -> None:
+    """Section 6.2, Figure 5: for r < -0.5 several random starts changed nothing."""
+    X, y = points(12)
+    r = shift_threshold(X, 0.3).proved - 0.2
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.3, r=r)
+    generator = np.random.default_rng(0)
+    ends = [
+        iopt.solve(problem, iopt.SVMDual(C=50.0), "smo", start=50 * generator.random(12)).objective
+        for _ in range(5)
+    ]
+    np.testing.assert_allclose(ends, ends[0], rtol=1e-6)

@@ -1,0 +1,372 @@
+"""Kernel logistic regression against closed forms, cvxpy and scikit-learn; its bound and limits."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.formulations.kernel_logistic import KernelLogistic
+from indefinite_opt.logistic import LogisticProgram, best_offset
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("newton-cg", "cg")
+KERNELS = ("sigmoid", "l1-gaussian", "noise")
+
+
+def problem_of(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
+    """A kernel by name, or a random symmetric matrix with half of its eigenvalues negative."""
+    if kernel != "noise":
+        return random_problem(kernel, n, seed)
+    generator = np.random.default_rng(seed)
+    K = generator.standard_normal((n, n))
+    return iopt.KernelProblem(K + K.T, np.where(generator.uniform(size=n) > 0.4, 1, -1))
+
+
+def objective(problem: iopt.KernelProblem, C: float, alpha: Array, b: float) -> float:
+    """(33) as printed."""
+    xi = -problem.y * (problem.K @ alpha + b)
+    return 0.5 * float(np.sum(alpha**2)) + C * float(np.sum(np.log(1.0 + np.exp(xi))))
+
+
+# ----------------------------------------------------------------------------- known optima
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_zero_kernel(solver: str) -> None:
+    """α = 0, and e^b = n₊/n₋ is the odds of the classes."""
+    problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
+    result = iopt.solve(problem, KernelLogistic(C=2.0), solver=solver, tol=1e-10)
+    np.testing.assert_array_equal(result.values["alpha"], 0.0)
+    assert result.values["b"] == pytest.approx(np.log(3 / 2), abs=1e-14)
+    expected = 2.0 * (3.0 * np.log(5 / 3) + 2.0 * np.log(5 / 2))
+    assert result.objective == pytest.approx(expected, rel=1e-14)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_points(solver: str) -> None:
+    """α = (a, -a), margins 2a: a² + 2C log(1 + e^{-2a}), a(1 + e^{2a}) = 2C; a = 1 here."""
+    C = 0.5 * (1.0 + np.exp(2.0))
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    result = iopt.solve(problem, KernelLogistic(C=C), solver=solver, tol=1e-9)
+    np.testing.assert_allclose(result.values["alpha"], [1.0, -1.0], atol=1e-8)
+    assert result.values["b"] == pytest.approx(0.0, abs=1e-8)
+    assert result.objective == pytest.approx(1.0 + 2.0 * C * np.log1p(np.exp(-2.0)), rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gap_below_1e8(kernel: str, C: float, solver: str) -> None:
+    result = iopt.solve(problem_of(kernel), KernelLogistic(C=C), solver=solver, tol=1e-8)
+    certificate = result.certificate
+    assert result.status is iopt.Status.SOLVED
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.gap <= 1e-8 * result.objective
+    assert certificate.stationarity <= 1e-8
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_clarabel_agrees(kernel: str) -> None:
+    problem, formulation = problem_of(kernel), KernelLogistic(C=3.0)
+    program = formulation.declare(problem)
+    model = program.cvxpy()
+    assert model.is_dcp()
+    model.solve(solver="CLARABEL")
+    result = iopt.solve(problem, formulation, tol=1e-9)
+    assert result.objective == pytest.approx(model.value, rel=1e-7)
+    for name, variable in program.variables.items():
+        # Clarabel's gap is 1e-8 relative, and ½‖α - α*‖² is at most the gap.
+        np.testing.assert_allclose(result.values[name], variable.value, atol=2e-3, err_msg=name)
+    values = {name: variable.value for name, variable in program.variables.items()}
+    assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scikit_learn_agrees(kernel: str) -> None:
+    """Its penalty is ½‖w‖² as well: (33) is plain logistic regression on the columns of K."""
+    from sklearn.linear_model import LogisticRegression
+
+    problem = problem_of(kernel)
+    result = iopt.solve(problem, KernelLogistic(C=0.5), tol=1e-10)
+    model = LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(problem.K, problem.y)
+    np.testing.assert_allclose(result.values["alpha"], model.coef_[0], atol=1e-6)
+    assert result.values["b"] == pytest.approx(model.intercept_[0], abs=1e-6)
+    np.testing.assert_allclose(
+        result.classifier.decision_function(problem.K),
+        model.decision_function(problem.K),
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_separable_data_and_a_large_price(solver: str) -> None:
+    """All margins grow as log C: nothing overflows, and the gap is relative to a small optimum."""
+    X = np.concatenate([np.linspace(1.0, 2.0, 10), np.linspace(-2.0, -1.0, 10)])
+    problem = iopt.KernelProblem(np.outer(X, X), np.sign(X))
+    result = iopt.solve(problem, KernelLogistic(C=1e8), solver=solver, tol=1e-7)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    margins = problem.y * result.classifier.decision_function(problem.K)
+    assert margins.min() > 5.0
+    assert result.objective < 20.0
+
+
+def test_scale_of_the_kernel() -> None:
+    """(sK, C) with α/s has the objective ½‖α‖²/s² + ...: K/s and s²C are the same problem."""
+    problem, s = problem_of("sigmoid"), 1e4
+    scaled = iopt.KernelProblem(problem.K * s, problem.y)
+    one = iopt.solve(problem, KernelLogistic(C=2.0), tol=1e-9)
+    other = iopt.solve(scaled, KernelLogistic(C=2.0 / s**2), tol=1e-9)
+    assert other.objective * s**2 == pytest.approx(one.objective, rel=1e-9)
+    np.testing.assert_allclose(other.values["alpha"] * s, one.values["alpha"], atol=1e-6)
+
+
+# ------------------------------------------------------------------------------- derivatives
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_value_and_gradient(kernel: str) -> None:
+    problem = problem_of(kernel, n=12)
+    program = LogisticProgram(problem, 2.0)
+    generator = np.random.default_rng(1)
+    alpha, b, h = 0.3 * generator.standard_normal(12), 0.4, 1e-6
+    values = {"alpha": alpha, "b": np.array(b)}
+    assert program.value(values) == pytest.approx(objective(problem, 2.0, alpha, b), rel=1e-13)
+    gradient = program.gradient(values)
+    for direction, slope in [(unit, gradient["alpha"][k]) for k, unit in enumerate(np.eye(12))]:
+        ends = [objective(problem, 2.0, alpha + t * direction, b) for t in (h, -h)]
+        assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(slope, rel=1e-6, abs=1e-6)
+    ends = [objective(problem, 2.0, alpha, b + t) for t in (h, -h)]
+    assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(gradient["b"], rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_second_derivatives_with_the_best_offset(kernel: str) -> None:
+    program = LogisticProgram(problem_of(kernel, n=12), 2.0)
+    generator = np.random.default_rng(2)
+    alpha, step, h = 0.3 * generator.standard_normal(12), generator.standard_normal(12), 1e-6
+    point = program.point(alpha)
+    ends = [program.point(alpha + t * step) for t in (h, -h)]
+    slope = (ends[0].value - ends[1].value) / (2 * h)
+    assert slope == pytest.approx(float(point.gradient @ step), rel=1e-6, abs=1e-6)
+    turned = (ends[0].gradient - ends[1].gradient) / (2 * h)
+    np.testing.assert_allclose(program.curvature_times(point, step), turned, rtol=1e-5, atol=1e-5)
+    derivatives = program.along(point, step)
+    at = program.point(alpha + 0.7 * step)
+    expected = (at.gradient @ step, step @ program.curvature_times(at, step))
+    np.testing.assert_allclose(derivatives(0.7), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_hessian_is_the_one_printed() -> None:
+    """Ĩ + C K̃ diag(p)(1 - p) K̃ᵀ in (α, b); the best offset takes the Schur complement of b."""
+    problem = problem_of("sigmoid", n=10)
+    program, alpha = LogisticProgram(problem, 2.0), np.full(10, 0.1)
+    point = program.point(alpha)
+    p = 1.0 / (1.0 + np.exp(-problem.y * (problem.K @ alpha + point.offset)))
+    wide = np.vstack([problem.K, np.ones(10)])
+    hessian = np.diag([1.0] * 10 + [0.0]) + 2.0 * (wide * (p * (1.0 - p))) @ wide.T
+    schur = hessian[:10, :10] - np.outer(hessian[:10, 10], hessian[10, :10]) / hessian[10, 10]
+    rows = [program.curvature_times(point, unit) for unit in np.eye(10)]
+    np.testing.assert_allclose(rows, schur, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e8])
+@pytest.mark.parametrize("plus", [1, 7, 14])
+def test_best_offset(size: float, plus: int) -> None:
+    """The shares of both classes have the same sum, which no other b does better."""
+    scores = size * np.random.default_rng(3).standard_normal(15)
+    y = np.where(np.arange(15) < plus, 1.0, -1.0)
+    b = best_offset(scores, y)
+    logs = -np.logaddexp(0.0, y * (scores + b))
+    totals = [np.logaddexp.reduce(logs[y == sign]) for sign in (1.0, -1.0)]
+    # A margin of 1e8 has a rounding of 1e-8, and so has the logarithm of its share.
+    assert totals[0] == pytest.approx(totals[1], abs=1e-14 * max(size, 10.0))
+    loss = np.logaddexp(0.0, -y * (scores + b)).sum()
+    for other in np.concatenate([-scores, b + np.array([-0.1, -1e-3, 1e-3, 0.1])]):
+        assert loss <= np.logaddexp(0.0, -y * (scores + other)).sum() * (1.0 + 1e-14)
+
+
+@pytest.mark.parametrize("margin", [1e3, 1e5])
+def test_best_offset_of_shares_that_underflow(margin: float) -> None:
+    """One point against two at the same distance: e^{-m-b} = 2e^{-m+b}."""
+    scores, y = np.array([margin, -margin, -margin]), np.array([1.0, -1.0, -1.0])
+    assert best_offset(scores, y) == pytest.approx(-0.5 * np.log(2.0), abs=1e-15 * margin)
+
+
+# -------------------------------------------------------------------------------- the bound
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 1e3, 1e150])
+def test_the_bound_holds_for_any_numbers(kernel: str, size: float) -> None:
+    problem, generator = problem_of(kernel), np.random.default_rng(4)
+    optimum = iopt.solve(problem, KernelLogistic(C=1.0), tol=1e-10).objective
+    program = LogisticProgram(problem, 1.0)
+    for _ in range(10):
+        values = {
+            "alpha": size * generator.standard_normal(problem.n),
+            "b": np.array(size * generator.standard_normal()),
+        }
+        bound = program.lower_bound(values, {})
+        assert 0.0 <= bound <= optimum
+        assert program.value(values) >= optimum
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rounding_does_not_lift_the_bound(kernel: str, C: float) -> None:
+    """The dual in extended precision, at shares whose sums are equal to 1e-18."""
+    problem = problem_of(kernel)
+    program = LogisticProgram(problem, C)
+    result = iopt.solve(problem, KernelLogistic(C=C), tol=1e-10)
+    point = program.point(result.values["alpha"])
+    t = point.shares.astype(np.longdouble)
+    plus, minus = t[problem.y > 0].sum(), t[problem.y < 0].sum()
+    t[problem.y > 0] *= min(1, minus / plus)
+    t[problem.y < 0] *= min(1, plus / minus)
+    w = problem.K.astype(np.longdouble) @ (problem.y * C * t)
+    entropy = -np.sum(t * np.log(t) + (1 - t) * np.log1p(-t))
+    dual = float(C * entropy - w @ w / 2)
+    assert point.bound <= dual
+    assert point.bound == pytest.approx(dual, rel=1e-9)
+
+
+def test_the_gap_is_half_the_squared_gradient() -> None:
+    program = LogisticProgram(problem_of("sigmoid"), 1.0)
+    right = iopt.solve(program.problem, KernelLogistic(), tol=1e-9)
+    point = program.point(0.98 * right.values["alpha"])
+    expected = 0.5 * float(point.gradient @ point.gradient)
+    # Both are differences of numbers around 30, less what rounding may have done to the bound.
+    assert expected <= point.gap <= expected + 1e-10
+
+
+# ------------------------------------------------------------------------------ wrong points
+
+
+@pytest.mark.parametrize("C", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
+    problem, formulation = problem_of(kernel), KernelLogistic(C=C)
+    right = iopt.solve(problem, formulation, tol=1e-9)
+    generator = np.random.default_rng(5)
+    alpha, b = right.values["alpha"], float(right.values["b"])
+    noise = generator.standard_normal(problem.n)
+    wrong = [(-alpha, b), (2.0 * alpha, b), (alpha, b + 1.0), (0.0 * alpha, b - 3.0)]
+    wrong += [(size * noise, b) for size in (1.0, 1e10, 1e150, 1e200, 1e300)]
+    wrong += [(alpha, 1e300), (alpha + 0.1 * float(np.abs(alpha).max()) * noise, b)]
+    for weights, offset in wrong:
+        certificate = iopt.verify(problem, formulation, {"alpha": weights, "b": offset})
+        if certificate.objective <= right.objective * (1.0 + 1.1e-6):
+            assert C == 1e-9  # the weights hardly matter, and -α is optimal to 1e-6, too
+        else:
+            assert certificate.claim is iopt.Claim.FEASIBLE, (weights, offset)
+    assert right.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_multipliers_that_are_none() -> None:
+    problem = problem_of("sigmoid")
+    result = iopt.solve(problem, KernelLogistic())
+    assert result.multipliers == {}
+    certificate = iopt.verify(problem, KernelLogistic(), result.values, {})
+    assert certificate.claim is iopt.Claim.GLOBAL
+    with pytest.raises(iopt.ProblemError):
+        iopt.verify(problem, KernelLogistic(), result.values, {"margin": 0.0})
+
+
+# ---------------------------------------------------------------------------- limits, traces
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_iteration_limit(solver: str) -> None:
+    result = iopt.solve(problem_of("noise"), KernelLogistic(C=10.0), solver=solver, max_iter=2)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.iterations == 2
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+    assert np.isfinite(result.certificate.bound)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_time_limit(solver: str) -> None:
+    problem = problem_of("noise", n=600)
+    began = time.perf_counter()
+    result = iopt.solve(problem, KernelLogistic(C=1e6), solver=solver, tol=1e-13, time_limit=0.05)
+    assert time.perf_counter() - began < 2.0
+    assert result.status is iopt.Status.TIME_LIMIT
+    assert result.objective <= LogisticProgram(problem, 1e6).start().value
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_unreachable_tolerance_is_told(solver: str) -> None:
+    result = iopt.solve(problem_of("noise"), KernelLogistic(C=10.0), solver=solver, tol=1e-16)
+    assert result.status is iopt.Status.INACCURATE
+    assert result.certificate.relative_gap < 1e-9
+    zero = iopt.KernelProblem(np.zeros((3, 3)), [1, 1, -1])
+    result = iopt.solve(zero, KernelLogistic(), solver=solver, tol=1e-16)
+    assert result.status is iopt.Status.INACCURATE
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_trace_and_callback(solver: str) -> None:
+    problem = problem_of("sigmoid")
+    trace = iopt.solve(problem, KernelLogistic(C=10.0), solver=solver).trace
+    assert np.all(np.diff(trace.bound) >= 0.0)
+    assert np.all(np.diff(trace.objective) <= 1e-12 * trace.objective[0])
+    assert np.all(np.array(trace.bound) <= trace.objective)
+    assert trace.residual[-1] <= 1e-6
+    assert trace.calls[-1] >= len(trace)
+    stopped = iopt.solve(
+        problem, KernelLogistic(C=10.0), solver=solver, callback=lambda trace: len(trace) == 3
+    )
+    assert stopped.status is iopt.Status.INTERRUPTED
+    assert stopped.trace.objective == trace.objective[:3]
+
+
+def test_second_order_convergence() -> None:
+    """A handful of Newton steps, where conjugate gradients take dozens of directions."""
+    problem = problem_of("sigmoid", n=100)
+    newton, cg = (
+        iopt.solve(problem, KernelLogistic(C=10.0), solver=solver, tol=1e-8) for solver in SOLVERS
+    )
+    assert newton.iterations <= 15 < cg.iterations
+
+
+# ------------------------------------------------------------------------ other forms of K
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("form", [{"precision": "single"}, {"cache_mb": 0.01}])
+def test_single_precision_and_rows_on_demand(form: dict[str, object], solver: str) -> None:
+    generator = np.random.default_rng(6)
+    X = generator.standard_normal((50, 3))
+    y = np.sign(X[:, 0] + 0.3 * generator.standard_normal(50))
+    whole = iopt.KernelProblem.from_data(X, y, "sigmoid")
+    other = iopt.KernelProblem.from_data(X, y, "sigmoid", **form)
+    expected = iopt.solve(whole, KernelLogistic(C=2.0), tol=1e-8)
+    result = iopt.solve(other, KernelLogistic(C=2.0), solver=solver, tol=1e-8)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    # Entries of K in float32 are off by 6e-8.
+    assert result.objective == pytest.approx(expected.objective, rel=1e-5)
+
+
+def test_data_for_export() -> None:
+    problem = problem_of("sigmoid", n=6)
+    arrays = LogisticProgram(problem, 2.0).arrays()
+    np.testing.assert_array_equal(arrays["K"], problem.K)
+    assert arrays["C"] == 2.0
+
+
+def test_a_start_is_refused() -> None:
+    with pytest.raises(iopt.ParameterError, match="start"):
+        iopt.solve(problem_of("sigmoid"), KernelLogistic(), start=np.zeros(40))
+
+
+@pytest.mark.parametrize("C", [0.0, -1.0, np.inf, np.nan, "1", True])
+def test_parameters(C: object) -> None:
+    with pytest.raises(iopt.ParameterError, match="C: expected a positive number"):
+        KernelLogistic(C=C)  # type: ignore[arg-type]

@@ -1,0 +1,406 @@
+"""The separability problem against closed forms, cvxpy and scikit-learn; Theorem 1; its claims."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.formulations.separability_svm import SeparabilitySVM
+from indefinite_opt.separability import SeparabilityProgram, theorem_1
+
+Array = NDArray[np.float64]
+
+PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+KERNELS = ("sigmoid", "l1-gaussian", "noise")
+
+
+def problem_of(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
+    """A kernel by name, or a random symmetric matrix with half of its eigenvalues negative."""
+    if kernel != "noise":
+        return random_problem(kernel, n, seed)
+    generator = np.random.default_rng(seed)
+    K = generator.standard_normal((n, n))
+    return iopt.KernelProblem(K + K.T, np.where(generator.uniform(size=n) > 0.4, 1, -1))
+
+
+# ----------------------------------------------------------------------------- known optima
+
+
+def test_two_points() -> None:
+    """Q = ee^T: α = (a, a) with margins 2a; a = ½ reaches 1, and costs ¼; λ = α/2."""
+    result = iopt.solve(PAIR, SeparabilitySVM(C=10.0), tol=1e-9)
+    np.testing.assert_allclose(result.values["alpha"], [0.5, 0.5], atol=1e-9)
+    np.testing.assert_allclose(result.multipliers["margin"], [0.25, 0.25], atol=1e-9)
+    assert result.objective == pytest.approx(0.25, abs=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_two_points_bounded() -> None:
+    """C = 0.1 < ¼: λ = C, α = 2C, margins 4C, slack 1 - 4C: 4C² + 2C(1 - 4C)."""
+    result = iopt.solve(PAIR, SeparabilitySVM(C=0.1), tol=1e-9)
+    np.testing.assert_allclose(result.values["alpha"], [0.2, 0.2], atol=1e-9)
+    np.testing.assert_allclose(result.values["xi"], [0.6, 0.6], atol=1e-9)
+    assert result.objective == pytest.approx(0.16, abs=1e-9)
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_zero_kernel(convex: bool) -> None:
+    """Only b is left: 1 for the larger class, and 2C for each point of the smaller one."""
+    problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
+    result = iopt.solve(problem, SeparabilitySVM(C=3.0, convex=convex), tol=1e-9)
+    np.testing.assert_array_equal(result.values["alpha"] * (1 if convex else 0), 0.0)
+    assert result.objective == pytest.approx(12.0, rel=1e-12)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [1e-6, 0.1, 10.0, 1e4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_clarabel_agrees(kernel: str, C: float) -> None:
+    problem, formulation = problem_of(kernel), SeparabilitySVM(C=C)
+    program = formulation.declare(problem)
+    model = program.cvxpy()
+    model.solve(solver="CLARABEL", tol_gap_abs=1e-14, tol_gap_rel=1e-10)
+    result = iopt.solve(problem, formulation, tol=1e-8)
+    assert result.status is iopt.Status.SOLVED
+    assert result.objective == pytest.approx(model.value, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.relative_gap <= 1e-8
+    assert program.evaluate(result.values)[1] <= 1e-9
+    # ½‖α - α*‖² is at most the gap, on both sides.
+    near = np.sqrt(2e-6 * model.value)
+    np.testing.assert_allclose(result.values["alpha"], program.variables["alpha"].value, atol=near)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e3, 1e8])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scale_of_the_kernel(kernel: str, scale: float) -> None:
+    """With α/s for α the problem (sK, C) is that of (K, s²C), divided by s²."""
+    problem = problem_of(kernel)
+    scaled = iopt.KernelProblem(problem.K * scale, problem.y)
+    one = iopt.solve(problem, SeparabilitySVM(C=1e4), tol=1e-9)
+    other = iopt.solve(scaled, SeparabilitySVM(C=1e4 / scale**2), tol=1e-9)
+    assert other.certificate.claim is iopt.Claim.GLOBAL
+    assert other.objective * scale**2 == pytest.approx(one.objective, rel=1e-8)
+
+
+def test_large_numbers_in_the_kernel() -> None:
+    """No slack pays here, and one of 1e-13 would already outweigh ½αᵀα."""
+    problem = problem_of("noise")
+    hard = iopt.solve(problem, SeparabilitySVM(C=1e6), tol=1e-9)
+    scaled = iopt.KernelProblem(problem.K * 1e8, problem.y)
+    result = iopt.solve(scaled, SeparabilitySVM(C=1.0), tol=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    np.testing.assert_array_equal(result.values["xi"], 0.0)
+    assert result.objective == pytest.approx(1e-16 * hard.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_clarabel_returns_is_certified(kernel: str) -> None:
+    problem, formulation = problem_of(kernel), SeparabilitySVM(C=1.0)
+    program = formulation.declare(problem)
+    program.cvxpy().solve(solver="CLARABEL")
+    values = {name: variable.value for name, variable in program.variables.items()}
+    assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL
+    multipliers = {name: row.dual_value for name, row in program.subject_to.items()}
+    assert iopt.verify(problem, formulation, values, multipliers).claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_positive_definite_kernels_give_the_svm(C: float) -> None:
+    """(5) with K ≻ 0 is the primal SVM: its optimum is that of the dual, and of LIBSVM."""
+    from sklearn.svm import SVC
+
+    problem = random_problem("gaussian", 40, 1)
+    result = iopt.solve(problem, SeparabilitySVM(C=C, convex=False), tol=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    model = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.K, problem.y)
+    signed = np.zeros(40)
+    signed[model.support_] = model.dual_coef_[0]
+    optimum = np.abs(signed).sum() - 0.5 * signed @ problem.K @ signed
+    assert result.objective == pytest.approx(optimum, rel=1e-7)
+    np.testing.assert_allclose(
+        result.classifier.decision_function(problem.K),
+        model.decision_function(problem.K),
+        atol=1e-5,
+    )
+
+
+def test_a_singular_kernel_is_convex_to_cvxpy_too() -> None:
+    """Rank 3 of 30: its 27 zero eigenvalues are rounding of either sign."""
+    X = np.random.default_rng(8).standard_normal((30, 3))
+    problem = iopt.KernelProblem(X @ X.T, np.sign(X[:, 0] + 0.3 * X[:, 1] ** 2 - 0.2))
+    formulation = SeparabilitySVM(C=2.0, convex=False)
+    model = formulation.declare(problem).cvxpy()
+    model.solve(solver="CLARABEL")
+    result = iopt.solve(problem, formulation, tol=1e-8)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(model.value, rel=1e-6)
+    assert "½ αᵀQα" in str(formulation.declare(problem))
+
+
+def test_classifier() -> None:
+    problem = problem_of("noise")
+    result = iopt.solve(problem, SeparabilitySVM(C=100.0))
+    margins = problem.Q @ result.values["alpha"] + result.values["b"] * problem.y
+    decisions = result.classifier.decision_function(problem.K)
+    np.testing.assert_allclose(problem.y * decisions, margins, atol=1e-9)
+    # A matrix of full rank separates any labels.
+    assert np.all(result.classifier.predict(problem.K) == problem.labels)
+
+
+# -------------------------------------------------------------------------------- Theorem 1
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_theorem_1(kernel: str, C: float) -> None:
+    problem = problem_of(kernel)
+    dual = iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=1e-9)
+    lift = theorem_1(problem, C, dual.values["alpha"])
+    # As (5) is printed.
+    alpha, b, xi = (lift.values[name] for name in ("alpha", "b", "xi"))
+    assert np.min(problem.Q @ alpha + b * problem.y - 1.0 + xi) >= -1e-9
+    assert xi.min() >= 0.0
+    assert lift.infeasibility <= 1e-9
+    assert lift.short <= lift.bounded == int(np.sum(alpha >= C))
+    errors = np.sum(problem.y * (problem.K @ (problem.y * alpha) + b) < 0.0)
+    assert errors <= lift.short
+    # The objective of (5) there is that of the SVM dual: αᵀQα + CΣξ = eᵀα at a stationary point.
+    value = 0.5 * alpha @ problem.Q @ alpha + C * xi.sum()
+    assert value == pytest.approx(dual.objective, rel=1e-6)
+    certificate = iopt.verify(problem, SeparabilitySVM(C=C, convex=False), lift.values)
+    claim = iopt.Claim.GLOBAL if problem.is_psd else iopt.Claim.STATIONARY
+    assert certificate.claim is claim
+    held = iopt.verify(problem, SeparabilitySVM(C=C, convex=False), lift.values, lift.multipliers)
+    assert held.claim is claim
+
+
+def test_theorem_1_needs_a_stationary_point() -> None:
+    problem = problem_of("sigmoid")
+    dual = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo")
+    with pytest.raises(iopt.ProblemError, match="alpha: expected a stationary point"):
+        theorem_1(problem, 1.0, 0.5 * dual.values["alpha"])
+    with pytest.raises(iopt.ProblemError, match="a stationary point"):
+        theorem_1(problem, 1.0, np.zeros(40))
+    with pytest.raises(iopt.ProblemError, match="a feasible point"):
+        theorem_1(problem, 0.5, dual.values["alpha"])
+    with pytest.raises(iopt.ProblemError, match="a feasible point"):
+        theorem_1(problem, 1.0, np.eye(40)[0])
+    for wrong in (np.zeros(3), np.full(40, np.nan)):
+        with pytest.raises(iopt.ProblemError, match="40 finite weights"):
+            theorem_1(problem, 1.0, wrong)
+    with pytest.raises(iopt.ParameterError, match="C: expected a positive number"):
+        theorem_1(problem, np.inf, dual.values["alpha"])
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "noise"])
+def test_an_indefinite_kernel_leaves_a_stationary_point(kernel: str) -> None:
+    problem = problem_of(kernel)
+    formulation = SeparabilitySVM(C=1.0, convex=False)
+    result = iopt.solve(problem, formulation)
+    certificate = result.certificate
+    assert result.status is iopt.Status.SOLVED
+    assert certificate.claim is iopt.Claim.STATIONARY
+    assert certificate.bound == -np.inf
+    assert certificate.gap_kind == "KKT residual"
+    assert "no point is a global optimum" in " ".join(certificate.reasons)
+    program = formulation.declare(problem)
+    assert program.curvature == "nonconvex"
+    assert program.evaluate(result.values)[1] <= 1e-9
+    # Along the most negative eigenvector of Q the printed objective falls without end.
+    direction = problem.y * problem.spectrum.vectors[:, 0]
+    structure = formulation.structure(problem)
+    values = []
+    for size in (1e3, 1e6):
+        alpha = size * direction
+        xi = np.maximum(1.0 - problem.Q @ alpha, 0.0)
+        point = {"alpha": alpha, "b": np.array(0.0), "xi": xi}
+        assert structure.infeasibility(point) <= 1e-9
+        values.append(program.evaluate(point)[0])
+    assert values[1] < values[0] < certificate.objective
+
+
+def test_conditionally_psd_is_not_enough() -> None:
+    """diag(1, -1) makes the SVM dual convex (Lin & Lin, below Theorem 3), but not (5)."""
+    problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
+    assert problem.is_conditionally_psd
+    result = iopt.solve(problem, SeparabilitySVM(C=2.0, convex=False))
+    np.testing.assert_array_equal(result.values["alpha"], [2.0, 2.0])
+    assert result.certificate.claim is iopt.Claim.STATIONARY
+
+
+# ---------------------------------------------------------------------- residuals and bounds
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_structure_agrees_with_the_declaration(convex: bool) -> None:
+    problem = problem_of("sigmoid", n=14)
+    program = SeparabilitySVM(C=2.0, convex=convex).declare(problem)
+    structure, generator = program.structure, np.random.default_rng(0)
+    for _ in range(10):
+        alpha, b = generator.standard_normal(14), np.array(generator.standard_normal())
+        xi = np.maximum(1.0 - problem.Q @ alpha - b * problem.y, 0.0)
+        point = {"alpha": alpha, "b": b, "xi": xi}
+        declared, violation = program.evaluate(point)
+        assert structure.value(point) == pytest.approx(declared, rel=1e-12)
+        assert violation <= 1e-12
+        assert structure.infeasibility(point) <= 1e-12
+        point["xi"] = xi - 0.1
+        assert program.evaluate(point)[1] == pytest.approx(0.1)
+        assert structure.infeasibility(point) > 1e-3
+    assert set(structure.multipliers(point)) == set(program.subject_to)
+
+
+@pytest.mark.parametrize("convex", [True, False])
+@pytest.mark.parametrize("kernel", ["l1-gaussian", "gaussian"])
+@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 1e3, 1e150, 1e300])
+def test_the_bound_holds_for_any_multipliers(kernel: str, size: float, convex: bool) -> None:
+    problem, generator = random_problem(kernel, 40, 1), np.random.default_rng(4)
+    formulation = SeparabilitySVM(C=2.0, convex=convex)
+    structure = formulation.structure(problem)
+    assert structure.is_convex
+    optimum = iopt.solve(problem, formulation, tol=1e-10)
+    for _ in range(10):
+        lam = size * generator.standard_normal(40)
+        bound = structure.lower_bound(optimum.values, {"margin": lam, "slack": 2.0 - lam})
+        assert 0.0 <= bound <= optimum.objective
+    best = structure.lower_bound(optimum.values, optimum.multipliers)
+    assert best == pytest.approx(optimum.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-9, 1.0, 1e4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
+    problem, formulation = problem_of(kernel), SeparabilitySVM(C=C)
+    right = iopt.solve(problem, formulation, tol=1e-9)
+    assert right.certificate.claim is iopt.Claim.GLOBAL
+    generator = np.random.default_rng(5)
+    noise = generator.standard_normal(problem.n)
+    alpha, b = right.values["alpha"], float(right.values["b"])
+    points = [(2.0 * alpha, b), (alpha, b + 0.5), (-alpha, b), (0.0 * alpha, 0.5)]
+    points += [(size * noise, b) for size in (1.0, 1e10, 1e150, 1e200, 1e300)]
+    for weights, offset in points:
+        with np.errstate(over="ignore", invalid="ignore"):
+            shortfall = 1.0 - problem.Q @ weights - offset * problem.y
+        xi = np.nan_to_num(np.maximum(shortfall, 0.0))
+        point = {"alpha": weights, "b": offset, "xi": xi}
+        certificate = iopt.verify(problem, formulation, point)
+        if certificate.objective <= right.objective * (1.0 + 1.1e-6):
+            assert C == 1e-9  # the weights hardly matter there
+        else:
+            assert certificate.claim <= iopt.Claim.FEASIBLE, (weights, offset)
+    short = dict(right.values, xi=np.maximum(right.values["xi"] - 1e-3, 0.0))
+    if right.values["xi"].max() > 0.01:
+        assert iopt.verify(problem, formulation, short).claim is iopt.Claim.NONE
+    below = dict(right.values, xi=right.values["xi"] - 1e-3)
+    assert iopt.verify(problem, formulation, below).claim is iopt.Claim.NONE
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_given_multipliers_are_held_to_their_word(convex: bool) -> None:
+    problem, formulation = problem_of("sigmoid"), SeparabilitySVM(C=1.0, convex=convex)
+    right = iopt.solve(problem, formulation, tol=1e-8)
+    lam = right.multipliers["margin"]
+    free = int(np.argmax(np.minimum(lam, 1.0 - lam)))
+    wrong = [
+        {"margin": -lam, "slack": 1.0 + lam},
+        {"margin": lam, "slack": lam},
+        {"margin": 0.0 * lam, "slack": 1.0 + 0.0 * lam},
+        {"margin": lam + 0.1 * np.eye(40)[free], "slack": 1.0 - lam - 0.1 * np.eye(40)[free]},
+    ]
+    for multipliers in wrong:
+        certificate = iopt.verify(problem, formulation, right.values, multipliers)
+        assert certificate.claim is iopt.Claim.FEASIBLE
+    good = iopt.verify(problem, formulation, right.values, right.multipliers)
+    assert good.claim is (iopt.Claim.GLOBAL if convex else iopt.Claim.STATIONARY)
+
+
+def test_a_feasible_point_need_not_be_stationary() -> None:
+    """Every (α, b) has slacks that make it feasible; the nonconvex claim must say no more."""
+    problem, generator = problem_of("sigmoid"), np.random.default_rng(6)
+    formulation = SeparabilitySVM(C=1.0, convex=False)
+    for size in (1e-3, 1.0, 1e3):
+        alpha, b = size * generator.standard_normal(40), 0.3
+        xi = np.maximum(1.0 - problem.Q @ alpha - b * problem.y, 0.0)
+        certificate = iopt.verify(problem, formulation, {"alpha": alpha, "b": b, "xi": xi})
+        assert certificate.claim is iopt.Claim.FEASIBLE
+
+
+# ---------------------------------------------------------------------------- limits, traces
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_iteration_limit(convex: bool) -> None:
+    result = iopt.solve(problem_of("sigmoid"), SeparabilitySVM(C=100.0, convex=convex), max_iter=5)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+
+
+def test_time_limit() -> None:
+    problem = problem_of("noise", n=500)
+    began = time.perf_counter()
+    result = iopt.solve(problem, SeparabilitySVM(C=1e8), tol=1e-14, time_limit=1e-3)
+    assert time.perf_counter() - began < 3.0
+    assert result.status is iopt.Status.TIME_LIMIT
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+
+
+def test_trace_and_callback() -> None:
+    # With C = 1e-6 the first residual of the dual leaves a gap of more than 1e-10 of the optimum.
+    problem, formulation = problem_of("l1-gaussian"), SeparabilitySVM(C=1e-3)
+    result = iopt.solve(problem, formulation, tol=1e-10)
+    trace = result.trace
+    assert result.status is iopt.Status.SOLVED
+    assert trace.objective[-1] == result.objective
+    assert trace.bound[-1] == pytest.approx(result.objective, rel=1e-10)
+    assert trace.residual[-1] <= 1e-10
+    stopped = iopt.solve(problem, formulation, tol=1e-16, callback=lambda trace: True)
+    assert stopped.status is iopt.Status.INTERRUPTED
+    assert len(stopped.trace) == 1
+
+
+def test_unreachable_tolerance_is_told() -> None:
+    result = iopt.solve(problem_of("noise"), SeparabilitySVM(C=1.0), tol=1e-16)
+    assert result.status is iopt.Status.INACCURATE
+    assert result.certificate.relative_gap <= 1e-9
+
+
+def test_rows_on_demand_are_refused() -> None:
+    X = np.random.default_rng(7).standard_normal((30, 2))
+    problem = iopt.KernelProblem.from_data(X, np.sign(X[:, 0]), "sigmoid", cache_mb=0.01)
+    for convex in (True, False):
+        with pytest.raises(iopt.IncompatibleSolver, match="leave out cache_mb"):
+            iopt.solve(problem, SeparabilitySVM(convex=convex))
+
+
+def test_single_precision() -> None:
+    whole = problem_of("sigmoid")
+    single = iopt.KernelProblem(whole.K, whole.y, precision="single")
+    result = iopt.solve(single, SeparabilitySVM(C=1.0))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    expected = iopt.solve(whole, SeparabilitySVM(C=1.0)).objective
+    assert result.objective == pytest.approx(expected, rel=1e-5)
+
+
+def test_data_for_export() -> None:
+    problem = problem_of("sigmoid", n=6)
+    arrays = SeparabilityProgram(problem, 2.0, identity=True).arrays()
+    np.testing.assert_array_equal(arrays["R"], np.eye(6))
+    np.testing.assert_array_equal(arrays["Q"], problem.Q)
+    other = SeparabilityProgram(problem, 2.0, identity=False).arrays()
+    np.testing.assert_array_equal(other["R"], problem.Q)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("C", 0.0), ("C", np.inf), ("C", "1"), ("convex", 1), ("convex", "yes")],
+)
+def test_parameters(argument: str, value: object) -> None:
+    with pytest.raises(iopt.ParameterError) as caught:
+        SeparabilitySVM(**{argument: value})  # type: ignore[arg-type]
+    assert caught.value.argument == argument
