@@ -1,17 +1,335 @@
-"""Confidence functions: sensitivity matrices and the classifiers they define."""
+r"""Confidence functions: problems made of them, their sensitivities, the classifiers they define.
+
+A confidence function c(y, y' | x, x') says how sure it is of a pair of labels (Guo & Schuurmans
+2009, section 2). Its sensitivity to a flipped label is, by (6),
+
+.. math:: \Delta_{ki} = c(y_k, y_i \mid x_k, x_i) - c(\bar y_k, y_i \mid x_k, x_i).
+
+Decision rule (3), the quadratic program (9) and the linear program (12) read nothing else of c
+than its directed kernel
+
+.. math:: k(x, x_j) = \tfrac12 y_j\,(c(+1, y_j \mid x, x_j) - c(-1, y_j \mid x, x_j)),
+
+which for c = y y' k(x, x') is k, and in general is not symmetric:
+
+- (3) chooses +1 where ½ Σ_j α_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) + b is positive, and
+  that is Σ_j α_j y_j k(x, x_j) + b, the decision value of a kernel machine;
+- among training points y_i cancels in y_i (c(y_i, ·) - c(ȳ_i, ·)): k(x_i, x_j) = ½ y_i y_j Δ_ij;
+- the form (9), αᵀΔα, depends on the symmetric part of Δ alone, and is 2αᵀQα with the kernel
+  K = yyᵀ∘(Δ + Δᵀ)/4, the symmetric part of k: (9) is twice (4) for that K.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indefinite_opt import learned
 from indefinite_opt.classifier import Classifier, least_error_offset
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.kernels import checked_points
+from indefinite_opt.learned import ConfidenceFunction, Learner
+from indefinite_opt.problem import KernelProblem, Split
+from indefinite_opt.validation import SYMMETRY_TOLERANCE, checked_labels
 
-__all__ = ["checked_sensitivity", "confidence_classifier"]
+__all__ = [
+    "ConfidenceKernel",
+    "ConfidenceProblem",
+    "checked_sensitivity",
+    "confidence_classifier",
+    "own_sensitivity",
+]
 
 Array = NDArray[np.float64]
+
+
+class ConfidenceProblem(KernelProblem):
+    """Labels and a confidence function, known by its values on the training points.
+
+    A kernel problem whose kernel `directed` need not be symmetric. Methods that are about
+    confidences (`GuoSchuurmansLP`, `GuoSchuurmansQP`, `UniformWeights`) read it; all others take
+    its symmetric part, which is K. New points are classified by rows k(x, x_j) of the directed
+    kernel: its other direction would ask for the label of x.
+
+    Parameters
+    ----------
+    K : (n, n) array_like
+        k(x_i, x_j), finite, not necessarily symmetric: of the confidences y y' k(x, x').
+    y : (n,) array_like
+        Labels of exactly two classes; the larger one in sorting order becomes +1.
+    precision, name
+        As in `KernelProblem`; an asymmetric `directed` is kept in double precision.
+
+    Attributes
+    ----------
+    learner : Learner or None
+        What learned the confidences; it learns anew in every fold.
+
+    Raises
+    ------
+    ProblemError
+        If K is not square and finite, or y does not have n entries of exactly two classes.
+
+    References
+    ----------
+    Guo & Schuurmans (2009), sections 2 and 4.
+
+    Examples
+    --------
+    >>> problem = ConfidenceProblem([[1.0, -1.0], [-3.0, 1.0]], [1, -1])
+    >>> problem.sensitivity, problem.K
+    (array([[2., 2.],
+           [6., 2.]]), array([[ 1., -2.],
+           [-2.,  1.]]))
+    """
+
+    learner: Learner | None = None
+    _directed: Array | None = None
+
+    def __init__(
+        self,
+        K: ArrayLike,
+        y: ArrayLike,
+        *,
+        precision: str = "double",
+        name: str = "problem",
+    ) -> None:
+        super().__init__(K, y, symmetrize=True, precision=precision, name=name)
+        given = np.asarray(K, dtype=float)
+        if np.max(np.abs(given - given.T)) > SYMMETRY_TOLERANCE * np.max(np.abs(given)):
+            self._directed = _read_only(given)
+
+    @classmethod
+    def from_kernel(cls, problem: KernelProblem) -> ConfidenceProblem:
+        """The confidences c(y, y' | x, x') = y y' k(x, x') of a kernel, with Δ = 2Q.
+
+        >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+        >>> bool(np.all(ConfidenceProblem.from_kernel(problem).sensitivity == 2 * problem.Q))
+        True
+        """
+        if isinstance(problem, ConfidenceProblem):
+            return problem
+        if not isinstance(problem, KernelProblem):
+            raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
+        made = cls(problem.K, problem.labels, precision=problem.precision, name=problem.name)
+        made.X, made.kernel = problem.X, problem.kernel
+        made.scaling, made._scaled = problem.scaling, problem._scaled
+        return made
+
+    @classmethod
+    def from_sensitivity(
+        cls, Delta: ArrayLike, y: ArrayLike, *, name: str = "problem"
+    ) -> ConfidenceProblem:
+        """The problem of a sensitivity matrix Δ, (n, n), by (6).
+
+        >>> problem = ConfidenceProblem.from_sensitivity([[0.0, 1.0], [3.0, 0.0]], [1, -1])
+        >>> problem.sensitivity
+        array([[0., 1.],
+               [3., 0.]])
+        """
+        sensitivity = _table(Delta, "Delta")
+        _, signs = checked_labels(y, len(sensitivity))
+        return cls._labelled(0.5 * np.outer(signs, signs) * sensitivity, y, name)
+
+    @classmethod
+    def from_tables(
+        cls, given: ArrayLike, flipped: ArrayLike, y: ArrayLike, *, name: str = "problem"
+    ) -> ConfidenceProblem:
+        """The problem of two tables of confidences, log-probabilities for instance.
+
+        Parameters
+        ----------
+        given, flipped : (n, n) array_like
+            c(y_k, y_i | x_k, x_i) and c(ȳ_k, y_i | x_k, x_i), in row k and column i. They must
+            not have been learned from points that are to be tested on; see `from_learner`.
+        y : (n,) array_like
+            Labels of two classes.
+        name : str
+            What to call the problem in reports.
+
+        Raises
+        ------
+        ProblemError
+            If the tables are not two finite square matrices of the same size.
+
+        Examples
+        --------
+        >>> sure, unsure = np.log([[0.7, 0.6], [0.6, 0.7]]), np.log([[0.1, 0.2], [0.2, 0.1]])
+        >>> ConfidenceProblem.from_tables(sure, unsure, [1, -1]).sensitivity.round(2)
+        array([[1.95, 1.1 ],
+               [1.1 , 1.95]])
+        """
+        first, second = _table(given, "given"), _table(flipped, "flipped")
+        if first.shape != second.shape:
+            raise ProblemError("flipped", f"shape {first.shape}, as given", f"shape {second.shape}")
+        return cls.from_sensitivity(first - second, y, name=name)
+
+    @classmethod
+    def from_learner(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        learner: str | Learner = "logistic",
+        *,
+        name: str = "problem",
+    ) -> ConfidenceProblem:
+        """The problem of confidences that are learned from the training points themselves.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            One row a point.
+        y : (n,) array_like
+            Labels of two classes.
+        learner : str or Learner
+            "logistic" or "naive-bayes", with parameters as in "logistic(ridge=0.1)"; or any
+            object with a `fit` as in `learned.Learner`.
+        name : str
+            What to call the problem in reports.
+
+        Raises
+        ------
+        ProblemError
+            If X is no finite matrix, or the learned confidences are not finite.
+        UnknownName, ParameterError
+            For an unknown name, and for what is no learner.
+
+        Examples
+        --------
+        >>> X = [[-2.0], [-1.0], [1.0], [2.0]]
+        >>> problem = ConfidenceProblem.from_learner(X, ["a", "a", "b", "b"], "naive-bayes")
+        >>> bool(np.all(problem.sensitivity > 0))
+        True
+        """
+        points = checked_points(X, "X")
+        _, signs = checked_labels(y, len(points))
+        chosen = learned.get(learner)
+        confidence: Any = chosen.fit(points, signs)
+        if confidence is chosen or not callable(confidence):
+            raise ParameterError(
+                "learner", "one whose fit returns a new confidence function", repr(chosen),
+                "It is fitted anew in every fold, beside what it returned before.",
+            )  # fmt: skip
+        kernel = ConfidenceKernel(confidence, signs, str(chosen))
+        problem = cls._labelled(kernel(points, points), y, name)
+        problem.X, problem.kernel, problem.learner = points, kernel, chosen
+        return problem
+
+    @classmethod
+    def _labelled(cls, directed: Array, y: ArrayLike, name: str) -> ConfidenceProblem:
+        """A problem whose kernel values may depend on the label of their second point."""
+        problem = cls(directed, y, name=name)
+        problem._directed = _read_only(directed)
+        return problem
+
+    def __repr__(self) -> str:
+        return f"ConfidenceProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether these are the confidences of a symmetric kernel, so that Δ = 2Q."""
+        return self._directed is None
+
+    @property
+    def directed(self) -> Array:
+        """k(x_i, x_j) = ½ y_j (c(+1, y_j | x_i, x_j) - c(-1, y_j | x_i, x_j)), (n, n)."""
+        return self.K if self._directed is None else self._directed
+
+    @cached_property
+    def sensitivity(self) -> Array:
+        """Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i), (n, n).
+
+        In terms of `directed`, 2 y_k y_i k(x_k, x_i).
+        """
+        return 2.0 * self.directed * np.outer(self.y, self.y)
+
+    def confidences_with(self, X_new: ArrayLike) -> tuple[Array, Array]:
+        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j) of raw new points, two (m, n) arrays.
+
+        Raises
+        ------
+        ProblemError
+            Where nothing but values on the training points is known; see `rows`.
+        """
+        points, kernel = self._source()
+        if isinstance(kernel, ConfidenceKernel):
+            return kernel.tables(np.asarray(X_new), points)
+        plus = self.kernel_with(X_new) * self.y
+        return plus, -plus
+
+    def rows(self, plus: ArrayLike, minus: ArrayLike) -> Array:
+        """Kernel rows of new points, for `Classifier`, from their confidences.
+
+        Parameters
+        ----------
+        plus, minus : (m, n) array_like
+            c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j).
+
+        Returns
+        -------
+        (m, n) array
+            ½ y_j (plus - minus).
+
+        Examples
+        --------
+        >>> problem = ConfidenceProblem(np.eye(2), [1, -1])
+        >>> problem.rows([[3.0, 1.0]], [[1.0, 2.0]])
+        array([[1. , 0.5]])
+        """
+        return _rows(plus, minus, self.y)
+
+    def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
+        """Training problem and test rows; learned confidences are learned from `train` alone.
+
+        Tables are cut: in the row of a test point its own label cancels. Values among the test
+        points are to be had of kernels only; other confidences would ask for their labels.
+        """
+        if self._directed is None:
+            made = super().split(train, test)
+            return replace(made, problem=ConfidenceProblem.from_kernel(made.problem))
+        known, labels = self.labels[train], self.labels[test]
+        if self.learner is None:
+            problem = self._labelled(self._directed[np.ix_(train, train)], known, self.name)
+            return Split(problem, self._directed[np.ix_(test, train)], labels, _refuse_among)
+        points, _ = self._source()
+        problem = self.from_learner(points[train], known, self.learner, name=self.name)
+        return Split(problem, problem.kernel_with(points[test]), labels, _refuse_among)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceKernel:
+    """k(x, x_j) = ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)), the x_j labelled points.
+
+    Attributes
+    ----------
+    confidence : ConfidenceFunction
+    y : (n,) array of -1 and +1
+        Labels of the points that `Z` of a call always is.
+    title : str
+        What `str` shows: how the confidence function came about.
+    """
+
+    confidence: ConfidenceFunction
+    y: Array
+    title: str
+
+    def __call__(self, X: ArrayLike, Z: Array) -> Array:
+        """Rows of points X, (m, d), with the n labelled points Z, (n, d): (m, n)."""
+        return _rows(*self.tables(X, Z), self.y)
+
+    def tables(self, X: ArrayLike, Z: Array) -> tuple[Array, Array]:
+        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j), two (m, n) arrays."""
+        points = checked_points(X, "X")
+        if points.shape[1] != Z.shape[1]:
+            raise ProblemError("X", f"points with {Z.shape[1]} features", f"shape {points.shape}")
+        return self.confidence(points, Z, self.y)
+
+    def __str__(self) -> str:
+        return self.title
 
 
 def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array:
@@ -24,6 +342,15 @@ def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array
     return Delta
 
 
+def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | None:
+    """Δ where it is not 2Q: the one given, else that of the problem's own confidences."""
+    if given is not None:
+        return checked_sensitivity(given, problem)
+    if isinstance(problem, ConfidenceProblem) and not problem.is_kernel:
+        return problem.sensitivity
+    return None
+
+
 def confidence_classifier(
     problem: KernelProblem, alpha: Array, sensitivity: Array | None
 ) -> Classifier:
@@ -32,8 +359,48 @@ def confidence_classifier(
     A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
     """
     coef = problem.y * alpha
-    if sensitivity is None:
-        scores = problem.gram.times(coef)
-    else:
-        scores = 0.5 * problem.y * (checked_sensitivity(sensitivity, problem) @ alpha)
+    Delta = own_sensitivity(problem, sensitivity)
+    scores = problem.gram.times(coef) if Delta is None else 0.5 * problem.y * (Delta @ alpha)
     return Classifier(coef, least_error_offset(scores, problem.y), problem.classes)
+
+
+def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
+    """½ y_j (plus - minus), (m, n), of two finite (m, n) tables."""
+    first, second = _numbers(plus, "plus"), _numbers(minus, "minus")
+    if first.ndim != 2 or first.shape[1] != y.size:
+        raise ProblemError("plus", f"a table of shape (m, {y.size})", f"shape {first.shape}")
+    if second.shape != first.shape:
+        raise ProblemError("minus", f"shape {first.shape}, as plus", f"shape {second.shape}")
+    return 0.5 * y * (first - second)
+
+
+def _table(values: ArrayLike, argument: str) -> Array:
+    """A finite square matrix."""
+    table = _numbers(values, argument)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
+        raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {table.shape}")
+    return table
+
+
+def _numbers(values: ArrayLike, argument: str) -> Array:
+    """An array of finite numbers."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(argument, "an array of real numbers", str(error)) from None
+    if not np.isfinite(numbers).all():
+        raise ProblemError(argument, "finite numbers", "NaN or infinite entries")
+    return numbers
+
+
+def _read_only(values: Array) -> Array:
+    kept = values.copy()
+    kept.flags.writeable = False
+    return kept
+
+
+def _refuse_among() -> Array:
+    raise ProblemError(
+        "problem", "one made from a kernel", "general confidences",
+        "The joint treatment needs values among the new points, which depend on their labels.",
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import cheapest
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.confidence import checked_sensitivity, confidence_classifier
+from indefinite_opt.confidence import confidence_classifier, own_sensitivity
 from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
@@ -30,8 +30,9 @@ class GuoSchuurmansLP(Formulation):
               \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,\
               y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
 
-    A matrix game on a box; convex for every Δ. For a kernel Δ = 2Q, and the optimal δ bounds
-    2αᵀQα over the feasible set from above at its own α (Proposition 2).
+    A matrix game on a box; convex for every Δ. δ ≥ αᵀΔα at every feasible point, so that the
+    optimal δ is an upper bound on the least αᵀΔα (Proposition 2); for a kernel Δ = 2Q, and that is
+    twice (4). On (4) itself it is a bound only where αᵀQα ≥ 0 at the solution.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class GuoSchuurmansLP(Formulation):
         β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
     sensitivity : (n, n) array, optional
         Any sensitivity matrix, Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i), instead
-        of 2Q.
+        of the problem's own: 2Q, or `ConfidenceProblem.sensitivity`.
 
     Notes
     -----
@@ -93,9 +94,8 @@ class GuoSchuurmansLP(Formulation):
     def structure(self, problem: KernelProblem) -> LinearProgram:
         """x = (α, δ); rows Δᵀα - δe ≤ 0, yᵀα = 0, eᵀα = 1."""
         n, zeros = problem.n, np.zeros(problem.n)
-        largest = 2.0 * problem.largest
-        if self.sensitivity is not None:
-            largest = float(np.max(np.abs(checked_sensitivity(self.sensitivity, problem))))
+        Delta = own_sensitivity(problem, self.sensitivity)
+        largest = 2.0 * problem.largest if Delta is None else float(np.max(np.abs(Delta)))
         return LinearProgram(
             cost=np.append(zeros, 1.0),
             lower=np.append(zeros, -np.inf),
@@ -120,11 +120,9 @@ class GuoSchuurmansLP(Formulation):
         if not pi.sum() > 0:
             return -np.inf
         pi = pi / pi.sum()
-        if self.sensitivity is None:
-            costs = 2.0 * problem.y * (problem.K @ (problem.y * pi))
-        else:
-            costs = checked_sensitivity(self.sensitivity, problem) @ pi
-        classes = (np.sort(costs[problem.y > 0]), np.sort(costs[problem.y < 0]))
+        y, Delta = problem.y, own_sensitivity(problem, self.sensitivity)
+        costs = 2.0 * y * (problem.K @ (y * pi)) if Delta is None else Delta @ pi
+        classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
         return sum(cheapest(ascending, 0.5, self._beta(problem)) for ascending in classes)
 
     def _rows(self, problem: KernelProblem) -> Array:
@@ -137,9 +135,8 @@ class GuoSchuurmansLP(Formulation):
         return rows
 
     def _sensitivity(self, problem: KernelProblem) -> Array:
-        if self.sensitivity is None:
-            return 2.0 * problem.Q
-        return checked_sensitivity(self.sensitivity, problem)
+        Delta = own_sensitivity(problem, self.sensitivity)
+        return 2.0 * problem.Q if Delta is None else Delta
 
     def _beta(self, problem: KernelProblem) -> float:
         return reduced_weight("beta", self.beta, 0.5, problem.smaller_class)

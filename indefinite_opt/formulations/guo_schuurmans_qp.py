@@ -36,7 +36,8 @@ class GuoSchuurmansQP(Formulation):
         β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ of a general confidence function, (6) and (9); the objective is then
-        αᵀΔα, and Δ need not be symmetric.
+        αᵀΔα, and Δ need not be symmetric. Not needed for a `ConfidenceProblem`: its Q is
+        (Δ + Δᵀ)/4, so that αᵀQα = ½αᵀΔα.
 
     Notes
     -----

@@ -27,7 +27,8 @@ class UniformWeights(Formulation):
     .. math:: \max_\alpha\ e^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1/n
 
     The one program of the package with nothing to choose; declared so that it is solved,
-    certified and compared like the others. Classifier as in `GuoSchuurmansQP`.
+    certified and compared like the others. Classifier as in `GuoSchuurmansQP`: with the log P of a
+    `ConfidenceProblem`, the largest product of probabilities (section 3), up to the offset.
 
     References
     ----------

@@ -1,0 +1,375 @@
+r"""Confidence functions learned from pairs of labelled points.
+
+Guo & Schuurmans (2009), section 3: every ordered pair of training points is one example of a
+problem with four classes, the label pairs (a, b), on the concatenated inputs [x, x'], and
+
+.. math:: c(a, b \mid x, x') = \log P(a, b \mid x, x').
+
+Logistic regression and naive Bayes are additive, log P(a, b | x, x') = A_ab(x) + B_ab(x') up to a
+normaliser, so that the confidences of m points with n others cost 4(m + n) halves and mn sums.
+
+Three consequences that the paper does not mention, a_b(x) = A_+b(x) - A_-b(x) and α ≥ 0 with
+yᵀα = 0, eᵀα = 1 as in (4) and (12):
+
+- Σ_j α_j (c(+1, y_j) - c(-1, y_j)) is ½(a_+ + a_-)(x) plus a constant, whatever α. After the
+  offset of least training error all such weights give the same classifier.
+- The sensitivity (8) of y_i is s_b = Σ_k α_k y_k a_b(x_k), b = y_i: (12) minimises max(s_+, s_-),
+  and (9) is ½(s_+ + s_-), linear on the feasible set. It is convex there, for all that Δ is not.
+- From all n² pairs naive Bayes, like logistic regression without a penalty, learns
+  P(a | x) P(b | x'), the product of the ordinary model with itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt import names
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.kernels import checked_points
+from indefinite_opt.validation import checked_labels
+
+__all__ = [
+    "LEARNERS",
+    "AdditivePairs",
+    "ConfidenceFunction",
+    "GaussianPairs",
+    "Learner",
+    "LinearPairs",
+    "LogisticPairs",
+    "NaiveBayesPairs",
+    "PairLearner",
+    "get",
+    "sampled_pairs",
+]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Tables = tuple[Array, Array]
+
+_CHUNK = 2**18
+"""Pairs worked on at once, 2 MB a table."""
+
+_ITERATIONS = 1000
+_GRADIENT = 1e-6
+"""Limits of the logistic fit; the gradient is that of the mean loss over the pairs."""
+
+
+class ConfidenceFunction(Protocol):
+    """c(y, z_j | x, z_j's point), for both values of y."""
+
+    def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
+        """Confidences of both labels of new points, paired with labelled points.
+
+        Parameters
+        ----------
+        X : (m, d) array
+            Points whose label is in question, the first of each pair.
+        Z : (n, d) array
+            Labelled points, the second of each pair.
+        z : (n,) array of -1 and +1
+            Their labels.
+
+        Returns
+        -------
+        plus, minus : (m, n) arrays
+            c(+1, z_j | x_i, z_j's point) and c(-1, z_j | x_i, z_j's point).
+        """
+
+
+class Learner(Protocol):
+    """Whatever learns a confidence function; `ConfidenceProblem.from_learner` takes any."""
+
+    def fit(self, X: Array, y: Array) -> ConfidenceFunction:
+        """Learn from points (n, d) and their labels -1 and +1, (n,), and from nothing else.
+
+        What it returns must not change when `fit` is called again, as it is in every fold.
+        """
+
+
+class AdditivePairs(ABC):
+    """log P(a, b | x, x') = A_ab(x) + B_ab(x') - log Σ exp(A_ab(x) + B_ab(x')).
+
+    Label pairs are numbered (-, -), (-, +), (+, -), (+, +).
+    """
+
+    @abstractmethod
+    def halves(self, X: Array, Z: Array) -> Tables:
+        """A of the first points, (m, 4), and B of the second ones, (n, 4)."""
+
+    def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
+        """See `ConfidenceFunction`; O(m + n) halves and O(mn) sums, in blocks of rows."""
+        first, second = self.halves(X, Z)
+        plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
+        step = max(1, _CHUNK // len(Z))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            a, b, c, d = (first[rows, k, None] + second[None, :, k] for k in range(4))
+            normaliser = np.logaddexp(np.logaddexp(a, b), np.logaddexp(c, d))
+            plus[rows] = np.where(z > 0, d, c) - normaliser
+            minus[rows] = np.where(z > 0, b, a) - normaliser
+        return plus, minus
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPairs(AdditivePairs):
+    """A and B are affine in the standardised features.
+
+    Attributes
+    ----------
+    mean, scale : (d,) arrays
+        Of the features of the training points.
+    weights : (4, 2d) array
+        Of the features of x, then of those of x'.
+    intercept : (4,) array
+    """
+
+    mean: Array
+    scale: Array
+    weights: Array
+    intercept: Array
+
+    def halves(self, X: Array, Z: Array) -> Tables:
+        d = self.mean.size
+        first = ((X - self.mean) / self.scale) @ self.weights[:, :d].T + self.intercept
+        return first, ((Z - self.mean) / self.scale) @ self.weights[:, d:].T
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPairs(AdditivePairs):
+    """A and B are sums of log densities of independent normal features.
+
+    Attributes
+    ----------
+    means, variances : (4, 2d) arrays
+        Of the features of x, then of those of x', in each label pair.
+    priors : (4,) array
+        Shares of the label pairs.
+    """
+
+    means: Array
+    variances: Array
+    priors: Array
+
+    def halves(self, X: Array, Z: Array) -> Tables:
+        d = self.means.shape[1] // 2
+        first = _log_densities(X, self.means[:, :d], self.variances[:, :d])
+        second = _log_densities(Z, self.means[:, d:], self.variances[:, d:])
+        return first + np.log(self.priors), second
+
+
+def _log_densities(X: Array, means: Array, variances: Array) -> Array:
+    """Sum over the features of log N(x_f; μ_kf, σ²_kf), (m, 4)."""
+    columns = [
+        -0.5 * np.sum(np.log(2.0 * np.pi * variance) + (X - mean) ** 2 / variance, axis=1)
+        for mean, variance in zip(means, variances, strict=True)
+    ]
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairLearner(ABC):
+    """A model with four classes, the label pairs, of the inputs [x, x'] of ordered pairs.
+
+    Parameters
+    ----------
+    pairs : int or None
+        About how many of the n² ordered pairs (a point with itself is one) to learn from, each
+        label pair in its proportion and at least once; None for all of them.
+    seed : int
+        Chooses the pairs, where not all are used.
+
+    Raises
+    ------
+    ParameterError
+        For fewer than four pairs, or a seed that is no nonnegative integer below 2³².
+    """
+
+    pairs: int | None = 100_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pairs is not None:
+            _check_integer("pairs", self.pairs, least=4, most=2**62)
+        _check_integer("seed", self.seed, least=0, most=2**32 - 1)
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> AdditivePairs:
+        """Learn log P(y, y' | x, x').
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            One row a point.
+        y : (n,) array_like
+            Labels of two classes; the larger one in sorting order is +1.
+
+        Raises
+        ------
+        ProblemError
+            If X is no finite matrix, or y does not have n labels of exactly two classes.
+        """
+        points = checked_points(X, "X")
+        _, signs = checked_labels(y, len(points))
+        first, second = sampled_pairs(signs, self.pairs, self.seed)
+        codes = 2 * (signs[first] > 0) + (signs[second] > 0)
+        return self._fitted(points, first, second, codes)
+
+    @abstractmethod
+    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
+        """The model of the pairs [X[first], X[second]] with the label pairs `codes`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticPairs(PairLearner):
+    """Multinomial logistic regression on [x, x'], features standardised.
+
+    Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs.
+
+    Parameters
+    ----------
+    ridge : float
+        Price > 0 of the squared weights. The paper does not say whether it used one; separable
+        classes have no logistic regression without.
+    pairs, seed
+        As in `PairLearner`.
+
+    Notes
+    -----
+    scikit-learn's `ConvergenceWarning` is passed on if 1000 iterations are not enough.
+
+    References
+    ----------
+    Guo & Schuurmans (2009), section 3; Guo, Greiner & Schuurmans (2005).
+
+    Examples
+    --------
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> plus, minus = LogisticPairs(ridge=0.1).fit(X, y)(np.array([[3.0]]), X, y)
+    >>> bool(np.all(plus > minus)), bool(np.all(np.exp(plus) + np.exp(minus) < 1.0))
+    (True, True)
+    """
+
+    ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_positive("ridge", self.ridge)
+
+    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> LinearPairs:
+        from sklearn.linear_model import LogisticRegression
+
+        mean, deviation = X.mean(axis=0), X.std(axis=0)
+        scale = np.where(deviation > 0.0, deviation, 1.0)
+        scaled = (X - mean) / scale
+        model = LogisticRegression(C=1.0 / self.ridge, tol=_GRADIENT, max_iter=_ITERATIONS)
+        model.fit(np.hstack([scaled[first], scaled[second]]), codes)
+        return LinearPairs(mean, scale, model.coef_, model.intercept_)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayesPairs(PairLearner):
+    """Naive Bayes on [x, x']: every feature independent and normal, given the label pair.
+
+    The paper does not say which distribution it gave the features.
+
+    Parameters
+    ----------
+    smoothing : float
+        This share of the largest variance of a feature is added to every variance.
+    pairs, seed
+        As in `PairLearner`.
+
+    References
+    ----------
+    Guo & Schuurmans (2009), sections 3 and 6.
+
+    Examples
+    --------
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> plus, minus = NaiveBayesPairs().fit(X, y)(np.array([[0.0]]), X, y)
+    >>> bool(np.allclose(plus, minus))
+    True
+    """
+
+    smoothing: float = 1e-9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_positive("smoothing", self.smoothing)
+
+    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> GaussianPairs:
+        from sklearn.naive_bayes import GaussianNB
+
+        model = GaussianNB(var_smoothing=self.smoothing)
+        model.fit(np.hstack([X[first], X[second]]), codes)
+        if not np.all(model.var_ > 0.0):
+            raise ProblemError("X", "points that differ in some feature", "equal points only")
+        return GaussianPairs(model.theta_, model.var_, model.class_prior_)
+
+
+LEARNERS: dict[str, type[PairLearner]] = {
+    "logistic": LogisticPairs,
+    "naive-bayes": NaiveBayesPairs,
+}
+"""The learners of the paper by name."""
+
+
+def get(learner: str | Learner) -> Learner:
+    """The learner of a name, or the learner itself.
+
+    >>> get("logistic(ridge=0.5)")
+    LogisticPairs(pairs=100000, seed=0, ridge=0.5)
+
+    Raises
+    ------
+    UnknownName
+        For an unknown name or parameter, with the nearest known ones.
+    ParameterError
+        For an object without a `fit`.
+    """
+    if isinstance(learner, str):
+        return names.instantiate("learner", LEARNERS, learner)
+    if isinstance(learner, type) or not callable(getattr(learner, "fit", None)):
+        raise ParameterError("learner", "a name, or an object with a method fit", repr(learner))
+    return learner
+
+
+def sampled_pairs(y: Array, pairs: int | None, seed: int) -> tuple[Indices, Indices]:
+    """First and second points of ordered pairs, without repetition.
+
+    All n² pairs where they are no more than `pairs`; otherwise a random choice that keeps the
+    proportions of the four label pairs, each of which is there once at least.
+
+    >>> [part.tolist() for part in sampled_pairs(np.array([1.0, -1.0]), None, seed=0)]
+    [[1, 1, 0, 0], [1, 0, 1, 0]]
+    """
+    share = 1.0 if pairs is None else min(1.0, pairs / y.size**2)
+    generator = np.random.default_rng(seed)
+    groups = np.flatnonzero(y < 0), np.flatnonzero(y > 0)
+    chosen = [_pairs_between(a, b, share, generator) for a in groups for b in groups]
+    first, second = np.hstack(chosen)
+    return first, second
+
+
+def _pairs_between(a: Indices, b: Indices, share: float, generator: np.random.Generator) -> Indices:
+    """A share of the pairs of one of `a` with one of `b`, (2, count)."""
+    total = a.size * b.size
+    count = max(1, round(share * total))
+    places = np.arange(total) if count == total else generator.choice(total, count, replace=False)
+    return np.vstack([a[places // b.size], b[places % b.size]])
+
+
+def _check_positive(argument: str, value: object) -> None:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not 0.0 < float(value) < np.inf:  # type: ignore[arg-type]
+        raise ParameterError(argument, "a finite positive number", repr(value))
+
+
+def _check_integer(argument: str, value: object, least: int, most: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= most:  # type: ignore[call-overload]
+        raise ParameterError(argument, f"an integer from {least} to {most}", repr(value))

@@ -1,0 +1,636 @@
+"""Confidence functions: algebra of sensitivities, Propositions 1 and 2, learned pairs, folds."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.special import log_softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from bruteforce import global_minimum
+from conftest import random_problem
+from indefinite_opt import learned
+from indefinite_opt.confidence import ConfidenceProblem, own_sensitivity
+from indefinite_opt.learned import LogisticPairs, NaiveBayesPairs, sampled_pairs
+
+Array = NDArray[np.float64]
+
+WEIGHTINGS = ("UniformWeights", "GuoSchuurmansLP", "GuoSchuurmansQP")
+CODES = {(-1, -1): 0, (-1, 1): 1, (1, -1): 2, (1, 1): 3}
+seeds = st.integers(0, 10_000)
+
+
+def any_confidences(seed: int, n: int = 6, m: int = 4) -> tuple[Array, Array, Array, Array]:
+    """Labels and c(a, y_j | x_i, x_j) for a = -1, +1, of n training points and of m others.
+
+    Returns y, (2, n, n) and (2, m, n) tables, and an offset; the numbers mean nothing.
+    """
+    generator = np.random.default_rng(seed)
+    y = np.array([1.0, -1.0] * (n // 2))[generator.permutation(n)]
+    tables = generator.standard_normal((2, n, n))
+    return y, tables, generator.standard_normal((2, m, n)), generator.standard_normal(1)
+
+
+def any_problem(seed: int, n: int = 6) -> tuple[ConfidenceProblem, Array]:
+    """The problem of `any_confidences`, and Δ by the loops of (6)."""
+    y, c, _, _ = any_confidences(seed, n)
+    label = ((y + 1) // 2).astype(int)
+    agree, flip, Delta = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
+    for k in range(n):
+        for i in range(n):
+            agree[k, i], flip[k, i] = c[label[k], k, i], c[1 - label[k], k, i]
+            Delta[k, i] = agree[k, i] - flip[k, i]
+    return ConfidenceProblem.from_tables(agree, flip, y), Delta
+
+
+def learning_data(n: int = 24, seed: int = 0, d: int = 3) -> tuple[Array, Array]:
+    """Two overlapping classes of unequal sizes and unequal scales of the features."""
+    generator = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    scales = np.array([1.0, 10.0, 0.1])[:d]
+    return (generator.standard_normal((n, d)) + 0.7 * y[:, None]) * scales, y
+
+
+def all_pairs(X: Array, y: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The concatenated rows [x_i, x_j] of all n² pairs, and their classes, by two loops."""
+    rows, codes = [], []
+    for i in range(len(X)):
+        for j in range(len(X)):
+            rows.append(np.concatenate([X[i], X[j]]))
+            codes.append(CODES[int(y[i]), int(y[j])])
+    return np.array(rows), np.array(codes)
+
+
+def naive_tables(log_proba: Any, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+    """Log-probabilities of (+1, z_j) and (-1, z_j), one concatenated row a pair."""
+    plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
+    for i in range(len(X)):
+        for j in range(len(Z)):
+            (row,) = log_proba(np.concatenate([X[i], Z[j]])[None, :])
+            plus[i, j], minus[i, j] = row[CODES[1, int(z[j])]], row[CODES[-1, int(z[j])]]
+    return plus, minus
+
+
+# ------------------------------------------------------------------------------------- algebra
+
+
+@given(seed=seeds)
+def test_sensitivities_against_the_loops(seed: int) -> None:
+    problem, Delta = any_problem(seed)
+    np.testing.assert_allclose(problem.sensitivity, Delta, rtol=0, atol=1e-14)
+    signs = np.outer(problem.y, problem.y)
+    np.testing.assert_allclose(problem.K, signs * (Delta + Delta.T) / 4, rtol=0, atol=1e-14)
+    again = ConfidenceProblem.from_sensitivity(Delta, problem.y)
+    np.testing.assert_allclose(again.directed, problem.directed, rtol=0, atol=1e-14)
+
+
+@given(seed=seeds)
+def test_the_form_9_is_twice_the_form_4(seed: int) -> None:
+    problem, Delta = any_problem(seed)
+    alpha = np.random.default_rng(seed).uniform(size=problem.n)
+    # (9) as written: Σ_i α_i Σ_k α_k Δ_ki.
+    form = sum(
+        alpha[i] * alpha[k] * Delta[k, i] for i in range(problem.n) for k in range(problem.n)
+    )
+    assert 2.0 * alpha @ problem.Q @ alpha == pytest.approx(form, rel=1e-12, abs=1e-12)
+
+
+@given(seed=seeds)
+def test_decision_rule_3_is_a_kernel_machine(seed: int) -> None:
+    """argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, against a `Classifier` on the directed rows."""
+    y, tables, (minus, plus), (b,) = any_confidences(seed)
+    problem = ConfidenceProblem.from_sensitivity(np.ones((6, 6)), y)
+    alpha = np.random.default_rng(seed).uniform(size=6)
+    classifier = iopt.Classifier(y * alpha, float(b), problem.classes)
+    values = {label: np.empty(len(plus)) for label in (-1, 1)}
+    for i in range(len(plus)):
+        values[1][i] = sum(alpha[j] * plus[i, j] for j in range(6)) + b
+        values[-1][i] = sum(alpha[j] * minus[i, j] for j in range(6)) - b
+    decided = np.where(values[1] > values[-1], 1.0, -1.0)
+    rows = problem.rows(plus, minus)
+    np.testing.assert_array_equal(classifier.predict(rows), decided)
+    np.testing.assert_allclose(
+        classifier.decision_function(rows), (values[1] - values[-1]) / 2, rtol=0, atol=1e-12
+    )
+    # On the training points the same rows are those of the problem.
+    made, _ = any_problem(seed)
+    np.testing.assert_allclose(made.rows(tables[1], tables[0]), made.directed, rtol=0, atol=1e-14)
+
+
+def test_confidences_of_a_kernel(sigmoid_problem: iopt.KernelProblem) -> None:
+    problem = ConfidenceProblem.from_kernel(sigmoid_problem)
+    np.testing.assert_array_equal(problem.sensitivity, 2.0 * sigmoid_problem.Q)
+    np.testing.assert_array_equal(problem.K, sigmoid_problem.K)
+    assert problem.is_kernel
+    assert ConfidenceProblem.from_kernel(problem) is problem
+    X_new = np.random.default_rng(0).standard_normal((5, 5))
+    rows = sigmoid_problem.kernel_with(X_new)
+    plus, minus = problem.confidences_with(X_new)
+    # c(y, y_j | x, x_j) = y y_j k(x, x_j), and (5): the opposite label has the opposite value.
+    np.testing.assert_array_equal(plus, rows * sigmoid_problem.y)
+    np.testing.assert_array_equal(minus, -plus)
+    np.testing.assert_array_equal(problem.rows(plus, minus), rows)
+
+
+@pytest.mark.parametrize("title", [*WEIGHTINGS, "LussDual", "SVMDual(C=2)", "SpectrumSVM"])
+def test_a_kernel_problem_and_its_confidences_have_the_same_solution(title: str) -> None:
+    kernel = random_problem("sigmoid", n=30, seed=4)
+    plain = iopt.solve(kernel, title)
+    wrapped = iopt.solve(ConfidenceProblem.from_kernel(kernel), title)
+    assert wrapped.objective == plain.objective
+    assert wrapped.certificate.claim == plain.certificate.claim
+    np.testing.assert_array_equal(wrapped.classifier.coef, plain.classifier.coef)
+    assert wrapped.classifier.offset == plain.classifier.offset
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_problem_and_the_parameter_agree(seed: int) -> None:
+    """Two ways to hand over the same Δ; the parameter's QP is (9), the problem's is (4)."""
+    problem, Delta = any_problem(seed)
+    plain = iopt.KernelProblem(np.eye(6), problem.y)
+    linear = iopt.solve(problem, iopt.GuoSchuurmansLP(beta=0.3))
+    given_linear = iopt.solve(plain, iopt.GuoSchuurmansLP(beta=0.3, sensitivity=Delta))
+    assert linear.objective == pytest.approx(given_linear.objective, rel=1e-9, abs=1e-9)
+    assert linear.classifier.offset == pytest.approx(given_linear.classifier.offset, abs=1e-9)
+    square = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.3))
+    given_square = iopt.solve(plain, iopt.GuoSchuurmansQP(beta=0.3, sensitivity=Delta))
+    assert 2.0 * square.objective == pytest.approx(given_square.objective, rel=1e-6, abs=1e-6)
+    # A sensitivity given to the formulation goes before the problem's own.
+    assert own_sensitivity(problem, 3.0 * Delta)[0, 1] == 3.0 * Delta[0, 1]
+
+
+# -------------------------------------------------------------------------------- propositions
+
+
+@pytest.mark.parametrize("title", WEIGHTINGS)
+@given(seed=seeds)
+def test_proposition_1(title: str, seed: int) -> None:
+    """Strictly positive confidences K∘yyᵀ, of any inertia: no training error."""
+    generator = np.random.default_rng(seed)
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
+    half = generator.uniform(0.01, 1.0, (6, 6))
+    problem = ConfidenceProblem.from_kernel(iopt.KernelProblem(np.outer(y, y) * (half + half.T), y))
+    classifier = iopt.solve(problem, title, solver=SOLVERS[title]).classifier
+    np.testing.assert_array_equal(classifier.predict(problem.K), y)
+
+
+@pytest.mark.parametrize("title", WEIGHTINGS)
+@given(seed=seeds)
+def test_proposition_1_for_any_confidence_function(title: str, seed: int) -> None:
+    """Δ > 0: each point's own label has the larger weighted confidence, whatever α."""
+    y, _, _, _ = any_confidences(seed)
+    Delta = np.random.default_rng(seed).uniform(0.01, 1.0, (6, 6))
+    problem = ConfidenceProblem.from_sensitivity(Delta, y)
+    classifier = iopt.solve(problem, title, solver=SOLVERS[title]).classifier
+    np.testing.assert_array_equal(classifier.predict(problem.directed), y)
+
+
+SOLVERS = {"UniformWeights": "highs", "GuoSchuurmansLP": "highs", "GuoSchuurmansQP": "smo"}
+"""A local solver will do: the proposition holds for all weights."""
+
+
+def test_proposition_1_in_the_feature_space_of_a_kernel() -> None:
+    """K = ΦΦᵀ with positive confidences: libsvm separates the rows of Φ."""
+    generator = np.random.default_rng(0)
+    y = np.array([1.0, -1.0] * 10)
+    features = y[:, None] * generator.uniform(0.1, 1.0, (20, 3))
+    assert np.all(features @ features.T * np.outer(y, y) > 0)
+    assert SVC(kernel="linear", C=1e6).fit(features, y).score(features, y) == 1.0
+
+
+def random_weights(y: Array, generator: np.random.Generator) -> Array:
+    """α ≥ 0 with yᵀα = 0 and eᵀα = 1."""
+    alpha = generator.exponential(size=y.size)
+    for group in (y > 0, y < 0):
+        alpha[group] *= 0.5 / alpha[group].sum()
+    return alpha
+
+
+@given(seed=seeds)
+def test_proposition_2(seed: int) -> None:
+    """(11) is convex and an upper bound on αᵀΔα: at every α, at its own, and on the minimum."""
+    problem, Delta = any_problem(seed)
+    y, beta = problem.y, 0.4
+    generator = np.random.default_rng(seed)
+    first, second = random_weights(y, generator), random_weights(y, generator)
+    worst = [float(np.max(Delta.T @ alpha)) for alpha in (first, second, (first + second) / 2)]
+    assert worst[2] <= (worst[0] + worst[1]) / 2 + 1e-12
+    assert worst[0] >= first @ Delta @ first - 1e-12
+    result = iopt.solve(problem, iopt.GuoSchuurmansLP(beta=beta))
+    alpha = result.values["alpha"]
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective >= alpha @ Delta @ alpha - 1e-9
+    lines = np.vstack([y, np.ones(6)])
+    least = global_minimum(Delta + Delta.T, np.zeros(6), beta, lines, np.array([0.0, 1.0]))
+    assert result.objective >= least - 1e-9
+    # (12) by another solver: x = (α, δ).
+    outcome = linprog(
+        np.append(np.zeros(6), 1.0),
+        A_ub=np.column_stack([Delta.T, -np.ones(6)]),
+        b_ub=np.zeros(6),
+        A_eq=np.column_stack([lines, np.zeros(2)]),
+        b_eq=[0.0, 1.0],
+        bounds=[(0.0, beta)] * 6 + [(None, None)],
+    )
+    assert result.objective == pytest.approx(outcome.fun, rel=1e-7, abs=1e-9)
+
+
+def test_proposition_2_does_not_bound_4_itself() -> None:
+    """K = -I: α = (½, ½), (11) is -1, (9) is -1, and (4) is -½: the paper's (4) is half of (9)."""
+    problem = ConfidenceProblem.from_kernel(iopt.KernelProblem(-np.eye(2), [1, -1]))
+    linear = iopt.solve(problem, iopt.GuoSchuurmansLP(beta=0.5))
+    square = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.5))
+    assert linear.objective == pytest.approx(-1.0, abs=1e-12)
+    assert square.objective == pytest.approx(-0.5, abs=1e-12)
+    assert linear.objective == pytest.approx(2.0 * square.objective, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_quadratic_program_against_brute_force(seed: int) -> None:
+    problem, Delta = any_problem(seed)
+    lines = np.vstack([problem.y, np.ones(6)])
+    least = global_minimum(Delta + Delta.T, np.zeros(6), 0.4, lines, np.array([0.0, 1.0]))
+    result = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.4))
+    assert 2.0 * result.objective == pytest.approx(least, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("formulation", [iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansQP()], ids=str)
+def test_declaration_and_structure_agree(formulation: iopt.Formulation) -> None:
+    problem, _ = any_problem(7)
+    program = formulation.declare(problem)
+    result = iopt.solve(problem, formulation)
+    declared, violation = program.evaluate(result.values)
+    assert declared == pytest.approx(result.objective, rel=1e-9, abs=1e-9)
+    assert violation <= 1e-7  # the solvers' own feasibility tolerance
+
+
+def test_the_offset_has_the_least_training_error_of_the_directed_scores() -> None:
+    """Not of the symmetrised kernel's: b by trying every cut."""
+    for seed in range(10):
+        problem, Delta = any_problem(seed)
+        for title in WEIGHTINGS:
+            result = iopt.solve(problem, title)
+            scores = 0.5 * problem.y * (Delta @ (problem.y * result.classifier.coef))
+            cuts = np.concatenate([scores - 1e-9, scores + 1e-9])
+            best = min(np.sum(np.where(scores > cut, 1.0, -1.0) != problem.y) for cut in cuts)
+            assert np.sum(result.classifier.predict(problem.directed) != problem.y) == best
+
+
+# --------------------------------------------------------------------------- learned confidences
+
+
+def test_naive_bayes_against_the_concatenated_rows() -> None:
+    X, y = learning_data()
+    model = GaussianNB().fit(*all_pairs(X, y))
+    X_new = learning_data(n=7, seed=1)[0]
+    expected = naive_tables(model.predict_log_proba, X_new, X, y)
+    tables = NaiveBayesPairs().fit(X, y)(X_new, X, y)
+    # Sums over the 8 features in another order; log-densities reach some hundreds.
+    np.testing.assert_allclose(tables, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_logistic_regression_against_the_concatenated_rows() -> None:
+    X, y = learning_data()
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression(C=2.0, tol=1e-9, max_iter=5000).fit(*all_pairs(scaled, y))
+    X_new = learning_data(n=7, seed=1)[0]
+    scaled_new = (X_new - X.mean(axis=0)) / X.std(axis=0)
+    expected = naive_tables(model.predict_log_proba, scaled_new, scaled, y)
+    function = LogisticPairs(ridge=0.5).fit(X, y)
+    # Two fits of the same pairs in another order, ours to a gradient of 1e-6.
+    np.testing.assert_allclose(function(X_new, X, y), expected, rtol=0, atol=1e-3)
+
+    def log_proba(row: Array) -> Array:
+        return log_softmax(row @ function.weights.T + function.intercept, axis=1)
+
+    same_fit = naive_tables(log_proba, scaled_new, scaled, y)
+    np.testing.assert_allclose(function(X_new, X, y), same_fit, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [LogisticPairs(), NaiveBayesPairs()], ids=str)
+def test_blocks_do_not_change_the_tables(
+    learner: learned.PairLearner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = learning_data()
+    function = learner.fit(X, y)
+    whole = function(X, X, y)
+    monkeypatch.setattr(learned, "_CHUNK", 5 * len(X))
+    np.testing.assert_array_equal(function(X, X, y), whole)
+
+
+def test_naive_bayes_of_all_pairs_is_a_product() -> None:
+    """Pairs of independent labels: P(a, b | x, x') = P(a | x) P(b | x'), each the plain model."""
+    X, y = learning_data()
+    plain = GaussianNB().fit(X, y).predict_log_proba(X)
+    of_own = plain[np.arange(len(y)), (y > 0).astype(int)]
+    plus, minus = NaiveBayesPairs(pairs=None).fit(X, y)(X, X, y)
+    np.testing.assert_allclose(plus, plain[:, 1, None] + of_own, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(minus, plain[:, 0, None] + of_own, rtol=1e-9, atol=1e-9)
+
+
+def test_logistic_regression_of_all_pairs_is_a_product_but_for_the_ridge() -> None:
+    X, y = learning_data(n=45, seed=3)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression(C=np.inf, tol=1e-9, max_iter=5000).fit(scaled, y)
+    plain = model.predict_log_proba(scaled)
+    of_own = plain[np.arange(len(y)), (y > 0).astype(int)]
+    plus, minus = LogisticPairs(ridge=1e-6).fit(X, y)(X, X, y)
+    # ½ ridge ‖W‖² is 1e-9 of the loss; the gradient of 1e-6 leaves more.
+    np.testing.assert_allclose(plus, plain[:, 1, None] + of_own, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(minus, plain[:, 0, None] + of_own, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("learner", ["logistic(pairs=150)", "naive-bayes(pairs=150)"])
+def test_additive_confidences_leave_the_weights_no_say(learner: str) -> None:
+    """With yᵀα = 0, eᵀα = 1 all decision values agree up to a constant; rank k ≤ 3."""
+    X, y = learning_data()
+    problem = ConfidenceProblem.from_learner(X, y, learner)
+    assert np.linalg.matrix_rank(problem.directed) <= 3
+    rows = problem.kernel_with(learning_data(n=40, seed=9)[0])
+    generator = np.random.default_rng(0)
+    scores = [rows @ (y * random_weights(y, generator)) for _ in range(3)]
+    for other in scores[1:]:
+        assert np.ptp(other - scores[0]) <= 1e-9 * np.ptp(scores[0])
+    predictions = [iopt.solve(problem, title).classifier.predict(rows) for title in WEIGHTINGS[1:]]
+    np.testing.assert_array_equal(*predictions)
+
+
+@pytest.mark.parametrize("learner", ["logistic(pairs=150)", "naive-bayes(pairs=150)"])
+def test_additive_confidences_make_9_linear(learner: str) -> None:
+    """Sensitivities depend on the label alone: (9) is the mean of the two, (12) their maximum."""
+    problem = ConfidenceProblem.from_learner(*learning_data(), learner)
+    y, Delta = problem.y, problem.sensitivity
+    generator = np.random.default_rng(0)
+    first, second = random_weights(y, generator), random_weights(y, generator)
+    middle = (first + second) / 2
+    forms = [float(alpha @ Delta @ alpha) for alpha in (first, second, middle)]
+    assert forms[2] == pytest.approx((forms[0] + forms[1]) / 2, rel=1e-9)
+    of_class = [(Delta.T @ middle)[y == label] for label in (1, -1)]
+    for values in of_class:
+        assert np.ptp(values) <= 1e-9 * np.max(np.abs(Delta))
+    assert forms[2] == pytest.approx((of_class[0][0] + of_class[1][0]) / 2, rel=1e-9)
+    assert not problem.is_psd
+    assert problem.is_convex(lines=2)
+
+
+def test_log_probabilities_make_a_matrix_that_is_not_psd() -> None:
+    """Section 3: log P < 0, so that eᵀCe < 0."""
+    X, y = learning_data()
+    plus, minus = ConfidenceProblem.from_learner(X, y).confidences_with(X)
+    confidence = np.where(y[:, None] > 0, plus, minus)
+    assert np.all(plus < 0)
+    assert np.all(minus < 0)
+    assert confidence.sum() < 0
+    # (y, y_j) and (ȳ, y_j) are two of four label pairs.
+    assert np.all(np.exp(plus) + np.exp(minus) < 1.0)
+
+
+@given(
+    sizes=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    pairs=st.one_of(st.none(), st.integers(4, 100)),
+    seed=seeds,
+)
+def test_sampled_pairs(sizes: tuple[int, int], pairs: int | None, seed: int) -> None:
+    y = np.repeat([1.0, -1.0], sizes)
+    first, second = sampled_pairs(y, pairs, seed)
+    assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == first.size
+    assert {(a, b) for a, b in zip(y[first], y[second], strict=True)} == {
+        (a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)
+    }
+    if pairs is None or pairs >= y.size**2:
+        assert first.size == y.size**2
+    else:
+        assert abs(first.size - pairs) <= 4  # each of four classes rounds, or has one at least
+    again = sampled_pairs(y, pairs, seed)
+    np.testing.assert_array_equal((first, second), again)
+
+
+def test_a_sample_of_pairs_comes_near_all_of_them() -> None:
+    X, y = learning_data(n=60)
+    whole = NaiveBayesPairs().fit(X, y)(X, X, y)[0]
+    part = NaiveBayesPairs(pairs=1800).fit(X, y)(X, X, y)[0]
+    other = NaiveBayesPairs(pairs=1800, seed=1).fit(X, y)(X, X, y)[0]
+    assert np.any(part != other)
+    assert np.corrcoef(part.ravel(), whole.ravel())[0, 1] > 0.99
+
+
+def test_constant_features_do_no_harm() -> None:
+    X, y = learning_data()
+    wider = np.column_stack([X, np.full(len(y), 7.0)])
+    for learner in (LogisticPairs(), NaiveBayesPairs()):
+        narrow = learner.fit(X, y)(X, X, y)[0] - learner.fit(X, y)(X, X, y)[1]
+        plus, minus = learner.fit(wider, y)(wider, wider, y)
+        np.testing.assert_allclose(plus - minus, narrow, rtol=1e-6, atol=1e-6)
+
+
+# --------------------------------------------------------------------------- folds, new points
+
+
+class Remembering:
+    """A learner that keeps what it was shown; its confidence is a likeness, asymmetric."""
+
+    def __init__(self) -> None:
+        self.shown: list[Array] = []
+
+    def fit(self, X: Array, y: Array) -> Any:
+        self.shown.append(X)
+        mean = X.mean()
+
+        def confidence(X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+            near = np.exp(-np.abs(X[:, :1] - Z[:, :1].T - mean))
+            return np.log(np.where(z > 0, near, 1 - near)), np.log(np.where(z > 0, 1 - near, near))
+
+        return confidence
+
+
+TRAIN, TEST = np.arange(0, 18), np.arange(18, 24)
+
+
+def test_a_learner_is_fitted_to_the_training_fold_alone() -> None:
+    X, y = learning_data()
+    learner = Remembering()
+    problem = ConfidenceProblem.from_learner(X, y, learner)
+    split = problem.split(TRAIN, TEST)
+    np.testing.assert_array_equal(learner.shown[0], X)
+    np.testing.assert_array_equal(learner.shown[1], X[TRAIN])
+    assert np.any(split.problem.directed != problem.directed[np.ix_(TRAIN, TRAIN)])
+    np.testing.assert_array_equal(split.labels, y[TEST])
+
+
+@pytest.mark.parametrize("learner", ["logistic", "naive-bayes(pairs=100)", Remembering()])
+def test_test_points_and_their_labels_do_not_leak(learner: Any) -> None:
+    X, y = learning_data()
+    split = ConfidenceProblem.from_learner(X, y, learner).split(TRAIN, TEST)
+    changed, flipped = X.copy(), y.copy()
+    changed[TEST] += 100.0
+    flipped[TEST] *= -1.0
+    other = ConfidenceProblem.from_learner(changed, flipped, learner).split(TRAIN, TEST)
+    np.testing.assert_array_equal(other.problem.directed, split.problem.directed)
+    np.testing.assert_array_equal(other.problem.kernel_with(X[TEST]), split.K_new)
+    np.testing.assert_array_equal(other.labels, -split.labels)
+
+
+def test_cut_tables_do_not_know_the_label_of_a_test_point() -> None:
+    """The confidences c(±1, y_j | x_i, x_j) do not depend on y_i; nor do the rows."""
+    y, (minus, plus), _, _ = any_confidences(3, n=8)
+    flipped = y.copy()
+    flipped[6:] *= -1.0
+    rows = []
+    for labels in (y, flipped):
+        own = np.where(labels[:, None] > 0, plus, minus)
+        opposite = np.where(labels[:, None] > 0, minus, plus)
+        problem = ConfidenceProblem.from_tables(own, opposite, labels)
+        split = problem.split(np.arange(6), np.arange(6, 8))
+        rows.append(split.K_new)
+        np.testing.assert_allclose(
+            split.K_new, 0.5 * y[:6] * (plus - minus)[6:, :6], rtol=0, atol=1e-15
+        )
+        np.testing.assert_allclose(
+            split.problem.sensitivity, problem.sensitivity[:6, :6], rtol=0, atol=1e-15
+        )
+    np.testing.assert_array_equal(*rows)
+
+
+def test_values_among_new_points_are_refused_but_for_kernels() -> None:
+    X, y = learning_data()
+    for problem in (ConfidenceProblem.from_learner(X, y), any_problem(0)[0]):
+        split = problem.split(np.arange(4), np.arange(4, 6))
+        with pytest.raises(iopt.ProblemError, match=r"joint treatment .* depend on their labels"):
+            split.K_new_new()
+    kernel = random_problem("sigmoid", n=24, seed=0)
+    split, plain = (
+        made.split(TRAIN, TEST) for made in (ConfidenceProblem.from_kernel(kernel), kernel)
+    )
+    assert isinstance(split.problem, ConfidenceProblem)
+    np.testing.assert_array_equal(split.K_new_new(), plain.K_new_new())
+    np.testing.assert_array_equal(split.K_new, plain.K_new)
+
+
+def test_the_constructors_of_kernel_problems_work() -> None:
+    X, y = learning_data()
+    problem = ConfidenceProblem.from_data(X, y, "sigmoid", scaling="standard")
+    plain = iopt.KernelProblem.from_data(X, y, "sigmoid", scaling="standard")
+    np.testing.assert_array_equal(problem.sensitivity, 2.0 * plain.Q)
+    # Scaled anew by the training points, as plain problems are.
+    split, plain_split = problem.split(TRAIN, TEST), plain.split(TRAIN, TEST)
+    np.testing.assert_array_equal(split.problem.directed, plain_split.problem.K)
+    np.testing.assert_array_equal(split.K_new, plain_split.K_new)
+    wrapped = ConfidenceProblem.from_kernel(plain)
+    np.testing.assert_array_equal(wrapped.kernel_with(X), plain.kernel_with(X))
+    np.testing.assert_array_equal(wrapped.split(TRAIN, TEST).K_new, plain_split.K_new)
+    lean = ConfidenceProblem.from_data(X, y, "sigmoid", cache_mb=1)
+    direct = iopt.solve(lean, "GuoSchuurmansQP", solver="smo")
+    whole = iopt.solve(
+        ConfidenceProblem.from_data(X, y, "sigmoid"), "GuoSchuurmansQP", solver="smo"
+    )
+    assert direct.objective == pytest.approx(whole.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "naive-bayes"])
+def test_new_points_of_a_learned_problem(learner: str) -> None:
+    X, y = learning_data()
+    labels = np.where(y > 0, "yes", "no")
+    problem = ConfidenceProblem.from_learner(X, labels, learner)
+    np.testing.assert_array_equal(problem.kernel_with(X), problem.directed)
+    X_new = learning_data(n=30, seed=5)[0]
+    result = iopt.solve(problem, "GuoSchuurmansLP")
+    alpha, offset = result.values["alpha"], result.classifier.offset
+    plus, minus = problem.confidences_with(X_new)
+    decided = np.where(plus @ alpha + offset > minus @ alpha - offset, "yes", "no")
+    np.testing.assert_array_equal(result.classifier.predict(problem.kernel_with(X_new)), decided)
+
+
+def test_uniform_weights_multiply_probabilities() -> None:
+    """Section 3: α⁰ at b = 0 is argmax_y Π_j P(y, y_j | x, x_j)."""
+    X, y = learning_data()
+    problem = ConfidenceProblem.from_learner(X, y, "naive-bayes")
+    X_new = learning_data(n=12, seed=6)[0]
+    model = GaussianNB().fit(*all_pairs(X, y))
+    plus, minus = naive_tables(model.predict_log_proba, X_new, X, y)
+    alpha = iopt.solve(problem, "UniformWeights").values["alpha"]
+    values = problem.kernel_with(X_new) @ (y * alpha)
+    np.testing.assert_array_equal(values > 0, plus.sum(axis=1) > minus.sum(axis=1))
+
+
+def test_a_problem_survives_pickling() -> None:
+    X, y = learning_data()
+    problem = ConfidenceProblem.from_learner(X, y, "logistic")
+    copy = pickle.loads(pickle.dumps(problem))
+    np.testing.assert_array_equal(copy.sensitivity, problem.sensitivity)
+    np.testing.assert_array_equal(copy.split(TRAIN, TEST).K_new, problem.split(TRAIN, TEST).K_new)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "naive-bayes"])
+def test_iris_from_end_to_end(learner: str) -> None:
+    """α⁰, α¹, α² and reg-svm on learned confidences, folds and all."""
+    data = iopt.datasets.load("iris-versicolor-virginica")
+    problem = ConfidenceProblem.from_learner(data.X, data.y, learner, name=data.name)
+    titles = [*WEIGHTINGS, "LussDual", "LussDual(new_points=joint)"]
+    comparison = iopt.compare(problem, titles, folds=3)
+    summary = comparison.summary.set_index("formulation")
+    accuracy = summary["accuracy"]
+    joint = "LussDual(C=1, rho=1, new_points=joint)"
+    assert summary["failed"].drop(joint).eq(0).all()
+    assert summary.loc[joint, "failed"] == 3  # refused, and said so
+    assert accuracy.drop(joint).min() >= 0.9
+    assert summary.loc[list(WEIGHTINGS), "claim"].eq("GLOBAL").all()
+    assert accuracy["GuoSchuurmansLP"] == accuracy["GuoSchuurmansQP"]
+    assert learner.split("-")[0] in comparison.settings["kernel"].lower()
+
+
+# ----------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "said"),
+    [
+        (lambda: ConfidenceProblem([[1.0, np.nan], [0.0, 1.0]], [1, -1]), iopt.ProblemError,
+         "K: expected finite numbers"),
+        (lambda: ConfidenceProblem(np.ones((2, 3)), [1, -1]), iopt.ProblemError, "K: .*square"),
+        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 3)), [1, -1]), iopt.ProblemError,
+         r"Delta: expected a square .*shape \(2, 3\)"),
+        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 2)), [1, 1]), iopt.ProblemError,
+         "y: expected labels of exactly two classes"),
+        (lambda: ConfidenceProblem.from_tables(np.ones((2, 2)), np.ones((3, 3)), [1, -1]),
+         iopt.ProblemError, r"flipped: expected shape \(2, 2\)"),
+        (lambda: ConfidenceProblem.from_tables(np.log(np.eye(2) + 1), -np.inf * np.ones((2, 2)),
+                                               [1, -1]), iopt.ProblemError, "flipped: .*finite"),
+        (lambda: ConfidenceProblem.from_tables([["a"]], [["b"]], [1, -1]), iopt.ProblemError,
+         "given: expected an array of real numbers"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], "naive-bays"),
+         iopt.UnknownName, "Did you mean naive-bayes"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], LogisticPairs),
+         iopt.ParameterError, "learner: .*method fit"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], GaussianNB()),
+         iopt.ParameterError, "learner: .*new confidence function"),
+        (lambda: ConfidenceProblem.from_learner([[np.nan], [2.0]], [1, -1]), iopt.ProblemError,
+         "X: .*NaN"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [1.0]], [1, -1], "naive-bayes"),
+         iopt.ProblemError, "X: expected points that differ"),
+        (lambda: LogisticPairs(ridge=0.0), iopt.ParameterError, "ridge: .*positive"),
+        (lambda: NaiveBayesPairs(smoothing=np.inf), iopt.ParameterError, "smoothing"),
+        (lambda: LogisticPairs(pairs=3), iopt.ParameterError, "pairs: expected an integer from 4"),
+        (lambda: LogisticPairs(seed=-1), iopt.ParameterError, "seed"),
+        (lambda: any_problem(0)[0].rows(np.ones((2, 6)), np.ones((3, 6))), iopt.ProblemError,
+         "minus: expected shape"),
+        (lambda: any_problem(0)[0].rows(np.ones((2, 5)), np.ones((2, 5))), iopt.ProblemError,
+         r"plus: expected a table of shape \(m, 6\)"),
+        (lambda: any_problem(0)[0].confidences_with(np.ones((2, 5))), iopt.ProblemError,
+         "without points"),
+        (lambda: ConfidenceProblem.from_learner(*learning_data()).kernel_with(np.ones((2, 5))),
+         iopt.ProblemError, "X: expected points with 3 features"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(make: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        make()
