@@ -1,0 +1,81 @@
+"""Generation against the full HiGHS model; run `python benchmarks/linear_programs.py`.
+
+Each line solves one linear program twice in this process, on the same matrix: as a full model with
+`highs`, up to a time limit, and with `generation`. The structure of each solve is made anew, so
+that both pay for their matrix; problems are made before the clock starts. Where HiGHS is stopped by
+the limit the ratio is a lower bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import indefinite_opt as iopt
+
+sys.path.insert(0, str(Path(__file__).parent))
+from local_solver import two_classes
+
+KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov")
+FORMULATIONS = ("GuoSchuurmansLP", "LPSVM(C=1)", "LPSVM(C=10)")
+
+
+def timed(
+    problem: iopt.KernelProblem, formulation: str, solver: str, limit: float
+) -> tuple[float, iopt.Result]:
+    """Seconds of the whole call, and its result."""
+    began = time.perf_counter()
+    result = iopt.solve(problem, formulation, solver=solver, time_limit=limit)
+    return time.perf_counter() - began, result
+
+
+def table(sizes: list[int], kernels: list[str], limit: float) -> None:
+    """One line a problem; relative gaps are proved by `Formulation.dual_bound`."""
+    print(f"\n## Full HiGHS (at most {limit:g} s) against generation, tol 1e-6\n")
+    print("| n | kernel | formulation | HiGHS s | generation s | ratio (to reach: 5) | ", end="")
+    print("gap of HiGHS | gap | difference | how |\n" + "|---" * 10 + "|")
+    ratios: dict[int, list[tuple[float, bool]]] = {}
+    for n in sizes:
+        for kernel in kernels:
+            problem = iopt.KernelProblem(*two_classes(n, kernel))
+            for formulation in FORMULATIONS:
+                own, ours = timed(problem, formulation, "generation", limit)
+                full, theirs = timed(problem, formulation, "highs", limit)
+                ratio = full / own
+                solved = theirs.status is iopt.Status.SOLVED
+                stopped = "" if solved else "> "
+                ratios.setdefault(n, []).append((ratio, solved))
+                # A full model that was stopped has no feasible point to compare with.
+                gap = f"{theirs.residual:.0e}" if solved else ""
+                difference = f"{ours.objective - theirs.objective:+.1e}" if solved else ""
+                print(
+                    f"| {n} | {kernel} | {formulation} | {stopped}{full:.2f} | {own:.2f} | "
+                    f"{stopped}{ratio:.1f} | {gap} | {ours.residual:.0e} | {difference} | "
+                    f"{ours.status}: {ours.message} |",
+                    flush=True,
+                )
+    for n, found in ratios.items():
+        known = [ratio for ratio, solved in found if solved]
+        bounds = [ratio for ratio, solved in found if not solved]
+        print(
+            f"\nn = {n}: at least 5 on {sum(ratio >= 5.0 for ratio, _ in found)} of {len(found)}, "
+            f"below on {sum(ratio < 5.0 for ratio in known)}, not decided by the limit on "
+            f"{sum(ratio < 5.0 for ratio in bounds)}."
+        )
+
+
+def main() -> None:
+    """Print the table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[500, 1000, 2000])
+    parser.add_argument("--kernels", nargs="*", default=list(KERNELS))
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds for each solve")
+    options = parser.parse_args()
+    table([200] if options.quick else options.sizes, options.kernels, options.limit)
+
+
+if __name__ == "__main__":
+    main()
