@@ -1,0 +1,73 @@
+"""The contract of a baseline: a method that is no optimization problem of the package's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.formulation import short
+from indefinite_opt.problem import KernelProblem
+
+__all__ = ["Baseline", "Fitted"]
+
+
+class Fitted(Protocol):
+    """What training leaves: decision values and labels of new points; `Classifier` is one.
+
+    Attributes
+    ----------
+    support : (s,) array
+        Indices of the training points that are needed to classify.
+    """
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """Indices of the training points that are needed to classify."""
+
+    def decision_function(
+        self, K_new: ArrayLike, K_new_new: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Decision values of m new points, (m,), from their (m, n) kernel rows."""
+
+    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
+        """Predicted labels of m new points, (m,), in the caller's own classes."""
+
+
+class Baseline(ABC):
+    """A method to compare with; subclasses are frozen dataclasses of its parameters.
+
+    `name` is the name of the class. A baseline whose decision values are a sum of kernel values
+    returns a `Classifier`.
+
+    Attributes
+    ----------
+    reference : str
+        Where the method is described.
+    """
+
+    reference: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+        return type(self).__name__
+
+    @abstractmethod
+    def fit(self, problem: KernelProblem, seed: int = 0) -> Fitted:
+        """Train on a problem; `seed` is that of every random draw.
+
+        Raises
+        ------
+        IndefiniteOptError
+            If the method cannot be trained on this problem.
+        """
+
+    def __str__(self) -> str:
+        # Different baselines have different titles: tables tell them apart by these.
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        shown = ", ".join(f"{field.name}={short(getattr(self, field.name))}" for field in fields)
+        return f"{self.name}({shown})" if shown else self.name

@@ -1,0 +1,29 @@
+"""One file per baseline; every concrete `Baseline` in this folder is found by itself."""
+
+from __future__ import annotations
+
+import functools
+
+from indefinite_opt.baseline import Baseline
+from indefinite_opt.discovery import discover
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.names import instantiate
+
+__all__ = ["as_baseline", "known"]
+
+
+@functools.cache
+def known() -> dict[str, type[Baseline]]:
+    """Every baseline by name, in the order of the file names."""
+    return {cls.__name__: cls for cls in discover(__name__, __path__, Baseline)}  # type: ignore[type-abstract]
+
+
+def as_baseline(baseline: Baseline | type[Baseline] | str) -> Baseline:
+    """A baseline object from itself, its class, or its name with parameters."""
+    if isinstance(baseline, Baseline):
+        return baseline
+    if isinstance(baseline, type) and issubclass(baseline, Baseline):
+        return baseline()
+    if isinstance(baseline, str):
+        return instantiate("baseline", known(), baseline)
+    raise ParameterError("baseline", "a baseline or its name", repr(baseline))

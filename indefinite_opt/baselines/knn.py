@@ -1,0 +1,134 @@
+"""k nearest neighbours in the squared distances of a kernel of any inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.baseline import Baseline
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.problem import KernelProblem
+
+__all__ = ["KNN", "Neighbours"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KNN(Baseline):
+    """The vote of the k training points with the least d²(x, x_i), which may be negative.
+
+    Parameters
+    ----------
+    k : int
+        Neighbours that vote, from 1 to n.
+
+    Notes
+    -----
+    d²(x, x_i) = k(x, x) - 2k(x, x_i) + k(x_i, x_i): the first term is the same for all x_i, so
+    that the rows of the new points and the diagonal of the training kernel give the order.
+
+    References
+    ----------
+    Haasdonk (2005), (1) and section 7.5, Table 1.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 5.0, 6.0])
+    >>> problem = KernelProblem(np.outer(x, x), ["low", "low", "up", "up"])
+    >>> fitted = KNN(k=3).fit(problem)
+    >>> new = np.array([2.0, 4.0])
+    >>> fitted.decision_function(np.outer(new, x)), fitted.predict(np.outer(new, x)).tolist()
+    (array([-1.,  1.]), ['low', 'up'])
+    """
+
+    k: int = 5
+
+    reference: ClassVar[str] = "Haasdonk (2005), section 7.5"
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
+        if not (whole and self.k >= 1):
+            raise ParameterError("k", "a positive integer", repr(self.k))
+
+    def fit(self, problem: KernelProblem, seed: int = 0) -> Neighbours:
+        """Remember the labels and the diagonal; nothing is drawn.
+
+        Raises
+        ------
+        ParameterError
+            If k exceeds the number of training points.
+        """
+        if self.k > problem.n:
+            raise ParameterError("k", f"at most {problem.n}, the training points", repr(self.k))
+        return Neighbours(self.k, problem.y, problem.gram.diagonal, problem.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Training points that vote on new ones.
+
+    Attributes
+    ----------
+    k : int
+    y : (n,) array of -1 and +1
+    diagonal : (n,) array
+        k(x_i, x_i).
+    classes : (2,) array
+        Labels predicted for negative and positive values.
+    """
+
+    k: int
+    y: Array
+    diagonal: Array
+    classes: NDArray[Any]
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """All training points."""
+        return np.arange(self.y.size)
+
+    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
+        """Votes for +1 less votes for -1 at m new points, never 0.
+
+        Of training points at equal distance the one of lower index is nearer. Where votes are
+        equal the farthest of the k neighbours has none, which leaves ±1.
+
+        Parameters
+        ----------
+        K_new : (m, n) array_like
+            k(new point, training point).
+        K_new_new : optional
+            Not needed.
+
+        Returns
+        -------
+        (m,) array
+
+        Raises
+        ------
+        ProblemError
+            For a wrong shape or non-finite values.
+        """
+        rows = _checked_rows(K_new, self.y.size)
+        order = np.argsort(self.diagonal - 2.0 * rows, axis=1, kind="stable")[:, : self.k]
+        votes = self.y[order]
+        difference = votes.sum(axis=1)
+        return np.where(difference == 0.0, -votes[:, -1], difference)
+
+    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
+        """Predicted labels of m new points, (m,), in the caller's own classes."""
+        return self.classes[(self.decision_function(K_new) > 0).astype(int)]
+
+
+def _checked_rows(K_new: ArrayLike, n: int) -> Array:
+    rows = np.asarray(K_new, dtype=float)
+    expected = f"a finite matrix of shape (m, {n})"
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise ProblemError("K_new", expected, f"shape {rows.shape}")
+    if not np.all(np.isfinite(rows)):
+        raise ProblemError("K_new", expected, "NaN or infinite entries")
+    return rows

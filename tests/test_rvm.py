@@ -1,0 +1,494 @@
+"""The relevance vector machine against dense formulas, quadrature, grids and scipy.
+
+The dense formulas have the whole n × n covariance C = B⁻¹ + ΦA⁻¹Φᵀ, which the module never forms.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.special import expit
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.baselines import as_baseline, known
+from indefinite_opt.baselines.rvm import RVM
+from indefinite_opt.rvm import Basis, Factors, Laplace, RelevanceFit, fit_relevance, laplace
+from indefinite_opt.solution import Status
+
+Array = NDArray[np.float64]
+
+TIGHT = 1e-12
+"""Tolerance in nats of fits whose α are compared: a gain is quadratic in the error of log α, so
+that these are good to about 1e-6."""
+
+
+def functions(n: int = 30, count: int = 4, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Functions of unit length, precisions of very different sizes, labels."""
+    generator = np.random.default_rng(seed)
+    Phi = generator.standard_normal((n, count))
+    Phi /= np.linalg.norm(Phi, axis=0)
+    y = np.where(3.0 * Phi[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1.0, -1.0)
+    return Phi, 10.0 ** generator.uniform(-3, 1, count), y
+
+
+def log_posterior(w: Array, Phi: Array, alpha: Array, y: Array) -> float:
+    return float(np.sum(np.log(expit(y * (Phi @ w)))) - 0.5 * np.sum(alpha * w**2))
+
+
+def regression_view(w: Array, Phi: Array, y: Array) -> tuple[Array, Array]:
+    """t̂ and B⁻¹ at weights w; Tipping (2001), below (27)."""
+    p = expit(Phi @ w)
+    b = p * (1.0 - p)
+    return Phi @ w + (0.5 * (1.0 + y) - p) / b, np.diag(1.0 / b)
+
+
+def log_normal(target: Array, noise: Array, Phi: Array, alpha: Array) -> float:
+    """log N(t̂ | 0, B⁻¹ + ΦA⁻¹Φᵀ)."""
+    C = noise + (Phi / alpha) @ Phi.T
+    squared = target @ np.linalg.solve(C, target)
+    size = target.size * np.log(2.0 * np.pi) + np.linalg.slogdet(C)[1]
+    return -0.5 * float(size + squared)
+
+
+def unit(K: Array, constant: bool = True) -> Array:
+    """The functions as `RelevanceFit.alpha` means them."""
+    X = np.column_stack([K, np.ones(K.shape[0])]) if constant else K
+    return X / np.linalg.norm(X, axis=0)
+
+
+def frozen(fit: RelevanceFit, K: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Functions of unit length, and t̂ and B⁻¹ at the weights of a fit."""
+    X = unit(K, constant=fit.alpha.size > K.shape[1])
+    used = np.isfinite(fit.alpha)
+    w = np.append(fit.coef, fit.offset)[: used.size]
+    lengths = np.linalg.norm(np.column_stack([K, np.ones(y.size)]), axis=0)[: used.size]
+    return X, *regression_view((w * lengths)[used], X[:, used], y)
+
+
+# ------------------------------------------------------------------------------- mode and evidence
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mode_is_the_maximum_that_scipy_finds(seed: int) -> None:
+    Phi, alpha, y = functions(seed=seed)
+    mode = laplace(Phi, alpha, y)
+    found = minimize(
+        lambda w: -log_posterior(w, Phi, alpha, y),
+        np.zeros(4),
+        jac=lambda w: alpha * w - Phi.T @ (y * expit(-y * (Phi @ w))),
+        method="trust-constr",
+        hess=lambda w: np.diag(alpha) + (Phi.T * (expit(Phi @ w) * expit(-Phi @ w))) @ Phi,
+        options={"gtol": 1e-10},
+    )
+    np.testing.assert_allclose(mode.weights, found.x, rtol=1e-6, atol=1e-8)
+    gradient = Phi.T @ (y * expit(-y * (Phi @ mode.weights))) - alpha * mode.weights
+    assert np.max(np.abs(gradient)) < 1e-13
+
+
+@pytest.mark.parametrize("start", [0.0, 1e3, -1e5])
+def test_mode_does_not_depend_on_the_start(start: float) -> None:
+    """Far out every label is certain and B is 0 in rounding: plain Newton steps would fly away."""
+    Phi, alpha, y = functions()
+    mode = laplace(Phi, alpha, y, np.full(4, start))
+    np.testing.assert_allclose(mode.weights, laplace(Phi, alpha, y).weights, rtol=1e-10)
+
+
+def test_mode_of_separated_classes_is_finite() -> None:
+    """One function with the sign of the label and α = 1e-12: nσ(-w/√n)/√n = αw."""
+    y = np.repeat([-1.0, 1.0], 5)
+    mode = laplace(y[:, None] / np.sqrt(10.0), np.array([1e-12]), y)
+    root = brentq(lambda w: np.sqrt(10.0) * expit(-w / np.sqrt(10.0)) - 1e-12 * w, 0.0, 1e4)
+    assert mode.weights[0] == pytest.approx(root, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_evidence_is_that_of_the_dense_covariance(seed: int) -> None:
+    """Rasmussen & Williams (2006), (3.32): -½ log|I + B^½ΦA⁻¹ΦᵀB^½| is n × n."""
+    Phi, alpha, y = functions(seed=seed)
+    mode = laplace(Phi, alpha, y)
+    root = np.sqrt(expit(mode.f) * expit(-mode.f))
+    inner = np.eye(y.size) + root[:, None] * ((Phi / alpha) @ Phi.T) * root
+    dense = log_posterior(mode.weights, Phi, alpha, y) - 0.5 * np.linalg.slogdet(inner)[1]
+    assert mode.log_evidence == pytest.approx(dense, rel=1e-12)
+
+
+def test_evidence_is_close_to_the_integral() -> None:
+    """By quadrature over the one weight; Laplace's error with 30 labels is of order 1/30."""
+    Phi, _, y = functions()
+    phi, alpha = Phi[:, :1], 0.05
+
+    def integrand(w: float) -> float:
+        prior = np.sqrt(alpha / (2.0 * np.pi)) * np.exp(-0.5 * alpha * w**2)
+        return float(np.prod(expit(y * phi[:, 0] * w)) * prior) * 2.0**y.size
+
+    integral = quad(integrand, -40.0, 60.0, epsabs=0.0, epsrel=1e-10, limit=200)[0]
+    exact = np.log(integral) - y.size * np.log(2.0)
+    assert laplace(phi, np.array([alpha]), y).log_evidence == pytest.approx(exact, abs=0.02)
+
+
+# ------------------------------------------------------------------------------------------ factors
+
+
+def dense_factors(mode: Laplace, Phi: Array, phi: Array, y: Array, left: list[int]) -> list[float]:
+    """φᵀC⁻¹φ and φᵀC⁻¹t̂ with the terms of the functions `left` only."""
+    target, noise = regression_view(mode.weights, Phi, y)
+    C = noise + (Phi[:, left] / mode.alpha[left]) @ Phi[:, left].T
+    solved = np.linalg.solve(C, np.column_stack([phi, target]))
+    return (phi @ solved).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_are_those_of_the_dense_covariance(seed: int) -> None:
+    Phi, alpha, y = functions(count=7, seed=seed)
+    used = [4, 0, 2]
+    mode = laplace(Phi[:, used], alpha[used], y)
+    S, Q = Basis(Phi, constant=True).factors(mode)
+    for i in (1, 3, 5, 6):
+        expected = dense_factors(mode, Phi[:, used], Phi[:, i], y, [0, 1, 2])
+        assert [S[i], Q[i]] == pytest.approx(expected, rel=1e-9)
+    constant = np.full(y.size, y.size**-0.5)
+    expected = dense_factors(mode, Phi[:, used], constant, y, [0, 1, 2])
+    assert [S[7], Q[7]] == pytest.approx(expected, rel=1e-9)
+    for k in range(3):
+        others = [j for j in range(3) if j != k]
+        expected = dense_factors(mode, Phi[:, used], Phi[:, used[k]], y, others)
+        s, q = mode.factors
+        assert [s[k], q[k]] == pytest.approx(expected, rel=1e-9)
+
+
+def test_share_is_the_change_of_the_dense_likelihood() -> None:
+    """In every α_i, for every other value of it; and `best_alpha` is where it is largest."""
+    Phi, alpha, y = functions()
+    mode = laplace(Phi, alpha, y)
+    target, noise = regression_view(mode.weights, Phi, y)
+    before = log_normal(target, noise, Phi, alpha)
+    for i in range(4):
+
+        def value(log_alpha: float, i: int = i) -> float:
+            moved = alpha.copy()
+            moved[i] = np.exp(log_alpha)
+            return log_normal(target, noise, Phi, moved)
+
+        factors = Factors(*(each[i : i + 1] for each in mode.factors))
+        for log_alpha in (-12.0, -3.0, 0.0, 3.0):
+            gain = factors.share(np.exp([log_alpha])) - factors.share(alpha[i : i + 1])
+            assert gain[0] == pytest.approx(value(log_alpha) - before, abs=1e-9)
+        best = factors.best_alpha[0]
+        if np.isfinite(best):
+            bounds = np.log(best) - 5.0, np.log(best) + 5.0
+            found = minimize_scalar(lambda a: -value(a), bounds=bounds, method="bounded")
+            assert np.log(best) == pytest.approx(found.x, abs=1e-4)
+        else:
+            assert factors.share(np.array([1e6]))[0] < 0.0
+
+
+# --------------------------------------------------------------------------------- where it ends
+
+
+PROBLEMS = {
+    "sigmoid": random_problem("sigmoid", n=60, seed=0),
+    "gaussian": random_problem("gaussian", n=40, seed=1),
+    "separated": iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure1a()),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_dense_likelihood_is_stationary(name: str) -> None:
+    """By central differences in each log α in use; and no other function adds anything."""
+    K, y = PROBLEMS[name].K, PROBLEMS[name].y
+    fit = fit_relevance(K, y, tol=TIGHT)
+    assert fit.status is Status.SOLVED
+    assert fit.promise <= TIGHT
+    X, target, noise = frozen(fit, K, y)
+    used = np.flatnonzero(np.isfinite(fit.alpha))
+    alpha = fit.alpha[used]
+    before = log_normal(target, noise, X[:, used], alpha)
+    step = 1e-3
+    for k in range(used.size):
+        sides = []
+        for sign in (1, -1):
+            moved = alpha.copy()
+            moved[k] *= np.exp(sign * step)
+            sides.append(log_normal(target, noise, X[:, used], moved))
+        assert abs(sides[0] - sides[1]) / (2.0 * step) < 1e-5
+        assert max(sides) < before
+    for i in np.setdiff1d(np.arange(fit.alpha.size), used):
+        for value in 10.0 ** np.arange(-6.0, 4.0):
+            more = log_normal(target, noise, X[:, [*used, i]], np.append(alpha, value))
+            assert more < before + 1e-9
+
+
+def test_it_is_a_fixed_point_of_the_first_algorithm() -> None:
+    """α_i = γ_i/w_i², γ_i = 1 - α_iΣ_ii: Tipping (2001), (16), (17), written densely here."""
+    problem = PROBLEMS["sigmoid"]
+    fit = fit_relevance(problem.K, problem.y, tol=TIGHT)
+    X, _, noise = frozen(fit, problem.K, problem.y)
+    used = np.isfinite(fit.alpha)
+    Phi, alpha = X[:, used], fit.alpha[used]
+    Sigma = np.linalg.inv(Phi.T @ np.linalg.inv(noise) @ Phi + np.diag(alpha))
+    w = np.append(fit.coef, fit.offset)[used]
+    w *= np.linalg.norm(np.column_stack([problem.K, np.ones(problem.n)])[:, used], axis=0)
+    np.testing.assert_allclose(alpha, (1.0 - alpha * np.diag(Sigma)) / w**2, rtol=1e-5)
+
+
+def test_two_functions_agree_with_a_grid() -> None:
+    """The α found are the best of a grid for log N(t̂ | 0, C), and almost for log L itself."""
+    Phi, _, _ = functions(n=60, count=2)
+    noise = 0.2 * np.random.default_rng(0).standard_normal(60)
+    y = np.sign(Phi @ [1.0, -1.0] + noise)
+    fit = fit_relevance(Phi, y, constant=False, tol=TIGHT)
+    assert np.all(np.isfinite(fit.alpha))
+    X, target, noise = frozen(fit, Phi, y)
+    steps = np.arange(-30, 31) * 0.2
+    frozen_values, own_values = {}, {}
+    for i, j in itertools.product(range(steps.size), repeat=2):
+        alpha = fit.alpha * np.exp(steps[[i, j]])
+        frozen_values[i, j] = log_normal(target, noise, X, alpha)
+        own_values[i, j] = laplace(X, alpha, y).log_evidence
+    assert max(frozen_values, key=frozen_values.__getitem__) == (30, 30)
+    assert own_values[30, 30] == pytest.approx(fit.log_evidence, rel=1e-12)
+    # What the papers leave out: measured 0.001 nats here.
+    assert max(own_values.values()) - 0.01 < fit.log_evidence
+
+
+@pytest.mark.parametrize("positives", [1, 7, 19])
+def test_a_constant_alone(positives: int) -> None:
+    """A zero kernel leaves b: n₊ - nσ(b) = αb and, at the best α, αb² = nσσ̄/(nσσ̄ + α)."""
+    n = 20
+    y = np.where(np.arange(n) < positives, 1.0, -1.0)
+    fit = fit_relevance(np.zeros((n, n)), y, tol=TIGHT)
+
+    def offset(alpha: float) -> float:
+        return brentq(lambda b: positives - n * expit(b) - alpha * b, -50.0, 50.0, xtol=1e-14)
+
+    def excess(log_alpha: float) -> float:
+        alpha = np.exp(log_alpha)
+        b = offset(alpha)
+        certain = n * expit(b) * expit(-b)
+        return alpha * b**2 - certain / (certain + alpha)
+
+    alpha = np.exp(brentq(excess, -6.0, 3.0))
+    assert fit.offset == pytest.approx(offset(alpha), rel=1e-5)
+    assert fit.alpha[-1] == pytest.approx(alpha / n, rel=1e-4)
+    assert not np.any(fit.coef)
+
+
+@pytest.mark.parametrize("positives", [9, 10])
+def test_nothing_is_learned_from_nothing(positives: int) -> None:
+    """q² = (n₊ - n/2)²/n ≤ 1/20 is less than s = 1/4: the constant is not added."""
+    y = np.where(np.arange(20) < positives, 1.0, -1.0)
+    fit = fit_relevance(np.zeros((20, 20)), y)
+    assert (fit.offset, fit.iterations, fit.status) == (0.0, 0, Status.SOLVED)
+    assert fit.log_evidence == pytest.approx(-20.0 * np.log(2.0), rel=1e-14)
+    assert np.all(np.isinf(fit.alpha))
+
+
+# ----------------------------------------------------------------------------------- hard problems
+
+
+def repeated_points(seed: int) -> tuple[Array, Array]:
+    """60 draws of 15 points, separated classes: on these seeds the papers' steps never end."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((15, 2))
+    X = X[generator.integers(0, 15, 60)]
+    squares = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    return np.exp(-0.3 * squares), np.where(X[:, 0] > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("seed", [9, 39, 41, 51])
+def test_a_cycle_is_broken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undamped, a function is added and deleted forever; damped, its best α lies in between."""
+    K, y = repeated_points(seed)
+    assert fit_relevance(K, y, max_iter=200).status is Status.SOLVED
+    monkeypatch.setattr("indefinite_opt.rvm._Search._damped", lambda search, change: change.alpha)
+    assert fit_relevance(K, y, max_iter=200).status is Status.MAX_ITER
+
+
+@pytest.mark.parametrize("seed", [9, 39, 41, 51])
+def test_of_equal_functions_one_is_used(seed: int) -> None:
+    K, y = repeated_points(seed)
+    used = K[:, np.isfinite(fit_relevance(K, y).alpha[:-1])]
+    assert np.unique(used.round(12), axis=1).shape == used.shape
+
+
+def test_copies_change_nothing() -> None:
+    problem = PROBLEMS["sigmoid"]
+    once = fit_relevance(problem.K, problem.y)
+    twice = fit_relevance(np.hstack([problem.K, -3.0 * problem.K]), problem.y)
+    assert twice.log_evidence == pytest.approx(once.log_evidence, abs=1e-5)
+    assert np.count_nonzero(twice.coef) == np.count_nonzero(once.coef)
+
+
+def test_lengths_of_functions_change_nothing() -> None:
+    """Columns times numbers from 1e-150 to 1e150, whose squares overflow and vanish."""
+    problem = PROBLEMS["gaussian"]
+    scale = 10.0 ** np.linspace(-150.0, 150.0, problem.n)
+    plain = fit_relevance(problem.K, problem.y)
+    scaled = fit_relevance(problem.K * scale, problem.y)
+    assert scaled.log_evidence == pytest.approx(plain.log_evidence, rel=1e-9)
+    np.testing.assert_allclose(scaled.coef * scale, plain.coef, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(scaled.alpha, plain.alpha, rtol=1e-6)
+
+
+def test_exchanged_classes_change_the_sign() -> None:
+    problem = PROBLEMS["sigmoid"]
+    one = fit_relevance(problem.K, problem.y, tol=TIGHT)
+    other = fit_relevance(problem.K, -problem.y, tol=TIGHT)
+    np.testing.assert_allclose(other.coef, -one.coef, rtol=1e-5, atol=1e-9)
+    assert other.offset == pytest.approx(-one.offset, rel=1e-5, abs=1e-9)
+
+
+def test_the_label_as_a_function() -> None:
+    """k(x, x') = yy', rank one and separating: one function, finite, with every label right."""
+    y = np.repeat([-1.0, 1.0], 20)
+    fit = fit_relevance(np.outer(y, y), y)
+    assert fit.status is Status.SOLVED
+    assert np.count_nonzero(fit.coef) == 1
+    assert fit.offset == 0.0
+    margin = np.outer(y, y) @ fit.coef * y
+    # At the mode 40σ(-v)v = αw² = γ < 1 and at the best α γ = g/(g + α), g = 40σσ̄: v solves
+    # 40σ(-v)v = v/(v + 1/σ(v)), with α = 40σ(-v)/v put in, all in units of the margin v.
+    root = brentq(lambda v: 40.0 * expit(-v) * v - v / (v + 1.0 / expit(v)), 2.0, 20.0)
+    np.testing.assert_allclose(margin, root, rtol=1e-3)
+
+
+def test_one_point_against_many() -> None:
+    """The lone point is found by its own narrow bump; the others are improbable everywhere."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((80, 2))
+    X[0] = 6.0
+    y = np.where(np.arange(80) == 0, 1.0, -1.0)
+    K = np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    fit = fit_relevance(K, y)
+    assert fit.status is Status.SOLVED
+    probability = expit(K @ fit.coef + fit.offset)
+    assert probability[0] > 0.5
+    assert np.max(probability[1:]) < 0.1
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "linear", "polynomial"])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_always_ends(kernel: str, seed: int) -> None:
+    problem = random_problem(kernel, n=30, seed=seed)
+    fit = fit_relevance(problem.K, problem.y)
+    assert fit.status is Status.SOLVED
+    assert fit.trace.size == fit.iterations + 1 < 1000
+    assert fit.trace[-1] == fit.log_evidence > fit.trace[0]
+    # What the papers leave out lets log L fall, but not by much.
+    assert np.max(fit.trace) - fit.log_evidence < 0.5
+
+
+def test_the_limit_is_honest() -> None:
+    problem = PROBLEMS["sigmoid"]
+    for limit in (1, 5, 20):
+        fit = fit_relevance(problem.K, problem.y, max_iter=limit)
+        assert (fit.status, fit.iterations) == (Status.MAX_ITER, limit)
+        assert fit.log_evidence == np.max(fit.trace)
+        assert fit.promise > 1e-6
+    full = fit_relevance(problem.K, problem.y)
+    exactly = fit_relevance(problem.K, problem.y, max_iter=full.iterations)
+    assert exactly.status is Status.SOLVED
+
+
+# ---------------------------------------------------------------------------------- what it learns
+
+
+def test_true_functions_are_found() -> None:
+    """Two of 60 independent functions make the labels: both are found, with few others."""
+    generator = np.random.default_rng(0)
+    K = generator.standard_normal((1000, 60))
+    f = 2.0 * K[:, 3] - 1.5 * K[:, 17]
+    y = np.where(generator.random(1000) < expit(f), 1.0, -1.0)
+    fit = fit_relevance(K, y)
+    assert fit.coef[3] == pytest.approx(2.0, abs=0.3)
+    assert fit.coef[17] == pytest.approx(-1.5, abs=0.3)
+    # q² > s for χ² > 1, which 32 % of 58 idle functions exceed by chance; their weights are small.
+    others = np.delete(fit.coef, [3, 17])
+    assert np.count_nonzero(others) < 30
+    assert np.max(np.abs(others)) < 0.25
+
+
+def test_probabilities_are_calibrated() -> None:
+    """Labels drawn with known probabilities, 400 to learn from and 2000 to look at."""
+    generator = np.random.default_rng(1)
+    X = generator.uniform(-1.0, 1.0, (2400, 2))
+    truth = expit(3.0 * np.sin(3.0 * X[:, 0]) + 2.0 * X[:, 1])
+    y = np.where(generator.random(2400) < truth, 1.0, -1.0)
+    problem = iopt.KernelProblem.from_data(X[:400], y[:400], "gaussian(gamma=3)")
+    classifier = RVM().fit(problem)
+    assert classifier.support.size <= 20
+    probability = classifier.probabilities(problem.kernel(X[400:], X[:400]))
+    assert np.mean(np.abs(probability - truth[400:])) < 0.07
+    bins = np.digitize(probability, [0.2, 0.4, 0.6, 0.8])
+    for k in range(5):
+        share = np.mean(y[400:][bins == k] > 0)
+        # Three standard deviations of a share of 200 labels, the smallest bin.
+        assert share == pytest.approx(np.mean(probability[bins == k]), abs=3 * 0.5 / 200**0.5)
+
+
+# -------------------------------------------------------------------------------------- as baseline
+
+
+def test_it_is_a_baseline() -> None:
+    assert known()["RVM"] is RVM
+    assert as_baseline("RVM(tol=0.001)") == RVM(tol=1e-3)
+    assert str(RVM()) == "RVM(constant=True, max_iter=10000, tol=1e-06)"
+
+
+def test_the_classifier_is_a_sum_of_kernel_values() -> None:
+    """On an indefinite kernel, with labels of the caller's own."""
+    problem = PROBLEMS["sigmoid"]
+    assert not problem.is_conditionally_psd
+    named = iopt.KernelProblem(problem.K, np.where(problem.y > 0, "yes", "no"))
+    classifier = RVM().fit(named)
+    values = problem.K[:9, classifier.support] @ classifier.coef[classifier.support]
+    values += classifier.offset
+    np.testing.assert_allclose(classifier.decision_function(problem.K[:9]), values, rtol=1e-12)
+    np.testing.assert_allclose(classifier.probabilities(problem.K[:9]), expit(values), rtol=1e-12)
+    np.testing.assert_array_equal(
+        classifier.predict(problem.K[:9]), np.where(values > 0, "yes", "no")
+    )
+    assert 0 < classifier.support.size < 10
+    assert np.mean(classifier.predict(problem.K) == np.where(problem.y > 0, "yes", "no")) > 0.8
+    assert classifier.fit.status is Status.SOLVED
+
+
+def test_it_is_deterministic() -> None:
+    problem = PROBLEMS["sigmoid"]
+    one, other = RVM().fit(problem, seed=0), RVM().fit(problem, seed=1)
+    np.testing.assert_array_equal(one.coef, other.coef)
+
+
+def test_without_a_constant() -> None:
+    classifier = RVM(constant=False).fit(PROBLEMS["sigmoid"])
+    assert classifier.offset == 0.0
+    assert classifier.fit.alpha.shape == (60,)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "argument"),
+    [
+        ({"tol": 0.0}, "tol"),
+        ({"tol": float("inf")}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": 1.5}, "max_iter"),
+        ({"constant": 1}, "constant"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, float], argument: str) -> None:
+    with pytest.raises(iopt.errors.ParameterError) as caught:
+        RVM(**parameters)
+    assert caught.value.argument == argument
+
+
+def test_rows_on_demand_are_refused() -> None:
+    X = np.arange(10.0)[:, None]
+    problem = iopt.KernelProblem.from_data(X, X[:, 0] > 4, "linear", cache_mb=1.0)
+    with pytest.raises(iopt.errors.ProblemError, match="rows are computed on demand"):
+        RVM().fit(problem)
