@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from indefinite_opt import baselines as _baselines
 from indefinite_opt import datasets, kernels
 from indefinite_opt import formulations as _formulations
 from indefinite_opt.certificate import Certificate, verify
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.compare import Comparison, compare
+from indefinite_opt.confidence import ConfidenceProblem
+from indefinite_opt.equivalence import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.errors import (
     BadArgument,
     DataError,
@@ -32,8 +35,12 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.geometry import Diagnosis, Embedding, diagnose, embed
+from indefinite_opt.krein import krein_certificate
+from indefinite_opt.lifted import lift
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
+from indefinite_opt.separability import theorem_1
+from indefinite_opt.sigmoid import analyse_sigmoid, limit_study, shift_threshold
 from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.solve import fitting_solvers as solvers
 from indefinite_opt.solve import solve, solve_path
@@ -46,6 +53,7 @@ __all__ = [
     "Claim",
     "Classifier",
     "Comparison",
+    "ConfidenceProblem",
     "DataError",
     "Diagnosis",
     "Embedding",
@@ -64,15 +72,26 @@ __all__ = [
     "Trace",
     "UnboundedProblem",
     "UnknownName",
+    "analyse_sigmoid",
+    "baselines",
     "compare",
     "datasets",
     "diagnose",
     "embed",
     "formulations",
+    "hull_diagnosis",
+    "hull_to_svm",
     "kernels",
+    "krein_certificate",
+    "lemma_5",
+    "lift",
+    "limit_study",
+    "shift_threshold",
     "solve",
     "solve_path",
     "solvers",
+    "svm_to_hull",
+    "theorem_1",
     "verify",
 ]
 
@@ -82,12 +101,19 @@ def formulations() -> list[str]:
     return sorted(_formulations.known())
 
 
+def baselines() -> list[str]:
+    """Names of the baselines that `compare` puts beside the formulations."""
+    return sorted(_baselines.known())
+
+
 def __getattr__(name: str) -> Any:
-    """Formulations by name; they are found in their folder, not listed here."""
-    if name[:1].isupper() and name in _formulations.known():
-        return _formulations.known()[name]
+    """Formulations and baselines by name; they are found in their folders, not listed here."""
+    if name[:1].isupper():
+        for found in (_formulations.known(), _baselines.known()):
+            if name in found:
+                return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_formulations.known()])
+    return sorted([*__all__, *_formulations.known(), *_baselines.known()])

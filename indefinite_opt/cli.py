@@ -18,7 +18,7 @@ import indefinite_opt as iopt
 from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.names import split_calls
-from indefinite_opt.solve import DEFAULT_SOLVERS, as_formulation
+from indefinite_opt.solve import as_formulation, default_solver
 
 __all__ = ["main"]
 
@@ -95,7 +95,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 @app.command("list")
 def list_(
     what: Annotated[
-        str, typer.Argument(help="formulations, solvers, kernels, data, or all.")
+        str, typer.Argument(help="formulations, baselines, solvers, kernels, data, or all.")
     ] = "all",
     data_dir: DataDir = None,
     as_json: Json = False,
@@ -107,6 +107,7 @@ def list_(
             (name, getattr(iopt, name).reference + "; solvers: " + ", ".join(iopt.solvers(name)))
             for name in iopt.formulations()
         ],
+        "baselines": [(name, getattr(iopt, name).reference) for name in iopt.baselines()],
         "solvers": _solver_lines(),
         "kernels": [(name, _first_line(iopt.kernels.get(name))) for name in _simple_kernels()],
         "data": data
@@ -174,7 +175,7 @@ def solve(
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir)
     chosen = as_formulation(formulation)
-    warm_up([solver or DEFAULT_SOLVERS[chosen.structure_type]])
+    warm_up([solver or default_solver(chosen.structure_type)])
     result = iopt.solve(
         problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
         seed=seed,

@@ -1,4 +1,4 @@
-"""Formulations side by side: the same folds, the same spectra, one table."""
+"""Formulations and baselines side by side: the same folds, the same spectra, one table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,16 +17,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
+from indefinite_opt.baseline import Baseline
+from indefinite_opt.baselines import as_baseline
+from indefinite_opt.baselines import known as known_baselines
+from indefinite_opt.confidence import ConfidenceProblem
 from indefinite_opt.errors import DataError, ParameterError, ProblemError
 from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
+from indefinite_opt.names import parse_call
 from indefinite_opt.problem import KernelProblem, Split
 from indefinite_opt.solution import Claim, Result
 from indefinite_opt.solve import (
-    DEFAULT_SOLVERS,
     as_formulation,
     check_limits,
     check_seed,
+    default_solver,
     fitting_solvers,
     is_whole,
     solve,
@@ -36,9 +42,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "compare", "default_formulations"]
+__all__ = ["Comparison", "Method", "as_method", "compare", "default_methods"]
 
 Row = dict[str, Any]
+Method = Formulation | Baseline
 Progress = Callable[[int, int, Row], None]
 Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 
@@ -54,15 +61,27 @@ _FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 are those of numpy's linear algebra; solvers raise the others."""
 
 
-def default_formulations() -> list[Formulation]:
-    """Every formulation with its default parameters, and each spectrum transformation."""
-    chosen: list[Formulation] = []
+def as_method(method: Method | type[Method] | str) -> Method:
+    """A formulation or a baseline from itself, its class, or its name with parameters."""
+    if isinstance(method, type):
+        method = method.__name__
+    if isinstance(method, Baseline):
+        return method
+    others = {name.casefold() for name in known_baselines()}
+    if isinstance(method, str) and parse_call(method, "formulation")[0].casefold() in others:
+        return as_baseline(method)
+    return as_formulation(method)
+
+
+def default_methods() -> list[Method]:
+    """All of them with default parameters, and each spectrum transformation; baselines last."""
+    chosen: list[Method] = []
     for name, cls in known().items():
         if name == "SpectrumSVM":
             chosen += [as_formulation(f"SpectrumSVM(transform={h})") for h in TRANSFORMS]
         else:
             chosen.append(cls())
-    return chosen
+    return chosen + [baseline() for baseline in known_baselines().values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +92,7 @@ class Comparison:
     ----------
     problem : KernelProblem
         All the data.
-    formulations : list of Formulation
+    methods : list of Formulation and Baseline
     settings : dict of str to str
         What is needed to run it again.
     rows : list of dict
@@ -81,9 +100,14 @@ class Comparison:
     """
 
     problem: KernelProblem
-    formulations: list[Formulation]
+    methods: list[Method]
     settings: dict[str, str]
     rows: list[Row]
+
+    @property
+    def formulations(self) -> list[Formulation]:
+        """The methods that are optimization problems."""
+        return [method for method in self.methods if isinstance(method, Formulation)]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -132,7 +156,7 @@ class Comparison:
 
 def compare(
     problem: KernelProblem,
-    formulations: Iterable[Formulation | type[Formulation] | str] | None = None,
+    formulations: Iterable[Method | type[Method] | str] | None = None,
     solvers: Sequence[str] | None = None,
     test: Test | None = None,
     n_jobs: int | None = None,
@@ -152,10 +176,11 @@ def compare(
     problem : KernelProblem
         If made by `from_data` with scaling, each fold scales by its own training points.
     formulations : iterable, optional
-        Formulations, classes or names; all of them with defaults if not given. One that is
-        listed twice is run once.
+        Formulations and baselines, classes or names; all of them with defaults if not given. One
+        that is listed twice is run once.
     solvers : sequence of str, optional
         Every formulation is run with each of these that fits; by default with its own default.
+        Baselines have no solver.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
         One fixed test set instead of folds: (m, n) kernel rows, m labels, and the (m, m) kernel
         among the new points where a formulation treats new points jointly.
@@ -197,8 +222,10 @@ def compare(
     check_seed(seed)
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
-    named = [as_formulation(item) for item in formulations or default_formulations()]
-    chosen = list({str(formulation): formulation for formulation in named}.values())
+    if isinstance(formulations, str | type | Formulation | Baseline):
+        formulations = [formulations]
+    named = [as_method(item) for item in formulations or default_methods()]
+    chosen = list({str(method): method for method in named}.values())
     cells = [(f, name) for f in chosen for name in _solver_names(f, solvers)]
     if not cells:
         raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
@@ -226,13 +253,17 @@ def compare(
     return Comparison(problem, chosen, settings, rows)
 
 
-Work = tuple[int, Callable[[], Split], list[tuple[Formulation, str]]]
+Work = tuple[int, Callable[[], Split], list[tuple[Method, str]]]
+
+_NO_SOLVER = "-"
 
 
-def _solver_names(formulation: Formulation, solvers: Sequence[str] | None) -> list[str]:
+def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
+    if isinstance(method, Baseline):
+        return [_NO_SOLVER]
     if solvers is None:
-        return [DEFAULT_SOLVERS[formulation.structure_type]]
-    fitting = fitting_solvers(formulation)
+        return [default_solver(method.structure_type)]
+    fitting = fitting_solvers(method)
     return [name for name in dict.fromkeys(solvers) if solver_files.get(name).name in fitting]
 
 
@@ -307,9 +338,9 @@ def _fold_list(work: Work, seed: int, tol: float, time_limit: float | None) -> l
 def _fold_rows(work: Work, seed: int, tol: float, time_limit: float | None) -> Iterator[Row]:
     fold, make_split, cells = work
     split = make_split()
-    warm_up({name for _, name in cells})
-    for formulation, solver in cells:
-        yield _cell(split, formulation, solver, fold, seed, tol, time_limit)
+    warm_up({name for _, name in cells if name != _NO_SOLVER})
+    for method, solver in cells:
+        yield _cell(split, method, solver, fold, seed, tol, time_limit)
 
 
 def warm_up(names: Iterable[str]) -> None:
@@ -327,7 +358,7 @@ def warm_up(names: Iterable[str]) -> None:
 
 def _cell(
     split: Split,
-    formulation: Formulation,
+    method: Method,
     solver: str,
     fold: int,
     seed: int,
@@ -335,32 +366,49 @@ def _cell(
     time_limit: float | None,
 ) -> Row:
     row: Row = {
-        "formulation": str(formulation), "solver": solver, "fold": fold,
+        "formulation": str(method), "solver": solver, "fold": fold,
         "accuracy": float("nan"), "objective": float("nan"), "claim": "-", "gap_kind": "",
         "gap": float("nan"), "support": 0, "seconds": float("nan"), "status": "failed",
         "error": "",
     }  # fmt: skip
     try:
-        result = solve(
-            split.problem, formulation, solver=solver, tol=tol, time_limit=time_limit, seed=seed
-        )
-        classifier, certificate = result.classifier, result.certificate
-        among = split.K_new_new() if classifier.new_points == "joint" else None
-        predicted = classifier.predict(split.K_new, among)
+        if isinstance(method, Baseline):
+            row.update(_fitted(split, method, seed))
+        else:
+            result = solve(split.problem, method, solver, tol, time_limit, seed=seed)
+            row.update(_solved(split, result))
     except _FAILURES as error:
         row["error"] = f"{type(error).__name__}: {error}"
-        return row
-    row.update(
-        accuracy=float(np.mean(predicted == split.labels)),
-        objective=result.objective,
-        claim=certificate.claim.name,
-        gap_kind=certificate.gap_kind,
-        gap=float(certificate.measure),
-        support=int(classifier.support.size),
-        seconds=result.seconds,
-        status=str(result.status),
-    )
     return row
+
+
+def _fitted(split: Split, baseline: Baseline, seed: int) -> Row:
+    began = time.perf_counter()
+    fitted = baseline.fit(split.problem, seed)
+    seconds = time.perf_counter() - began
+    predicted = fitted.predict(split.K_new)
+    return {
+        "accuracy": float(np.mean(predicted == split.labels)),
+        "support": int(fitted.support.size),
+        "seconds": seconds,
+        "status": "fitted",
+    }
+
+
+def _solved(split: Split, result: Result) -> Row:
+    classifier, certificate = result.classifier, result.certificate
+    among = split.K_new_new() if classifier.new_points == "joint" else None
+    predicted = classifier.predict(split.K_new, among)
+    return {
+        "accuracy": float(np.mean(predicted == split.labels)),
+        "objective": result.objective,
+        "claim": certificate.claim.name,
+        "gap_kind": certificate.gap_kind,
+        "gap": float(certificate.measure),
+        "support": int(classifier.support.size),
+        "seconds": result.seconds,
+        "status": str(result.status),
+    }
 
 
 def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
@@ -369,13 +417,14 @@ def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
     # Where some folds are convex and some are not, only the weaker measure holds for all.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
     accuracies = [row["accuracy"] for row in good]
+    claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]
     return {
         "formulation": formulation,
         "solver": solver,
         "accuracy": _mean(accuracies),
         "spread": float(np.std(accuracies)) if accuracies else float("nan"),
         "objective": _mean([row["objective"] for row in good]),
-        "claim": min(Claim[row["claim"]] for row in good).name if good else "-",
+        "claim": min(claims).name if claims else "-",
         "gap_kind": kind,
         "gap": max((row["gap"] for row in good if row["gap_kind"] == kind), default=float("nan")),
         "support": _mean([row["support"] for row in good]),
@@ -410,13 +459,15 @@ def _settings(
     }
 
 
-def _belongs(row: Row, cells: list[tuple[Formulation, str]], folds: int) -> bool:
-    wanted = {(str(formulation), solver) for formulation, solver in cells}
+def _belongs(row: Row, cells: list[tuple[Method, str]], folds: int) -> bool:
+    wanted = {(str(method), solver) for method, solver in cells}
     return (row["formulation"], row["solver"]) in wanted and row["fold"] < folds
 
 
 def _data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
     digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes())
+    if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
+        digest.update(problem.directed.tobytes())
     if test is not None:
         K_new, y_new, among = test
         # Labels may be texts or objects, whose bytes are addresses.

@@ -218,6 +218,8 @@ def _regions(comparison: ComparisonLike) -> str:
     X = comparison.problem.X
     if X is None or X.shape[1] != 2:
         return ""
+    if not comparison.fitted:
+        return ""
     figure = regions_figure(comparison.problem, comparison.fitted)
     drawing = _svg(figure, "regions", "Decision regions")
     caption = "Decision functions after training on all points; support vectors are circled."

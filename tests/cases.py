@@ -142,6 +142,55 @@ CASES = [
          {"alpha": [0.5, 0.5]}),
     Case("the smallest ball", SWAP, [1, -1], iopt.LussBall(C=10.0, radius=1.0), (1.0,),
          {"alpha": [1, 1]}, tol=1e-5, claim=iopt.Claim.FEASIBLE),
+    # |Λ| = I: 2a - a².
+    Case("ESVM of the exchange", [[0.0, 1.0], [1.0, 0.0]], [1, -1], iopt.ESVM(C=10.0), (1.0,),
+         {"alpha": [1, 1]}),
+    # 4 is 80 % of Σ|λ|, -1 is dropped: 2a - 2a².
+    Case("ESVM-L, one eigenvalue", np.diag([4.0, -1.0]), [1, -1], iopt.ESVM(C=10.0, energy=0.7),
+         (0.5,), {"alpha": [0.5, 0.5]}, {"balance": -1.0, "lower": [0, 0], "upper": [0, 0]}),
+    # Gα = (α₂, α₁): 2(1 - a)² at a = C; slope 2(a - 1) = -1 paid by the upper multipliers.
+    Case("KSVM of the swap", SWAP, [1, -1], iopt.KSVM(C=0.5), (0.5,), {"alpha": [0.5, 0.5]},
+         {"balance": 0.0, "lower": [0, 0], "upper": [1, 1]}),
+    # Gα = -(α₂, α₁): 2(1 + a)², so a = 0.
+    Case("KSVM of the exchange", [[0.0, 1.0], [1.0, 0.0]], [1, -1], iopt.KSVM(C=1.0), (2.0,),
+         {"alpha": [0, 0]}, {"balance": 0.0, "lower": [2, 2], "upper": [0, 0]}),
+    Case("KSVM of the identity", np.eye(2), [1, -1], iopt.KSVM(C=3.0), (0.0,), {"alpha": [1, 1]}),
+    # K = 0: α = 0, e^b = n₊/n₋: C(3 log(5/3) + 2 log(5/2)).
+    Case("logistic, zero kernel", np.zeros((5, 5)), [1, 1, 1, -1, -1], iopt.KernelLogistic(C=2.0),
+         (6.730116670092565,), {"alpha": np.zeros(5), "b": np.log(1.5)}),
+    # α = (a, -a), margins 2a: a² + 2C log(1 + e^{-2a}), a(1 + e^{2a}) = 2C; a = 1 at this C.
+    Case("logistic, two points", TWO_POINTS, [1, -1], iopt.KernelLogistic(C=0.5 * (1 + np.exp(2))),
+         (2.064806205165185,), {"alpha": [1, -1], "b": 0.0}),
+    # Q = eeᵀ, α = (a, a), margins 2a: a = ½ reaches 1 and costs ¼; λ = α/2.
+    Case("separability of two points", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=10.0), (0.25,),
+         {"alpha": [0.5, 0.5], "b": 0.0, "xi": [0, 0]},
+         {"margin": [0.25, 0.25], "slack": [9.75, 9.75]}),
+    # C < ¼: λ = C, α = 2C, ξ = 1 - 4C: 4C² + 2C(1 - 4C).
+    Case("separability, bounded", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=0.1), (0.16,),
+         {"alpha": [0.2, 0.2], "b": 0.0, "xi": [0.6, 0.6]},
+         {"margin": [0.1, 0.1], "slack": [0, 0]}),
+    # (5) itself, K ⪰ 0: the primal SVM.
+    Case("separability (5)", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=10.0, convex=False),
+         (0.5,)),
+    # diag(1, -1): SVMDual has α = C; lifted ½(C² - C²) + 2C = 4; unbounded below elsewhere.
+    Case("separability (5), indefinite", np.diag([1.0, -1.0]), [1, -1],
+         iopt.SeparabilitySVM(C=2.0, convex=False), (4.0,), {"alpha": [2, 2]},
+         claim=iopt.Claim.STATIONARY),
+    # (9) in R^(1,0): ½w² with |w| = 1; the sign of w is the eigenvector's.
+    Case("primal of two points", TWO_POINTS, [1, -1], iopt.PseudoEuclideanPrimal(C=10.0), (0.5,),
+         {"b": 0.0, "xi": [0, 0]}),
+    # Both at C = ¼: w = ½, slacks ½: ⅛ + ¼.
+    Case("primal of two points, bounded", TWO_POINTS, [1, -1], iopt.PseudoEuclideanPrimal(C=0.25),
+         (0.375,), {"b": 0.0, "xi": [0.5, 0.5]}),
+    # diag(1, -1) puts both points in one place of R^(0,0): w has no entry, slacks cost 2C.
+    Case("primal without a space", np.diag([1.0, -1.0]), [1, -1],
+         iopt.PseudoEuclideanPrimal(C=2.0), (4.0,)),
+    # -I: α = (3, 3), w = √18 imaginary, slacks 4: -9 + 24; unbounded below, stationary only.
+    Case("primal of -I", -np.eye(2), [1, -1], iopt.PseudoEuclideanPrimal(C=3.0), (15.0,),
+         {"xi": [4, 4]}, claim=iopt.Claim.STATIONARY),
+    # Without the line ½ + C + ½C² beats 2C: (19) and (2) differ.
+    Case("no line", np.diag([1.0, -1.0]), [1, -1], iopt.SVMDual(C=3.0, bias=False), (8.0,),
+         {"alpha": [1, 3]}, claim=iopt.Claim.LOCAL),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]  # fmt: skip

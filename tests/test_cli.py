@@ -122,7 +122,7 @@ def test_list_one_kind(kind: str, names: list[str]) -> None:
 
 def test_list_as_json() -> None:
     parsed = strict(printed("list", "--json"))
-    assert list(parsed) == ["formulations", "solvers", "kernels", "data"]
+    assert list(parsed) == ["formulations", "baselines", "solvers", "kernels", "data"]
     assert "smo" in parsed["formulations"]["SVMDual"]
     assert parsed["data"] == iopt.datasets.describe()
 
@@ -530,7 +530,7 @@ def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
 def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
     command = ("compare", folder / "points.npz", "--output", tmp_path / "out")
     assert re.match(r"folds: expected an integer from 2 to \d+", complaint(*command, "--folds", 20))
-    assert "Did you mean LPSVM?" in complaint(*command, "--formulations", "LSVM")
+    assert "Did you mean LPSVM" in complaint(*command, "--formulations", "LPSVMM")
     assert "Did you mean highs?" in complaint(*command, "--solvers", "hihgs")
     taken = tmp_path / "taken"
     taken.touch()

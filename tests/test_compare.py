@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.compare import COLUMNS, default_formulations
+from indefinite_opt.compare import COLUMNS, default_methods
 from indefinite_opt.solvers.uno import UNO
 
 Array = NDArray[Any]
@@ -148,8 +148,8 @@ def test_scaling_is_fitted_on_the_training_points_of_each_fold() -> None:
 
 
 def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
-    names = [type(formulation).__name__ for formulation in default_formulations()]
-    assert set(names) == set(iopt.formulations())
+    names = [type(method).__name__ for method in default_methods()]
+    assert set(names) == set(iopt.formulations()) | set(iopt.baselines())
     assert names.count("SpectrumSVM") == 3
     frame = iopt.compare(problem, folds=2).frame
     assert len(frame) == 2 * len(names)

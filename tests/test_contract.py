@@ -8,10 +8,13 @@ import pytest
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.box_line import BoxLine
+from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.proxy import ProxyStructure
 
 TITLES = [
-    "LussDual(C=2, rho=0.5)", "LussBall(C=2)",
+    "LussDual(C=2, rho=0.5)", "LussBall(C=2)", "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "KSVM(C=2)",
+    "KernelLogistic(C=2)", "SeparabilitySVM(C=2)", "SeparabilitySVM(C=2, convex=False)",
+    "PseudoEuclideanPrimal(C=2)",
     "SVMDual(C=2)", "SVMDual(C=inf)", "SVMDual(C=2, bias=False)", "ConvexHullDual(mu=0.3)",
     "GuoSchuurmansQP(beta=0.2)", "GuoSchuurmansLP(beta=0.2)", "LPSVM(C=3)", "UniformWeights",
     "SpectrumSVM(transform=clip)", "SpectrumSVM(transform=flip)", "SpectrumSVM(transform=shift)",
@@ -35,18 +38,35 @@ FORMULATIONS = [formulation_of(title) for title in TITLES] + [
 
 
 def structure_values(structure, x):
+    if isinstance(structure, ExplicitProgram):
+        ends = np.cumsum([np.prod(shape, dtype=int) for shape in structure.shapes.values()])
+        parts = np.split(x, ends[:-1])
+        return {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(structure.shapes.items(), parts, strict=True)
+        }
     if isinstance(structure, ProxyStructure):
         return structure.values(x) | {"K": structure.proxy_kernel(x)}
     return structure.values(x) if isinstance(structure, BoxLine) else structure.read(x)
 
 
 def structure_objective(structure, x):
+    if isinstance(structure, ExplicitProgram):
+        return structure.sense * structure.value(structure_values(structure, x))
     if isinstance(structure, BoxLine):
         return structure.sense * (structure.value(x) + structure.constant)
     return structure.sense * float(structure.cost @ x)
 
 
+def infeasibility(structure, x):
+    if isinstance(structure, ExplicitProgram):
+        return structure.infeasibility(structure_values(structure, x))
+    return structure.infeasibility(x)
+
+
 def size(structure):
+    if isinstance(structure, ExplicitProgram):
+        return sum(int(np.prod(shape, dtype=int)) for shape in structure.shapes.values())
     return structure.n if isinstance(structure, BoxLine) else structure.cost.size
 
 
@@ -67,7 +87,7 @@ def test_objective_agrees_with_the_declaration(formulation: iopt.Formulation) ->
                 x[14:28] *= x[:14] == 0
         declared, violation = program.evaluate(structure_values(structure, x))
         assert structure_objective(structure, x) == pytest.approx(declared, rel=1e-10, abs=1e-12)
-        assert (structure.infeasibility(x) <= 1e-9) == (violation <= 1e-9)
+        assert (infeasibility(structure, x) <= 1e-9) == (violation <= 1e-9)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -78,7 +98,7 @@ def test_feasible_set_agrees_with_the_declaration(formulation: iopt.Formulation)
     for _ in range(20):
         x = generator.uniform(-0.1, 0.4, size(structure))
         _, violation = program.evaluate(structure_values(structure, x))
-        assert (structure.infeasibility(x) <= 1e-12) == (violation <= 1e-12)
+        assert (infeasibility(structure, x) <= 1e-12) == (violation <= 1e-12)
     if isinstance(structure, BoxLine):
         points = structure.start(), structure.random_start(generator)
         for x in points:
@@ -92,6 +112,8 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
     if isinstance(structure, BoxLine):
         x = structure.start()
         names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
+    elif isinstance(structure, ExplicitProgram):
+        names = structure.multipliers(structure_values(structure, np.zeros(size(structure))))
     else:
         names = structure.read_multipliers(
             np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)
@@ -143,7 +165,7 @@ def test_latex_text_and_legend_come_from_the_declaration(formulation: iopt.Formu
     program = formulation.declare(PROBLEM)
     assert program.latex().count(r"\\") >= len(program.subject_to) - 1
     assert program.sense in str(program)
-    assert {"alpha", "alphabar", "u"} & set(program.legend())
+    assert {"alpha", "alphabar", "u", "w"} & set(program.legend())
     assert program._repr_latex_().startswith("$")
 
 

@@ -542,11 +542,11 @@ def test_legend_names_every_symbol_that_is_printed() -> None:
 
 
 def test_legend_describes_symbols_of_no_paper_by_shape() -> None:
-    other = cp.Constant(np.arange(3.0), name="w")
+    other = cp.Constant(np.arange(3.0), name="v")
     t = cp.Variable(3, name="t")
     program = Program("P", "minimize", other @ t, {"c": t >= np.arange(3.0), "d": t <= [1, 3, 2]})
     assert legend(program) == {
-        "w": "constant of shape (3,)",
+        "v": "constant of shape (3,)",
         "t": "variable of shape (3,)",
         "c": "constant without a name of shape (3,)",
         "c2": "constant without a name of shape (3,)",

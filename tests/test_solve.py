@@ -88,7 +88,7 @@ def test_start(start: Any) -> None:
 
 
 def test_linear_programs_take_no_start() -> None:
-    with pytest.raises(iopt.ParameterError, match="linear programs need no start"):
+    with pytest.raises(iopt.ParameterError, match="this formulation is solved without a start"):
         iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
 
 
@@ -148,6 +148,8 @@ def test_things_that_are_no_problem(problem: Any) -> None:
 NUMBERS = {
     "SVMDual": "C", "SpectrumSVM": "C", "LPSVM": "C", "ConvexHullDual": "mu",
     "GuoSchuurmansQP": "beta", "GuoSchuurmansLP": "beta", "LussDual": "rho", "LussBall": "C",
+    "ESVM": "C", "KSVM": "C", "KernelLogistic": "C", "SeparabilitySVM": "C",
+    "PseudoEuclideanPrimal": "C",
 }  # fmt: skip
 
 
@@ -248,7 +250,7 @@ def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> Non
     assert str(caught.value) == (
         f"{solver} cannot solve {as_formulation(name)} on this problem: it solves a quadratic "
         "program on a box with line constraints, and this is a linear program. Solvers that can: "
-        "clarabel, highs, scs."
+        "clarabel, generation, highs, scs."
     )
 
 
