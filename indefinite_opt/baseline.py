@@ -68,6 +68,11 @@ class Baseline(ABC):
 
     def __str__(self) -> str:
         # Different baselines have different titles: tables tell them apart by these.
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        shown = ", ".join(f"{field.name}={short(getattr(self, field.name))}" for field in fields)
+        # Settings that are no part of the method, with `repr=False`, only if they are not as usual.
+        values = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.repr or getattr(self, field.name) != field.default
+        }
+        shown = ", ".join(f"{name}={short(value)}" for name, value in values.items())
         return f"{self.name}({shown})" if shown else self.name

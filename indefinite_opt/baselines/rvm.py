@@ -93,9 +93,9 @@ class RVM(Baseline):
 
     reference: ClassVar[str] = "Tipping (2001), section 3; Tipping & Faul (2003), section 4"
 
-    constant: bool = True
-    max_iter: int = 10_000
-    tol: float = 1e-6
+    constant: bool = field(default=True, repr=False)
+    max_iter: int = field(default=10_000, repr=False)
+    tol: float = field(default=1e-6, repr=False)
 
     def __post_init__(self) -> None:
         check_switch("constant", self.constant)
