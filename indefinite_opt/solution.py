@@ -180,7 +180,8 @@ class Result:
     seconds : float
         The whole call, from checking to reading back.
     residual : float
-        KKT residual in the natural unit of the gradient (for a linear program: the duality gap).
+        KKT residual in the natural unit of the gradient (for a linear program: the duality gap, or
+        the violation of a constraint if that is more).
     iterations : int
     trace : Trace
     message : str

@@ -246,12 +246,13 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
         multipliers = solution.multipliers or structure.multipliers(values)
         residual = structure.residual(values, multipliers)
         return structure.sense * structure.value(values), residual, multipliers
-    value = float(structure.cost @ structure.write(solution.values))
+    x = structure.write(solution.values)
+    value = float(structure.cost @ x)
     bound = -np.inf
     if solution.multipliers:
         bound = task.formulation.dual_bound(task.problem, solution.multipliers)
     gap = abs(value - bound) / max(structure.unit, abs(value))
-    return structure.sense * value, gap, solution.multipliers
+    return structure.sense * value, max(gap, structure.infeasibility(x)), solution.multipliers
 
 
 def _feasible_start(structure: Structure, start: Start) -> Array:
