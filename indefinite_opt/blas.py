@@ -6,7 +6,7 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["SMALL", "few_threads", "threads"]
+__all__ = ["SMALL", "few_threads", "one_thread", "threads"]
 
 SMALL = 1000
 """Below this order a second BLAS thread costs more than it brings (and much more when the
@@ -24,6 +24,11 @@ def few_threads(order: int) -> AbstractContextManager[Any]:
     """One BLAS thread inside the block when matrices are of order below `SMALL`."""
     if order >= SMALL:
         return nullcontext()
+    return one_thread()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """One BLAS thread inside the block, for many products with vectors and tall matrices."""
     return _controller().limit(limits=1, user_api="blas")
 
 

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.blas import one_thread
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.highs_model import new_highs
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
@@ -89,7 +89,7 @@ class Generation(Solver):
     def solve(self, task: Task) -> Solution:
         run = _Run(task)
         try:
-            with few_threads(task.problem.n):
+            with one_thread():  # two were half as fast on two cores at n = 2000
                 status = run.solve()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
