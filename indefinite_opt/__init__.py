@@ -40,7 +40,8 @@ from indefinite_opt.lifted import lift
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.separability import theorem_1
-from indefinite_opt.sigmoid import analyse_sigmoid, limit_study, shift_threshold
+from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
+from indefinite_opt.sigmoid_limits import limit_study
 from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.solve import fitting_solvers as solvers
 from indefinite_opt.solve import solve, solve_path

@@ -6,39 +6,33 @@ rounds to -1: the constraint yᵀα = 0 makes K and K + eeᵀ the same kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.blas import few_threads
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import check_positive
-from indefinite_opt.formulations.svm_dual import SVMDual
-from indefinite_opt.kernels import Kernel, Sigmoid, checked_points
-from indefinite_opt.problem import KernelProblem
-from indefinite_opt.solve import solve
+from indefinite_opt.kernels import Sigmoid, checked_points
 from indefinite_opt.spectrum import norm_bound, zero_tolerance
 from indefinite_opt.validation import checked_labels
 
 __all__ = [
     "ClosestPair",
     "LeastEigenvalue",
-    "LimitRow",
-    "LimitStudy",
-    "NormalisedSigmoid",
     "ShiftThreshold",
     "SigmoidAnalysis",
     "analyse_sigmoid",
-    "limit_study",
+    "checked_sigmoid",
+    "log_half",
+    "one_plus_tanh",
     "shift_threshold",
 ]
 
 Array = NDArray[np.float64]
-Pairs = Callable[[Array, Array], Array]
 
 EPS = float(np.finfo(float).eps)
 
@@ -57,8 +51,6 @@ _FARTHEST = 1e5
 _COARSE = 1e-6
 """Below it 1 + tanh has lost ten digits by being computed from tanh."""
 
-_TOL = 1e-12
-"""Accuracy asked of the solutions that a limit compares: their differences shrink to this."""
 
 CASES = {
     0: ("a = 0", "K is the constant tanh(r), and tells no two points apart."),
@@ -72,39 +64,6 @@ CASES = {
     4: ("a < 0, r ≤ 0", "Not a good choice: the objective value of (6) is easily -∞."),
 }
 """The four cases of section 3 and what the paper says of each; 0 is none of them."""
-
-
-@dataclass(frozen=True)
-class NormalisedSigmoid(Kernel):
-    """k(x, z) = (1 + tanh(a⟨x, z⟩ + r))/(1 + tanh r), the kernel of Lin & Lin (16).
-
-    With it `SVMDual(C=C̃)`, C̃ = (1 + tanh r)C, is the same problem as with `kernels.Sigmoid` and
-    C: α̃ = (1 + tanh r)α, and the decision values are equal. It keeps all digits for r ≪ 0, where
-    tanh rounds to -1.
-
-    Parameters
-    ----------
-    a : float, optional
-        Any sign; 1/d if not given.
-    r : float
-
-    Examples
-    --------
-    >>> NormalisedSigmoid(a=1.0, r=-30.0)([[0.0], [1.0]]).round(6)   # e^(2⟨x, z⟩)
-    array([[1.      , 1.      ],
-           [1.      , 7.389056]])
-    """
-
-    a: float | None = None
-    r: float = -1.0
-    name: ClassVar[str] = "normalised sigmoid"
-
-    def __post_init__(self) -> None:
-        Sigmoid(self.a, self.r)
-
-    def evaluate(self, X: Array, Z: Array) -> Array:
-        a = 1.0 / X.shape[1] if self.a is None else self.a
-        return _normalised(a, self.r)(X @ Z.T, X)
 
 
 @dataclass(frozen=True)
@@ -306,7 +265,7 @@ class SigmoidAnalysis:
         """C̃ = (1 + tanh r)C of (16) and C̄ = 2aC̃ of (18); None without C or for a ≤ 0."""
         if self.C is None or self.a <= 0:
             return None
-        shrunk = self.C * float(_one_plus_tanh(np.array(self.r)))
+        shrunk = self.C * float(one_plus_tanh(np.array(self.r)))
         return shrunk, 2.0 * self.a * shrunk
 
     @property
@@ -334,7 +293,7 @@ class SigmoidAnalysis:
         return said
 
     def _on_rounding(self) -> list[str]:
-        largest = float(_one_plus_tanh(np.array(self.levels[1])))
+        largest = float(one_plus_tanh(np.array(self.levels[1])))
         if self.a <= 0 or largest > _COARSE:
             return []
         return [
@@ -453,7 +412,7 @@ semidefinite (least eigenvalue -2.29).
 -3.689 ≤ 0 (Theorem 5).
     Without the bias (19) with C = ∞ is unbounded: the least a‖x‖² + r is -4 < 0 (Theorem 10).
     """
-    points, a, r = _checked(X, a, r)
+    points, a, r = checked_sigmoid(X, a, r)
     _, labels = checked_labels(y, points.shape[0])
     if C is not None:
         check_positive("C", C, infinite=True)
@@ -525,7 +484,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     inf
     """
     check_positive("a", a)
-    points = np.unique(_checked(X, a, 0.0)[0], axis=0)
+    points = np.unique(checked_sigmoid(X, a, 0.0)[0], axis=0)
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
     sufficient = _sufficient(points, a)
     bottom = sufficient if np.isfinite(sufficient) else -(reach + _SATURATED)
@@ -543,191 +502,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     return ShiftThreshold(sufficient, proved, refuted)
 
 
-@dataclass(frozen=True)
-class LimitRow:
-    """One SVM on its way to a limit.
-
-    Attributes
-    ----------
-    limit : {"r → -∞", "a → 0"}
-    kernel : {"sigmoid", "exp(2a⟨x, z⟩)", "RBF"}
-    parameter : float
-        r or a.
-    C : float
-        The cost in this SVM: C̃/(1 + tanh r), or C̄/(2a).
-    unit : float
-        e^(2r) or a: what the differences shrink with.
-    objective : float
-        |difference of the optimal objectives|, both scaled as in (15): by 1 + tanh r, or by 2a.
-    decision : float
-        Largest |difference of the decision values|, offset included.
-    """
-
-    limit: str
-    kernel: str
-    parameter: float
-    C: float
-    unit: float
-    objective: float
-    decision: float
-
-    @property
-    def ratio(self) -> float:
-        """decision / unit, which tends to a constant."""
-        return self.decision / self.unit
-
-
-@dataclass(frozen=True)
-class LimitStudy:
-    """Theorems 8 and 9 in numbers; `print` it.
-
-    Attributes
-    ----------
-    a : float
-        Fixed while r → -∞.
-    C : float
-        C̃ of (17) while r → -∞, C̄ of (18) while a → 0.
-    rows : tuple of LimitRow
-    unique_offsets : (bool, bool)
-        Whether a free support vector makes b of (17) and of (18) unique, as the theorems ask.
-    residual : float
-        Largest KKT residual of the solutions compared: smaller differences mean nothing.
-    """
-
-    a: float
-    C: float
-    rows: tuple[LimitRow, ...]
-    unique_offsets: tuple[bool, bool]
-    residual: float
-
-    def select(self, limit: str, kernel: str) -> tuple[LimitRow, ...]:
-        """The rows of one limit and one kernel."""
-        return tuple(row for row in self.rows if (row.limit, row.kernel) == (limit, kernel))
-
-    def __str__(self) -> str:
-        lines = [
-            f"r → -∞: (2) with tanh(a⟨x, z⟩ + r), C = C̃/(1 + tanh r), against (17); "
-            f"a = {self.a:.6g}, C̃ = {self.C:.6g} (Theorem 8)",
-            *self._table("r → -∞", "e^2r", self.unique_offsets[0]),
-            f"a → 0: (17) and RBF, C̃ = C̄/(2a), against the linear SVM (18); C̄ = {self.C:.6g} "
-            "(Theorem 9)",
-            *self._table("a → 0", "a", self.unique_offsets[1]),
-        ]
-        return "\n".join(lines)
-
-    def _table(self, limit: str, unit: str, unique: bool) -> list[str]:
-        heads = ("kernel", limit[0], "C", "Δ objective", "Δ decision", f"/ {unit}")
-        lines = ["  {:<14} {:>8} {:>10} {:>12} {:>12} {:>10}".format(*heads)]
-        lines += [
-            f"  {row.kernel:<14} {row.parameter:>8.4g} {row.C:>10.3g} {row.objective:>12.2e} "
-            f"{row.decision:>12.2e} {row.ratio:>10.3g}"
-            for row in self.rows
-            if row.limit == limit
-        ]
-        return lines if unique else [*lines, "  The offset of the limit is not unique."]
-
-
-def limit_study(
-    X: ArrayLike,
-    y: ArrayLike,
-    a: float | None = None,
-    C: float = 1.0,
-    shifts: Sequence[float] = (-1.0, -2.0, -3.0, -4.0, -5.0, -6.0),
-    scales: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-4),
-    X_new: ArrayLike | None = None,
-) -> LimitStudy:
-    r"""How fast the sigmoid SVM becomes (17) as r → -∞, and (17) and the RBF SVM linear as a → 0.
-
-    .. math:: (17)\quad \min_{\tilde\alpha}\
-              \tfrac12\sum_{ij}\tilde\alpha_i\tilde\alpha_j y_i y_j e^{2a x_i^\top x_j}
-              - e^\top\tilde\alpha
-              \quad\text{s.t.}\quad 0 \le \tilde\alpha \le \tilde C,\ y^\top\tilde\alpha = 0
-
-    Parameters
-    ----------
-    X : (n, d) array_like
-        Different points, one a row.
-    y : (n,) array_like
-        Labels of two classes.
-    a : float, optional
-        Positive; 1/d if not given.
-    C : float
-        C̃ in the first limit, C̄ in the second.
-    shifts, scales : sequences of float
-        Values of r, from -300 to 300, and of a, from 1e-300 on.
-    X_new : (m, d) array_like, optional
-        Points at which decision values are compared, besides the training points.
-
-    Returns
-    -------
-    LimitStudy
-
-    Raises
-    ------
-    ProblemError
-        If X or X_new is no finite matrix, y has not two classes, or exp(2a⟨x, z⟩) overflows.
-    ParameterError
-        If a, C, a shift or a scale is out of range.
-
-    Notes
-    -----
-    The sigmoid SVM is solved in the form (16), kernel (K + eeᵀ)/(1 + tanh r), to which (2) is the
-    same, because tanh(a⟨x, z⟩ + r) itself rounds to -1. With t = e^{2r} that kernel is
-    e^{2as}(1 + t)/(1 + te^{2as}), s = ⟨x, z⟩, which differs from e^{2as} by O(t): differences
-    shrink like e^{2r}. Likewise (e^{2as} - 1)/(2a) = s + O(a), and (e^{-a‖x - z‖²} - 1)/(2a) =
-    s + O(a) up to terms in x or z alone; constants and such terms drop out as yᵀα = 0. In the
-    theorem's first line the paper prints C = C̄/(1 + tanh r); C̃ = C̄/(2a) is meant, as in
-    Theorem 8. As the inner limit of Theorem 9 is that of Theorem 8, its outer one starts at (17).
-
-    References
-    ----------
-    Lin & Lin (2003), (15) to (18), Theorems 8 and 9.
-
-    Examples
-    --------
-    >>> X, y = [[-2.0], [-0.5], [0.2], [1.0], [3.0]], [-1, -1, 1, -1, 1]
-    >>> print(limit_study(X, y, a=0.1, C=1.0, shifts=(-2, -4), scales=(1e-2, 1e-4)))
-    r → -∞: (2) with tanh(a⟨x, z⟩ + r), C = C̃/(1 + tanh r), against (17); a = 0.1, C̃ = 1 (Theorem 8)
-      kernel                r          C  Δ objective   Δ decision     / e^2r
-      sigmoid              -2       27.8     5.65e-02     4.24e-02       2.31
-      sigmoid              -4   1.49e+03     1.06e-03     8.11e-04       2.42
-    a → 0: (17) and RBF, C̃ = C̄/(2a), against the linear SVM (18); C̄ = 1 (Theorem 9)
-      kernel                a          C  Δ objective   Δ decision        / a
-      exp(2a⟨x, z⟩)      0.01         50     3.16e-02     1.76e-01       17.6
-      RBF                0.01         50     9.56e-03     2.33e-01       23.3
-      exp(2a⟨x, z⟩)    0.0001      5e+03     3.05e-04     1.85e-03       18.5
-      RBF              0.0001      5e+03     9.36e-05     2.56e-03       25.6
-    """
-    points, a, _ = _checked(X, a, 0.0)
-    check_positive("a", a)
-    check_positive("C", C)
-    _check_numbers("shifts", shifts, -300.0, 300.0)
-    _check_numbers("scales", scales, 1e-300, 1e300)
-    extra = points[:0] if X_new is None else checked_points(X_new, "X_new")
-    if extra.shape[1] != points.shape[1]:
-        raise ProblemError("X_new", f"{points.shape[1]} columns as in X", f"shape {extra.shape}")
-    at = np.vstack([points, extra])
-
-    def train(kernel: Pairs) -> _Trained:
-        return _train(kernel, points, y, at, C)
-
-    exponential, linear = train(lambda s, _: np.exp(2.0 * a * s)), train(lambda s, _: s)
-    trained, rows = [exponential, linear], []
-    for r in map(float, shifts):
-        sigmoid = train(_normalised(a, r))
-        cost = C / float(_one_plus_tanh(np.array(r)))
-        rows.append(_row("r → -∞", "sigmoid", r, cost, np.exp(2.0 * r), sigmoid, exponential))
-        trained.append(sigmoid)
-    for scale in map(float, scales):
-        for name, kernel in (("exp(2a⟨x, z⟩)", _grown(scale)), ("RBF", _gaussian(scale))):
-            near = train(kernel)
-            rows.append(_row("a → 0", name, scale, 0.5 * C / scale, scale, near, linear))
-            trained.append(near)
-    unique = (exponential.unique, linear.unique)
-    return LimitStudy(a, C, tuple(rows), unique, max(each.residual for each in trained))
-
-
-def _checked(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
+def checked_sigmoid(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
     """Points without negative zeros, a with its default, and r."""
     points = checked_points(X, "X") + 0.0
     kernel = Sigmoid(a, r)
@@ -750,14 +525,14 @@ def _case(a: float, r: float) -> int:
     return 3 if r > 0 else 4
 
 
-def _log_half(u: Array) -> Array:
+def log_half(u: Array) -> Array:
     """log((1 + tanh u)/2) = -log(1 + e^(-2u)), accurate for every u."""
     return -np.logaddexp(0.0, -2.0 * u)
 
 
-def _one_plus_tanh(u: Array) -> Array:
+def one_plus_tanh(u: Array) -> Array:
     """1 + tanh u, to full relative accuracy where tanh u rounds to -1."""
-    return 2.0 * np.exp(_log_half(u))
+    return 2.0 * np.exp(log_half(u))
 
 
 def _argument_error(points: Array, a: float, r: float) -> float:
@@ -779,7 +554,7 @@ def _least(matrix: Array, error: float) -> LeastEigenvalue:
 def _conditional(u: Array, error: float) -> LeastEigenvalue:
     """Least vᵀKv on ‖v‖ = 1, eᵀv = 0, from the smaller one of K + eeᵀ and K - eeᵀ."""
     sign = 1.0 if u.max() <= -u.min() else -1.0
-    S = sign * _one_plus_tanh(sign * u)
+    S = sign * one_plus_tanh(sign * u)
     scale = float(np.abs(S).max()) or 1.0
     S /= scale
     norm = norm_bound(S)
@@ -804,11 +579,11 @@ def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
     d = points.shape[1]
     squared = a * cdist(points, points, "sqeuclidean")
     u = a * points @ points.T + r
-    level = _log_half(-u)
+    level = log_half(-u)
     half = 0.5 * np.diag(level)
     # Entries beyond e^300 say no more than that a minor is negative.
     N = np.exp(np.minimum(level - half[:, None] - half[None, :] - squared, 300.0))
-    steepest = 2.0 * float(np.exp(_log_half(u.max())))
+    steepest = 2.0 * float(np.exp(log_half(u.max())))
     relative = 2.0 * steepest * _argument_error(points, a, r) + 2.0 * EPS * float(-level.min())
     relative += (d + 4) * EPS * float(np.max(squared, where=N > EPS, initial=1.0))
     largest = float(N.max())
@@ -861,7 +636,7 @@ def _closest_pair(points: Array, y: Array, u: Array, a: float, error: float) -> 
 
     positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
     sign = 1.0 if u.max() <= -u.min() else -1.0
-    S = sign * _one_plus_tanh(sign * u)
+    S = sign * one_plus_tanh(sign * u)
     crossed, norms = S[np.ix_(positive, negative)], np.diag(S)
     squared = norms[positive][:, None] + norms[negative][None, :] - 2.0 * crossed
     sizes = np.abs(norms[positive])[:, None] + np.abs(norms[negative]) + 2.0 * np.abs(crossed)
@@ -906,59 +681,3 @@ def _in_both_classes(points: Array, y: Array) -> bool:
     """Whether a point occurs with both labels."""
     apart = sum(np.unique(points[y == sign], axis=0).shape[0] for sign in (1.0, -1.0))
     return apart > np.unique(points, axis=0).shape[0]
-
-
-@dataclass(frozen=True, eq=False)
-class _Trained:
-    """One SVM: optimal objective, decision values, whether b is unique, KKT residual."""
-
-    objective: float
-    decisions: Array
-    unique: bool
-    residual: float
-
-
-def _train(kernel: Pairs, points: Array, y: ArrayLike, at: Array, C: float) -> _Trained:
-    """The SVM with a kernel of ⟨x, z⟩ and ‖x - z‖² on the points, evaluated at others."""
-    from scipy.spatial.distance import cdist
-
-    with np.errstate(over="ignore"):
-        rows = kernel(at @ points.T, cdist(at, points, "sqeuclidean"))
-        K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
-    result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=_TOL)
-    alpha = result.values["alpha"]
-    unique = bool(np.any((alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)))
-    decisions = result.classifier.decision_function(rows)
-    return _Trained(result.objective, decisions, unique, result.residual)
-
-
-def _row(
-    limit: str, kernel: str, parameter: float, C: float, unit: float, near: _Trained, end: _Trained
-) -> LimitRow:
-    objective = abs(near.objective - end.objective)
-    decision = float(np.max(np.abs(near.decisions - end.decisions)))
-    return LimitRow(limit, kernel, parameter, C, float(unit), objective, decision)
-
-
-def _normalised(a: float, r: float) -> Pairs:
-    """(1 + tanh(as + r))/(1 + tanh r), the kernel of (16)."""
-    end = _log_half(np.array(r))
-    return lambda s, _: np.exp(_log_half(a * s + r) - end)
-
-
-def _grown(a: float) -> Pairs:
-    """(e^(2as) - 1)/(2a): e^(2as) in the units of ᾱ = 2aα̃, less a constant."""
-    return lambda s, _: np.expm1(2.0 * a * s) / (2.0 * a)
-
-
-def _gaussian(a: float) -> Pairs:
-    """(e^(-a‖x - z‖²) - 1)/(2a): the RBF kernel in the units of ᾱ = 2aα̃, less a constant."""
-    return lambda _, squared: np.expm1(-a * squared) / (2.0 * a)
-
-
-def _check_numbers(argument: str, values: Sequence[float], low: float, high: float) -> None:
-    """Raise `ParameterError` unless all values are numbers from low to high."""
-    for value in values:
-        number = isinstance(value, int | float | np.integer | np.floating)
-        if isinstance(value, bool) or not number or not low <= value <= high:
-            raise ParameterError(argument, f"numbers from {low:g} to {high:g}", repr(value))

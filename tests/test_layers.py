@@ -18,13 +18,12 @@ ROOT = Path(iopt.__file__).parent
 ORDER = (
     "errors", "names", "discovery", "validation", "blas", "kernels", "synthetic", "datasets",
     "learned", "secular", "spectrum", "gram", "problem", "geometry", "box_line", "explicit",
-    "proxy", "logistic", "structure", "matrix_game", "notation", "expressions",
-    "latex", "highs_model", "export", "program", "saddle", "classifier", "confidence", "solution",
-    "rvm", "formulation", "krein", "lifted",
-    "separability", "equivalence", "baseline", "baselines", "formulations",
-    "solver", "cvxpy_backend", "smo_loops", "descent", "proxy_search", "analytic_center",
-    "logistic_search", "solvers", "certificate", "solve", "sigmoid", "plots", "convergence",
-    "regions", "report", "compare", "__init__", "cli",
+    "proxy", "logistic", "structure", "matrix_game", "notation", "expressions", "latex",
+    "highs_model", "export", "program", "saddle", "classifier", "confidence", "solution", "rvm",
+    "formulation", "krein", "lifted", "separability", "equivalence", "baseline", "baselines",
+    "formulations", "solver", "cvxpy_backend", "smo_loops", "descent", "proxy_search",
+    "analytic_center", "logistic_search", "solvers", "certificate", "solve", "sigmoid",
+    "sigmoid_limits", "plots", "convergence", "regions", "report", "compare", "__init__", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

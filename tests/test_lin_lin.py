@@ -15,7 +15,8 @@ import pytest
 import indefinite_opt as iopt
 from bruteforce import stationary_points
 from cases import LIN_LIN
-from indefinite_opt.sigmoid import NormalisedSigmoid, analyse_sigmoid, shift_threshold
+from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
+from indefinite_opt.sigmoid_limits import NormalisedSigmoid
 from indefinite_opt.solvers import get as get_solver
 from indefinite_opt.structure import BoxLineQP
 
