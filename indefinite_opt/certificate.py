@@ -267,8 +267,8 @@ def _certify_box(
         reasons += _convexity(box)
     elif not kkt:
         claim = Claim.FEASIBLE
-        failing = "Complementarity" if stationarity <= tol else "Stationarity"
-        reasons.append(f"The first-order conditions fail: {failing.lower()}.")
+        failing = "complementarity" if stationarity <= tol else "stationarity"
+        reasons.append(f"The first-order conditions fail: {failing}.")
         if np.isfinite(bound):
             reasons.append(f"The bound leaves a duality gap of {gap / size:.2e}.")
     else:
@@ -320,7 +320,7 @@ def _lower_bound(
 def _convexity(box: BoxLineQP | ProxyStructure) -> list[str]:
     """Why a gap that is closed proves a global optimum."""
     if not isinstance(box, BoxLineQP):
-        return ["Convex for every kernel, and the bound of its proxy kernel meets the objective."]
+        return ["Convex for every kernel, and a bound from proxy kernels meets the objective."]
     reasons = ["Convex by its eigenvalues, and the dual bound meets the objective."]
     if np.isinf(box.upper) and box.lines < 2:
         reasons.append("Without upper bounds, eigenvalues within rounding of zero count as zero.")

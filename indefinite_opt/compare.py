@@ -63,10 +63,8 @@ are those of numpy's linear algebra; solvers raise the others."""
 
 def as_method(method: Method | type[Method] | str) -> Method:
     """A formulation or a baseline from itself, its class, or its name with parameters."""
-    if isinstance(method, type):
-        method = method.__name__
-    if isinstance(method, Baseline):
-        return method
+    if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
+        return as_baseline(method)
     others = {name.casefold() for name in known_baselines()}
     if isinstance(method, str) and parse_call(method, "formulation")[0].casefold() in others:
         return as_baseline(method)

@@ -75,13 +75,7 @@ class LogisticSearch:
         closed = point.gap <= task.tol * point.value
         if closed and self.program.residual_at(point) <= task.tol:
             return Status.SOLVED
-        if task.callback and task.callback(self.trace):
-            return Status.INTERRUPTED
-        if self.iterations >= self.limit:
-            return Status.MAX_ITER
-        if task.elapsed >= task.time_limit:
-            return Status.TIME_LIMIT
-        return None
+        return task.stop(self.trace, self.iterations, self.limit)
 
     def solution(self, status: Status, message: str) -> Solution:
         """The best point, with what is known of it."""

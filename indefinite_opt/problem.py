@@ -273,8 +273,8 @@ class KernelProblem:
         if whole is None:
             raise ProblemError(
                 "problem", "the whole kernel matrix", "one whose rows are computed on demand",
-                "Spectra, squared distances, linear programs, cvxpy and all solvers but smo and "
-                "multistart need the whole matrix: leave out cache_mb.",
+                "Spectra, squared distances, linear programs, cvxpy and all solvers but smo, "
+                "multistart, newton-cg and cg need the whole matrix: leave out cache_mb.",
             )  # fmt: skip
         matrix = whole.astype(np.float64, copy=False)
         matrix.flags.writeable = False

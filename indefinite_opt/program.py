@@ -53,7 +53,7 @@ class Program:
     minimize, maximize : cvxpy expression
         Exactly one of them.
     subject_to : dict of str to cvxpy constraint
-    structure : BoxLineQP, LinearProgram or ProxyStructure
+    structure : BoxLineQP, LinearProgram, ProxyStructure or ExplicitProgram
         The same model for direct solvers.
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.

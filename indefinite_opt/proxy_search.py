@@ -176,13 +176,7 @@ class ProxySearch:
         # Relative to F itself, however small: weights of 1e-9 are not as good as none.
         if self.gap <= task.tol * abs(self.value):
             return Status.SOLVED
-        if task.callback and task.callback(self.trace):
-            return Status.INTERRUPTED
-        if self.iterations >= self.limit:
-            return Status.MAX_ITER
-        if task.elapsed >= task.time_limit:
-            return Status.TIME_LIMIT
-        return None
+        return task.stop(self.trace, self.iterations, self.limit)
 
     def solution(self, status: Status, message: str) -> Solution:
         """The best point, with what is known of it."""

@@ -18,7 +18,7 @@ from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.solution import Claim, Solution, Trace
+from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
 __all__ = ["Callback", "Session", "Solver", "Task"]
@@ -71,6 +71,14 @@ class Task:
     def elapsed(self) -> float:
         """Seconds since the call started."""
         return time.perf_counter() - self.began
+
+    def stop(self, trace: Trace, iterations: int, limit: int) -> Status | None:
+        """Why to stop after a report, apart from being done: the callback, or a limit."""
+        if self.callback and self.callback(trace):
+            return Status.INTERRUPTED
+        if iterations >= limit:
+            return Status.MAX_ITER
+        return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
 
     @property
     def remaining(self) -> float:

@@ -616,3 +616,12 @@ def test_shapes_of_a_test_set(test: Any, problem: iopt.KernelProblem) -> None:
 def test_settings(settings: dict[str, Any], problem: iopt.KernelProblem) -> None:
     with pytest.raises(iopt.BadArgument):
         iopt.compare(problem, TITLES[:1], folds=2, **settings)
+
+
+def test_a_class_that_is_not_in_the_folder(problem: iopt.KernelProblem) -> None:
+    class Own(iopt.SVMDual):
+        """A user's own formulation."""
+
+    rows = iopt.compare(problem, [Own, iopt.KNN], folds=2).frame
+    assert rows["formulation"].tolist() == ["Own(C=1)"] * 2 + ["KNN(k=5)"] * 2
+    assert rows["error"].eq("").all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -131,8 +133,7 @@ class _Run:
     """
 
     def __init__(self, task: Task) -> None:
-        structure = task.structure
-        assert isinstance(structure, KreinLeastSquares)  # else refused
+        structure = cast("KreinLeastSquares", task.structure)
         self.task, self.qp, self.C = task, structure, structure.upper
         self.G, self.y = structure.source.Q, structure.source.y
         n = structure.n

@@ -97,12 +97,9 @@ class _Run:
             self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), residual)
             if residual <= task.tol and excess <= task.tol:
                 return Status.SOLVED
-            if task.callback and task.callback(self.trace):
-                return Status.INTERRUPTED
-            if self.iterations >= limit:
-                return Status.MAX_ITER
-            if task.elapsed >= task.time_limit:
-                return Status.TIME_LIMIT
+            status = task.stop(self.trace, self.iterations, limit)
+            if status is not None:
+                return status
             if not self._iterate(min(residual, excess, 1.0), value):
                 return Status.INACCURATE
 
