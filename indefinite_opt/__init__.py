@@ -16,6 +16,7 @@ from typing import Any
 from indefinite_opt import baselines as _baselines
 from indefinite_opt import datasets, kernels
 from indefinite_opt import formulations as _formulations
+from indefinite_opt.bounds import Bracket, bound
 from indefinite_opt.certificate import Certificate, verify
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.compare import Comparison, compare
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BadArgument",
+    "Bracket",
     "Certificate",
     "Claim",
     "Classifier",
@@ -75,6 +77,7 @@ __all__ = [
     "UnknownName",
     "analyse_sigmoid",
     "baselines",
+    "bound",
     "compare",
     "datasets",
     "diagnose",

@@ -12,13 +12,16 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.blas import few_threads, one_thread
 from indefinite_opt.box_line import BoxLine
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import IncompatibleSolver, ProblemError
 from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import Formulation, check_tolerance
+from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.global_search import GlobalSearch, box_quadratic, local_start
+from indefinite_opt.kkt import Conditions
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.proxy_search import KernelBound
 from indefinite_opt.solution import Claim, Witness
@@ -61,8 +64,9 @@ class Certificate:
         |objective - bound|, and that divided by max(1, |objective|), the objective without a
         constant such as `ProxyDual.constant`; inf without a bound.
     gap_kind : str
-        "duality gap" for convex programs. "KKT residual" where no bound is known: then
-        `stationarity` is the only number there is, and it is no gap.
+        "duality gap" for convex programs, "global bracket" for others where branch and bound has
+        proved a bound. "KKT residual" where no bound is known: then `stationarity` is the only
+        number there is, and it is no gap.
     tol : float
         The tolerance of the claim.
     reasons : tuple of str
@@ -88,7 +92,7 @@ class Certificate:
     @property
     def measure(self) -> float:
         """The number that `gap_kind` names."""
-        return self.relative_gap if self.gap_kind == "duality gap" else self.stationarity
+        return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
 
     def __str__(self) -> str:
         meaning = {
@@ -118,6 +122,8 @@ def verify(
     values: Mapping[str, ArrayLike],
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
+    bound: bool = False,
+    time_limit: float | None = 60.0,
 ) -> Certificate:
     """Check anybody's numbers.
 
@@ -133,6 +139,11 @@ def verify(
         word: a wrong sign or a wrong value costs the claim.
     tol : float
         Relative tolerance of every test.
+    bound : bool
+        Bracket the global optimum of a nonconvex quadratic program, too; see `bounds.bound`.
+        Without effect on the others, whose bound is always computed.
+    time_limit : float, optional
+        Seconds for that bracket.
 
     Returns
     -------
@@ -142,6 +153,8 @@ def verify(
     ------
     ProblemError
         For a missing or unknown name, a wrong shape, NaN or infinite numbers.
+    IncompatibleSolver
+        If a bracket is asked for where weights of a nonconvex program have no upper bound.
 
     Examples
     --------
@@ -150,8 +163,14 @@ def verify(
     >>> certificate = verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 1.0]})
     >>> certificate.claim.name, certificate.gap_kind
     ('LOCAL', 'KKT residual')
+    >>> certificate = verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 1.0]}, bound=True)
+    >>> certificate.claim.name, certificate.gap_kind
+    ('GLOBAL', 'global bracket')
     """
     check_tolerance(tol)
+    check_switch("bound", bound)
+    if time_limit is not None:
+        check_positive("time_limit", time_limit, infinite=True)
     formulation = as_formulation(formulation)
     structure = formulation.structure(problem)
     if isinstance(structure, ExplicitProgram):
@@ -170,7 +189,8 @@ def verify(
         names = {k: np.shape(v) for k, v in structure.read_multipliers(*zeros).items()}
     checked = _checked("values", values, shapes)
     given = None if multipliers is None else _checked("multipliers", multipliers, names)
-    return certify(problem, formulation, checked, given, tol, held=given is not None)
+    search = (np.inf if time_limit is None else time_limit) if bound else 0.0
+    return certify(problem, formulation, checked, given, tol, held=given is not None, search=search)
 
 
 def certify(
@@ -180,15 +200,17 @@ def certify(
     multipliers: Values | None,
     tol: float,
     held: bool = False,
-    witness: Witness | None = None,
+    witness: Witness | Proof | None = None,
+    search: float = 0.0,
 ) -> Certificate:
     """`verify` for numbers of the right names and shapes; `held`: to the multipliers, too.
 
-    A `witness` of a bound is not believed: the bound is computed from it again.
+    A `witness` of a bound is not believed: the bound is computed from it again. `search` is how
+    many seconds may be spent on a bracket where there is none.
     """
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLine):
-        task = Task(problem, formulation, structure, tol=tol)
+        task = Task(problem, formulation, structure, tol=tol, time_limit=search)
         return _certify_box(task, values[structure.variable], multipliers, witness)
     if isinstance(structure, ExplicitProgram):
         return _certify_explicit(structure, values, multipliers, tol, held)
@@ -229,7 +251,7 @@ def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
 
 
 def _certify_box(
-    task: Task, x: Array, given: Values | None, witness: Witness | None
+    task: Task, x: Array, given: Values | None, witness: Witness | Proof | None
 ) -> Certificate:
     box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
     value, gradient = box.value_gradient(x)
@@ -249,10 +271,16 @@ def _certify_box(
         stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / unit
     complementarity = box.complementarity(x, multipliers["lower"], multipliers.get("upper")) / size
 
-    bound, gap = -np.inf, np.inf
+    bound, gap, gap_kind = -np.inf, np.inf, "KKT residual"
+    notes: list[str] = []
     if box.is_convex:
+        witness = witness if isinstance(witness, Witness) else None
         bound = float(_lower_bound(task, x, value, gradient, value - tol * size, witness))
-        gap = abs(value - bound)
+        gap, gap_kind = abs(value - bound), "duality gap"
+    elif isinstance(box, BoxLineQP):
+        bound, notes = _global_bound(task, x, value, witness)
+        if np.isfinite(bound):
+            gap, gap_kind = abs(value - bound), "global bracket"
     kkt = not reasons and stationarity <= tol and complementarity <= tol
     if given is not None and not reasons and not kkt:
         reasons.append("The multipliers given do not satisfy the first-order conditions.")
@@ -264,18 +292,19 @@ def _certify_box(
         claim = Claim.FEASIBLE
     elif np.isfinite(gap) and gap <= tol * size:
         claim = Claim.GLOBAL
-        reasons += _convexity(box)
+        reasons += _convexity(box) if box.is_convex else notes
     elif not kkt:
         claim = Claim.FEASIBLE
         failing = "complementarity" if stationarity <= tol else "stationarity"
         reasons.append(f"The first-order conditions fail: {failing}.")
         if np.isfinite(bound):
-            reasons.append(f"The bound leaves a duality gap of {gap / size:.2e}.")
+            reasons.append(f"The bound leaves a {gap_kind} of {gap / size:.2e}.")
     else:
         claim, reason = Claim.STATIONARY, "First-order conditions hold."
         if isinstance(box, BoxLineQP):
-            claim, curvature, reason = _second_order(box, x, reduced, tol * unit, tol)
-        reasons.append(reason)
+            doubt = _doubt(box, np.isfinite(bound))
+            claim, curvature, reason = _second_order(box, x, reduced, tol * unit, tol, doubt)
+        reasons += [reason, *notes]
         if box.is_convex:
             reasons.append(f"Convex, but the duality gap is still {gap / size:.2e}.")
     if claim >= Claim.STATIONARY and isinstance(box, BoxLineQP):
@@ -290,11 +319,42 @@ def _certify_box(
         bound=box.declared(bound),
         gap=gap,
         relative_gap=gap / size,
-        gap_kind="duality gap" if box.is_convex else "KKT residual",
+        gap_kind=gap_kind,
         tol=tol,
         reasons=tuple(reasons),
         multipliers=multipliers,
     )
+
+
+def _global_bound(
+    task: Task, x: Array, value: float, witness: Witness | Proof | None
+) -> tuple[float, list[str]]:
+    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
+    qp = cast("BoxLineQP", task.structure)
+    size = max(qp.objective_unit, abs(value))
+    if isinstance(witness, Proof):
+        with one_thread():
+            bound = witness.lower_bound(Conditions(box_quadratic(qp)))
+        boxes, better = witness.boxes, value
+    elif task.time_limit > 0.0:
+        if qp.lines < 2 and np.isinf(qp.upper):
+            raise IncompatibleSolver(
+                f"{task.formulation} cannot be bracketed: the weights have no upper bound."
+            )
+        start = local_start(task)[0]
+        own = qp.project(x)
+        search = GlobalSearch(task, own if qp.value(own) <= qp.value(start) else start, task.tol)
+        search.run()
+        bound, boxes, better = search.lower, search.nodes, search.value
+    else:
+        return -np.inf, []
+    if value - bound <= task.tol * size:
+        parts = "one box" if boxes <= 1 else f"{boxes} boxes"
+        return bound, [f"Not convex, but bounds over {parts} meet the objective."]
+    notes = [f"The bound leaves a global bracket of {(value - bound) / size:.2e}."]
+    if better < value - task.tol * size:
+        notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
+    return bound, notes
 
 
 def _lower_bound(
@@ -344,7 +404,7 @@ def _norm_of_the_normal(qp: BoxLineQP, x: Array, curvature: float) -> list[str]:
 
 
 def _second_order(
-    qp: BoxLineQP, x: Array, reduced: Array, slack: float, tol: float
+    qp: BoxLineQP, x: Array, reduced: Array, slack: float, tol: float, prefix: str
 ) -> tuple[Claim, float, str]:
     """Curvature on the tangent space of the free and weakly active variables.
 
@@ -358,7 +418,6 @@ def _second_order(
     where = "the free variables"
     if weak.any():
         where += f" and {int(weak.sum())} at bounds with zero multiplier"
-    prefix = "" if qp.is_convex else f"{_doubt(qp)}; no bound on the global optimum is known. "
     if np.isinf(curvature):
         reason = f"{prefix}First-order conditions hold and leave no direction to move in."
         return Claim.LOCAL, curvature, reason
@@ -390,10 +449,16 @@ def _second_order(
     )
 
 
-def _doubt(qp: BoxLineQP) -> str:
-    if qp.problem.curvature_known:
-        return "Not convex"
-    return "Convexity was not examined, as the kernel matrix is never formed"
+def _doubt(qp: BoxLineQP, bounded: bool) -> str:
+    """Why first- and second-order conditions do not settle it, as the beginning of a reason."""
+    if qp.is_convex:
+        return ""
+    if not qp.problem.curvature_known:
+        return (
+            "Convexity was not examined, as the kernel matrix is never formed; no bound on the "
+            "global optimum is known. "
+        )
+    return "Not convex. " if bounded else "Not convex; no bound on the global optimum is known. "
 
 
 def _least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from indefinite_opt.certificate import Certificate
     from indefinite_opt.classifier import Classifier
+    from indefinite_opt.proof import Proof
 
 __all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace", "Witness"]
 
@@ -149,7 +150,7 @@ class Solution:
         ∇F at the values, if the solver has it from `BoxLineQP.gradient` itself.
     optima : tuple of Optimum
         The different ends of a search from several starts, the best first.
-    witness : Witness or None
+    witness : Witness or Proof or None
         Where the solver's own bound comes from.
     """
 
@@ -161,7 +162,7 @@ class Solution:
     message: str = ""
     gradient: Array | None = None
     optima: tuple[Optimum, ...] = ()
-    witness: Witness | None = None
+    witness: Witness | Proof | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,10 @@ ORDER = (
     "proxy", "logistic", "structure", "matrix_game", "notation", "expressions", "latex",
     "highs_model", "export", "program", "saddle", "classifier", "confidence", "solution", "rvm",
     "formulation", "krein", "lifted", "separability", "equivalence", "baseline", "baselines",
-    "formulations", "solver", "cvxpy_backend", "smo_loops", "descent", "proxy_search",
+    "formulations", "solver", "cvxpy_backend", "smo_loops", "descent", "local_search",
+    "minorant", "relaxation_loops", "relaxation", "kkt", "proof", "global_search", "proxy_search",
     "analytic_center", "logistic_search", "solvers", "certificate", "solve", "sigmoid",
-    "sigmoid_limits", "plots", "convergence", "regions", "report", "compare", "__init__", "cli",
+    "sigmoid_limits", "plots", "bounds", "convergence", "regions", "report", "compare", "__init__", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

@@ -1,0 +1,351 @@
+"""Rigorous brackets of the global optimum of the nonconvex quadratic programs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.blas import one_thread
+from indefinite_opt.errors import IncompatibleSolver, SolverFailed, UnboundedProblem, UnknownName
+from indefinite_opt.formulation import Formulation, check_positive, check_problem
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.global_search import GlobalSearch, local_start
+from indefinite_opt.minorant import BoxQuadratic, Multipliers, Spins, lower_bound, pair_indices
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proof import Proof
+from indefinite_opt.solution import Status, Trace
+from indefinite_opt.solve import check_limits, check_seed
+from indefinite_opt.solver import Callback, Task
+from indefinite_opt.structure import BoxLineQP
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Bracket", "bound", "doubly_nonnegative", "semidefinite_bound"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+SEARCHED = ("branch-and-bound", "relaxation")
+
+METHODS = (*SEARCHED, "clarabel", "scs", "cheap")
+
+_TOLERANCE = 1e-9
+"""Of the local descents: their residual must not show in the bracket."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """Two numbers with the optimal value between them; `print` it.
+
+    Attributes
+    ----------
+    formulation : Formulation
+    name : str
+        Of the problem.
+    n : int
+    lower, upper : float
+        lower ≤ optimal value ≤ upper, in the declared sense: of a maximisation `lower` is the
+        objective of `values` and `upper` the bound, of a minimisation the other way round.
+    relative_gap : float
+        (upper - lower) / max(1, |objective|); in the homogeneous problems the largest |K_ij| takes
+        the place of 1 where it is less.
+    values : dict of str to array
+        The best point that was found.
+    rigorous : bool
+        Whether rounding is accounted for in the bound.
+    method : str
+        What the bound comes from.
+    bounds : dict of str to float
+        Every bound that was computed, in the declared sense, by its name.
+    status : Status
+        Why the search stopped.
+    nodes : int
+        Boxes that were bounded.
+    iterations : int
+        Of the alternating direction method, in all of them.
+    trace : Trace
+        objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
+    seconds : float
+    proof : Proof or None
+        What proves the bound of branch and bound.
+    """
+
+    formulation: Formulation
+    name: str
+    n: int
+    lower: float
+    upper: float
+    relative_gap: float
+    values: Values
+    rigorous: bool
+    method: str
+    bounds: dict[str, float]
+    status: Status
+    nodes: int
+    iterations: int
+    trace: Trace = field(repr=False)
+    seconds: float
+    maximised: bool = field(repr=False)
+    proof: Proof | None = field(repr=False)
+
+    @property
+    def objective(self) -> float:
+        """The attained end of the bracket."""
+        return self.lower if self.maximised else self.upper
+
+    @property
+    def bound(self) -> float:
+        """The proved end of the bracket."""
+        return self.upper if self.maximised else self.lower
+
+    def __str__(self) -> str:
+        care = "" if self.rigorous else "; rounding is not accounted for"
+        lines = [
+            f"{self.formulation} on {self.name} (n = {self.n}): {self.lower:.10g} ≤ optimal value "
+            f"≤ {self.upper:.10g}",
+            f"  relative gap     {self.relative_gap:.2e}{care}",
+            f"  best bound by    {self.method}",
+        ]
+        lines += [f"  {name:<16} {value:.10g}" for name, value in self.bounds.items()]
+        lines.append(f"  {self.nodes} boxes, {self.iterations} iterations, {self.seconds:.3g} s: ")
+        lines[-1] += self.status.value
+        return "\n".join(lines)
+
+    def plot(self) -> Figure:
+        """The two ends of the bracket over time."""
+        from indefinite_opt.plots import bracket_figure
+
+        return bracket_figure(self)
+
+
+def bound(
+    problem: KernelProblem,
+    formulation: Formulation | str,
+    time_limit: float | None = 60.0,
+    gap: float = 1e-4,
+    method: str = "branch-and-bound",
+    max_nodes: int | None = None,
+    seed: int | None = None,
+    callback: Callback | None = None,
+) -> Bracket:
+    """Bracket the global optimum of `SVMDual`, `ConvexHullDual` or `GuoSchuurmansQP`.
+
+    A local search gives one end. The other comes from convex minorants: f less nonnegative
+    multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
+    nonnegative relaxation; boxes are divided until both ends meet. Every bound is computed from
+    its multipliers alone, rounding included, so that the bracket is valid whenever it is stopped.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : Formulation or str
+    time_limit : float, optional
+        Seconds.
+    gap : float
+        Relative gap to stop at.
+    method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
+        "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation, without
+        triangle inequalities, as cvxpy declares it, and make a safe bound of their multipliers
+        (n up to about 50). "cheap" stops after the bounds that need one eigendecomposition.
+    max_nodes : int, optional
+        Most boxes.
+    seed : int, optional
+        Of the local search.
+    callback : callable, optional
+        Called with the `Trace` now and then; a true answer stops the search.
+
+    Returns
+    -------
+    Bracket
+
+    Raises
+    ------
+    IncompatibleSolver
+        For a formulation that is no such quadratic program, or has no finite box.
+    UnknownName
+        For an unknown method.
+    UnboundedProblem
+        Where the hard margin has no optimum.
+
+    References
+    ----------
+    Burer (2009, 2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
+    Burer & Letchford (2009): triangle inequalities. Jansson, Chaykin & Keil (2007): safe bounds.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    >>> bracket = bound(problem, iopt.SVMDual(C=1.0))
+    >>> round(bracket.lower, 6), bracket.relative_gap < 1e-9
+    (4.0, True)
+    """
+    check_limits(1e-6, time_limit, max_nodes)
+    check_positive("gap", gap)
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
+    if seed is not None:
+        check_seed(seed)
+    check_problem(problem)
+    chosen = as_formulation(formulation)
+    structure = chosen.structure(problem)
+    if not isinstance(structure, BoxLineQP):
+        raise IncompatibleSolver(
+            f"{chosen} cannot be bracketed: branch and bound is for the nonconvex quadratic "
+            "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
+            "holds the bound of a convex one."
+        )
+    task = Task(
+        problem=problem,
+        formulation=chosen,
+        structure=_finite(structure, chosen),
+        tol=_TOLERANCE,
+        time_limit=np.inf if time_limit is None else time_limit,
+        max_iter=1 if method == "relaxation" else max_nodes,
+        seed=0 if seed is None else int(seed),
+        callback=callback,
+    )
+    start, status = local_start(task)
+    search = GlobalSearch(task, start, gap)
+    if task.structure is not structure:
+        # The quadratic form may be small, and what is asked for is a share of it.
+        search.gap *= min(abs(search.value) / search.unit, 1.0)
+    if status is not Status.INTERRUPTED:
+        status = search.run() if method in SEARCHED else search.bound_cheaply()
+    bounds = dict(search.cheap)
+    if method in SEARCHED:
+        bounds[method] = search.lower
+    elif method != "cheap" and status is not Status.INTERRUPTED:
+        bounds[method] = semidefinite_bound(search.quadratic, method, search.point)
+        search.lower = max(search.lower, bounds[method])
+        status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
+    return _bracket(task, structure, search, status, bounds)
+
+
+def _finite(qp: BoxLineQP, formulation: Formulation) -> BoxLineQP:
+    """A program with a finite box that has the same optimum along its rays.
+
+    Without upper bounds min ½h αᵀQα - c eᵀα is settled along each ray first: with q the least
+    ½h αᵀQα of total weight 1 it is -c²/(4q) where q > 0, and unbounded otherwise.
+    """
+    if np.isfinite(qp.upper) or qp.lines == 2:
+        return qp
+    if qp.lines == 0:
+        raise IncompatibleSolver(
+            f"{formulation} cannot be bracketed: without a bias the weights need a finite upper "
+            "bound."
+        )
+    return replace(qp, linear=0.0, lines=2, total=1.0, sense=1)
+
+
+def _along_ray(qp: BoxLineQP, least: float) -> float:
+    """F at the best point of the ray where the quadratic form is `least`."""
+    return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf
+
+
+def _bracket(
+    task: Task, asked: BoxLineQP, search: GlobalSearch, status: Status, bounds: dict[str, float]
+) -> Bracket:
+    """The answer of a search, in the declared sense of the program that was asked."""
+    value, point, trace, gap = search.value, search.point, search.trace, search.relative_gap
+    rays = task.structure is not asked
+    if rays:
+        if value <= 0.0:
+            raise UnboundedProblem(
+                f"{task.formulation} is unbounded: along a ray of weights the quadratic form is "
+                f"{value:.3g} ≤ 0. Use a finite upper bound."
+            )
+        point = point * (asked.tilt / (2.0 * value))
+        value = _along_ray(asked, value)
+        bounds = {name: _along_ray(asked, end) for name, end in bounds.items()}
+        gap = (value - max(bounds.values())) / max(asked.objective_unit, abs(value))
+        trace.objective = [asked.declared(_along_ray(asked, end)) for end in trace.objective]
+        trace.bound = [asked.declared(_along_ray(asked, end)) for end in trace.bound]
+    lower, upper = sorted((asked.declared(max(bounds.values())), asked.declared(value)))
+    return Bracket(
+        formulation=task.formulation,
+        name=task.problem.name,
+        n=task.problem.n,
+        lower=lower,
+        upper=upper,
+        relative_gap=gap,
+        values=asked.values(point),
+        rigorous=True,
+        method=max(bounds, key=lambda name: bounds[name]),
+        bounds={name: asked.declared(end) for name, end in bounds.items()},
+        status=status,
+        nodes=search.nodes,
+        iterations=search.iterations,
+        trace=trace,
+        seconds=task.elapsed,
+        maximised=asked.sense < 0,
+        proof=None if rays else search.proof,
+    )
+
+
+def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
+    """The relaxation without triangle inequalities as cvxpy declares it.
+
+    With Y ≈ (1, d)(1, d)ᵀ: Y ⪰ 0, Y₀₀ = 1, the rows of Y satisfy the equality constraints, and the
+    products of any two slacks (1 ± d_i)/2 are nonnegative.
+
+    Returns
+    -------
+    cvxpy problem, dict of cvxpy constraints
+        "pairs_0" to "pairs_3" and "squares"; their multipliers are those of `Multipliers`.
+    """
+    import cvxpy as cp
+
+    m = spins.m
+    Y = cp.Variable((m + 1, m + 1), name="Y", PSD=True)
+    i, j = pair_indices(m)
+    di, dj, dij = Y[0, i + 1], Y[0, j + 1], Y[i + 1, j + 1]
+    constraints = {"corner": Y[0, 0] == 1.0}
+    for q, (si, sj) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
+        constraints[f"pairs_{q}"] = 0.25 * (1.0 + si * di + sj * dj + si * sj * dij) >= 0.0
+    constraints["squares"] = 0.25 * (1.0 - cp.diag(Y)[1:]) >= 0.0
+    for k, row in enumerate(spins.rows):
+        constraints[f"row_{k}"] = row @ Y[1:, :] == spins.rhs[k] * Y[0, :]
+    cost = spins.constant + spins.slope @ Y[0, 1:]
+    cost += 0.5 * cp.sum(cp.multiply(spins.curvature, Y[1:, 1:]))
+    return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
+
+
+def semidefinite_bound(quadratic: BoxQuadratic, solver: str, point: Array) -> float:
+    """A safe bound from the multipliers of a conic solver, whatever its own accuracy.
+
+    Parameters
+    ----------
+    quadratic : BoxQuadratic
+    solver : {"clarabel", "scs"}
+    point : (n,) array
+        Where the optimum is thought to be.
+
+    Raises
+    ------
+    SolverFailed
+        If it returns no multipliers.
+    """
+    import cvxpy as cp
+
+    spins = quadratic.spins(quadratic.lower, quadratic.upper)
+    model, constraints = doubly_nonnegative(spins)
+    with warnings.catch_warnings():
+        # An inaccurate answer is as welcome as any.
+        warnings.simplefilter("ignore")
+        try:
+            model.solve(solver=solver.upper())
+        except cp.SolverError as error:
+            raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
+    columns = [constraints[f"pairs_{q}"].dual_value for q in range(4)]
+    squares = constraints["squares"].dual_value
+    if squares is None or any(column is None for column in columns):
+        raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
+    multipliers = Multipliers.plain(np.column_stack(columns), np.asarray(squares))
+    with one_thread():
+        return lower_bound(spins, multipliers, (point - spins.center) / spins.half).value

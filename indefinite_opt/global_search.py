@@ -1,0 +1,384 @@
+"""Branch and bound over boxes, with bounds from the doubly nonnegative relaxation."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from threading import Event, Lock
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.blas import few_threads, one_thread, threads
+from indefinite_opt.descent import Descent
+from indefinite_opt.kkt import Box, Conditions
+from indefinite_opt.local_search import Effort, LocalSearch
+from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, lower_bound
+from indefinite_opt.proof import Part, Proof, Tangent
+from indefinite_opt.relaxation import Relaxation
+from indefinite_opt.solution import Status, Trace
+from indefinite_opt.solver import Task
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["GlobalSearch", "box_quadratic", "local_start"]
+
+Array = NDArray[np.float64]
+
+SLICE = 0.15
+"""Seconds of iterations between two bounds, about, where bounds are cheaper than that."""
+
+CHUNK = (25, 100)
+"""Least and most iterations between two bounds."""
+
+PATIENCE = {True: 8, False: 4}
+"""Bounds in which the gap must fall by FALL, at the root and below it."""
+
+FALL = 0.7
+
+CUTS = 5.0
+"""Triangle inequalities added at a time, in units of the number of variables."""
+
+VIOLATION = 1e-3
+"""Of a triangle inequality that is added."""
+
+SHRINK = 0.1
+"""A box that has lost this share of its mean width is bounded again before it is divided."""
+
+INNER = 0.2
+"""No part of a divided interval is smaller than this share of it."""
+
+ROUNDINGS = 2
+"""Leading deviations that are rounded at the root."""
+
+LARGEST = 2000
+"""Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
+
+KEPT = 3e7
+"""Numbers of multipliers that are kept as a proof (240 MB)."""
+
+
+def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
+    """The arrays of a `BoxLineQP`; with two lines, one row a class."""
+    n, y = qp.n, qp.problem.y
+    rows, rhs = qp.A, qp.b
+    upper = qp.upper
+    if qp.lines == 2:
+        rows = np.array([y > 0, y < 0], float)
+        rhs = np.full(2, 0.5 * qp.total)
+        upper = min(upper, 0.5 * qp.total)
+    linear = np.full(n, qp.linear) if np.ndim(qp.linear) == 0 else np.asarray(qp.linear)
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
+
+
+@dataclass(eq=False)
+class _Node:
+    """A box, its bound so far, and the relaxation to go on from."""
+
+    box: Box
+    bound: float
+    depth: int
+    part: Part
+    relaxation: Relaxation | None = field(default=None, repr=False)
+
+
+class GlobalSearch:
+    """A bracket [lower, value] of the global minimum that closes; valid at any moment.
+
+    Parameters
+    ----------
+    task : Task
+        A `BoxLineQP` with a finite box; limits and callback. `task.max_iter` limits the nodes.
+    start : (n,) array
+        A feasible point.
+    gap : float
+        Relative gap to stop at.
+
+    Attributes
+    ----------
+    point, value : (n,) array, float
+        The best point, and F there.
+    lower : float
+        The bound of F that is proved.
+    cheap : dict of str to float
+        Bounds of F that need one eigendecomposition.
+    nodes, iterations : int
+        Boxes that were bounded, and iterations of the relaxation in all of them.
+    """
+
+    def __init__(self, task: Task, start: Array, gap: float) -> None:
+        self.task, self.gap = task, gap
+        self.qp = cast("BoxLineQP", task.structure)
+        self.quadratic = box_quadratic(self.qp)
+        self.conditions = Conditions(self.quadratic)
+        self.point, self.value = start, self.qp.value(start)
+        self.lower = -np.inf
+        self.cheap: dict[str, float] = {}
+        self.closed = np.inf
+        self.nodes = self.iterations = 0
+        self.root = Part()
+        self._numbers = 0
+        self.trace = Trace()
+        self._lock, self._halt = Lock(), Event()
+        self._running: dict[int, _Node] = {}
+        self._heap: list[tuple[float, int, _Node]] = []
+        self._count = itertools.count()
+
+    @property
+    def unit(self) -> float:
+        """What gaps are divided by."""
+        return max(self.qp.objective_unit, abs(self.value))
+
+    @property
+    def relative_gap(self) -> float:
+        """Of the bracket; rounding may leave the bound a little above the value."""
+        return max(self.value - self.lower, 0.0) / self.unit
+
+    @property
+    def proof(self) -> Proof | None:
+        """What proves the bound; None where that would take too much memory."""
+        return Proof(self.root) if self._numbers <= KEPT else None
+
+    @property
+    def _cutoff(self) -> float:
+        """A node with this bound need not be divided."""
+        return self.value - self.gap * self.unit
+
+    def run(self) -> Status:
+        """Until the gap is closed, or a limit is met."""
+        if self.bound_cheaply() is Status.SOLVED:
+            return Status.SOLVED
+        if self.quadratic.n > LARGEST:
+            return Status.INACCURATE
+        box = self.conditions.tightened(self.conditions.start())
+        if box is None:
+            # The conditions leave no point: rounding, as a minimiser exists. Do without them.
+            box = self.conditions.start()
+        self._push(_Node(box, self.lower, 0, self.root))
+        workers = max(threads(), 1)
+        with one_thread(), ThreadPoolExecutor(workers) as pool:
+            try:
+                return self._loop(pool, workers)
+            except KeyboardInterrupt:
+                return Status.INTERRUPTED
+            finally:
+                self._halt.set()
+
+    def bound_cheaply(self) -> Status:
+        """Bounds of the whole box that need no relaxation; the best is kept."""
+        whole = self.quadratic
+        spins = whole.spins(whole.lower, whole.upper)
+        start = (self.point - spins.center) / spins.half
+        with few_threads(whole.n):
+            for name, multipliers in (
+                ("spectral", Multipliers.spectral(spins.m)),
+                ("box-diagonal", Multipliers.box_diagonal(spins)),
+                ("separable", Multipliers.separable(spins)),
+            ):
+                self.cheap[name] = lower_bound(spins, multipliers, start).value
+                if self.cheap[name] > self.lower:
+                    self.lower = self.cheap[name]
+                    self.root.last = Tangent(multipliers, start)
+        self._report()
+        return Status.SOLVED if self.relative_gap <= self.gap else Status.MAX_ITER
+
+    def _loop(self, pool: ThreadPoolExecutor, workers: int) -> Status:
+        jobs: dict[Future[list[_Node]], int] = {}
+        limit = self.task.max_iter or np.inf
+        reported = -np.inf
+        while True:
+            while self._heap and len(jobs) < workers and self.nodes < limit:
+                _, number, node = heapq.heappop(self._heap)
+                if node.bound >= self._cutoff:
+                    self.closed = min(self.closed, node.bound)
+                    continue
+                self.nodes += 1
+                with self._lock:
+                    self._running[number] = node
+                jobs[pool.submit(self._process, node)] = number
+            self._refresh()
+            now = time.perf_counter()
+            if now - reported >= 0.1 or not jobs:
+                reported = now
+                self._report()
+                if self.task.callback and self.task.callback(self.trace):
+                    return Status.INTERRUPTED
+            if self.relative_gap <= self.gap or not (jobs or self._heap):
+                return Status.SOLVED
+            if self.task.elapsed >= self.task.time_limit:
+                return Status.TIME_LIMIT
+            if not jobs:
+                return Status.MAX_ITER
+            done, _ = wait(jobs, timeout=0.05, return_when=FIRST_COMPLETED)
+            for job in done:
+                number = jobs.pop(job)
+                children = job.result()
+                with self._lock:
+                    node = self._running.pop(number)
+                    if not children:
+                        self.closed = min(self.closed, node.bound)
+                for child in children:
+                    self._push(child)
+
+    def _push(self, node: _Node) -> None:
+        heapq.heappush(self._heap, (node.bound, next(self._count), node))
+
+    def _refresh(self) -> None:
+        """The lower bound: the least of all boxes that are left, and of those done with."""
+        with self._lock:
+            bounds = [node.bound for node in self._running.values()]
+        bounds += [self.closed, self.value]
+        if self._heap:
+            bounds.append(self._heap[0][0])
+        self.lower = max(self.lower, min(bounds))
+
+    def _report(self) -> None:
+        declared = self.qp.declared
+        self.trace.add(
+            self.task.elapsed, self.nodes, declared(self.value), self.relative_gap,
+            declared(self.lower), self.iterations,
+        )  # fmt: skip
+
+    def _process(self, node: _Node) -> list[_Node]:
+        """Bound a box; the parts it is divided into, none if it is done with."""
+        while True:
+            spins = self.quadratic.spins(node.box.lower, node.box.upper)
+            if spins.m <= 1:
+                return self._last(node, spins)
+            relaxation = self._relaxation(node, spins)
+            best = self._iterate(node, relaxation)
+            if node.bound >= self._cutoff:
+                return []
+            if self._halt.is_set():
+                return [node]
+            value = self.value
+            box = self.conditions.reduced(node.box, spins, best, value)
+            if box is not None:
+                width = float(
+                    np.sum((box.upper - box.lower)[spins.members] / spins.half[spins.members])
+                )
+                if 1.0 - 0.5 * width / spins.m < SHRINK:
+                    return self._divide(node, relaxation)
+            if node.part.last is not None:
+                node.part.reductions.append((node.part.last, value))
+                node.part.last = None
+            if box is None:
+                node.bound = value
+                return []
+            node.box = box
+
+    def _relaxation(self, node: _Node, spins: Spins) -> Relaxation:
+        binary = node.box.binary[spins.members]
+        if node.relaxation is None:
+            node.relaxation = Relaxation(spins, self.value, binary)
+        else:
+            node.relaxation = node.relaxation.restricted(spins, self.value, binary)
+        return node.relaxation
+
+    def _iterate(self, node: _Node, relaxation: Relaxation) -> Bound:
+        """The best bound, as soon as it closes the box or hardly improves."""
+        spins, root = relaxation.spins, node.depth == 0
+        best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m))
+        gaps: list[float] = []
+        chunk = CHUNK[0]
+        while not self._halt.is_set():
+            began = time.perf_counter()
+            relaxation.run(chunk)
+            tangent = Tangent(relaxation.multipliers(), relaxation.mean())
+            bound = lower_bound(spins, tangent.multipliers, tangent.start, relaxation.binary)
+            pace = chunk / (time.perf_counter() - began)
+            if bound.value > best.value:
+                best = bound
+                self._keep(node.part, tangent)
+            with self._lock:
+                self.iterations += chunk
+                node.bound = max(node.bound, bound.value)
+            self._round(relaxation, bound, deep=root and len(gaps) % 4 == 0)
+            if node.bound >= self._cutoff:
+                break
+            gaps.append(self.value - best.value)
+            patience = PATIENCE[root]
+            if len(gaps) > patience and gaps[-1] > FALL * gaps[-1 - patience]:
+                break
+            if self.task.elapsed >= self.task.time_limit:
+                break
+            relaxation.add_triangles(int(CUTS * spins.m), VIOLATION)
+            chunk = int(np.clip(SLICE * pace, *CHUNK))
+        return best
+
+    def _keep(self, part: Part, tangent: Tangent) -> None:
+        """The tangent as the last of a part, as long as there is memory for a proof."""
+        with self._lock:
+            if part.last is not None:
+                self._numbers -= part.last.numbers
+            self._numbers += tangent.numbers
+            if self._numbers <= KEPT:
+                part.last = tangent
+
+    def _last(self, node: _Node, spins: Spins) -> list[_Node]:
+        """Bound a box with one variable left, or none."""
+        tangent = Tangent(Multipliers.spectral(spins.m), np.zeros(spins.m))
+        bound = lower_bound(spins, tangent.multipliers, tangent.start)
+        self._keep(node.part, tangent)
+        with self._lock:
+            node.bound = max(node.bound, bound.value)
+        self._descend(spins.point(bound.point))
+        if node.bound >= self._cutoff or spins.m == 0:
+            return []
+        i = int(spins.members[0])
+        return self._children(node, i, float(spins.center[i]))
+
+    def _round(self, relaxation: Relaxation, bound: Bound, deep: bool) -> None:
+        """Local descents from points of the relaxation."""
+        spins, points = relaxation.spins, [bound.point]
+        if deep:
+            points += relaxation.roundings(ROUNDINGS)
+        for d in points:
+            self._descend(spins.point(np.clip(d, -1.0, 1.0)))
+
+    def _descend(self, x: Array) -> None:
+        run = Descent(self.task, self.qp.project(x))
+        run.to_stationarity()
+        with self._lock:
+            if run.value < self.value:
+                value = self.qp.value(run.alpha)
+                if value < self.value:
+                    self.value, self.point = value, run.alpha
+
+    def _divide(self, node: _Node, relaxation: Relaxation) -> list[_Node]:
+        """Divide a box at the variable whose products the relaxation gets most wrong."""
+        spins = relaxation.spins
+        mean, second = relaxation.moments()
+        error = np.abs(np.sum(spins.curvature * (second - np.outer(mean, mean)), axis=1))
+        k = int(np.argmax(error if np.any(error > 0.0) else spins.half[spins.members]))
+        i = int(spins.members[k])
+        at = float(spins.center[i] + spins.half[i] * np.clip(mean[k], -1.0, 1.0))
+        return self._children(node, i, at)
+
+    def _children(self, node: _Node, i: int, at: float) -> list[_Node]:
+        """The parts of a box that the conditions leave; a box without any is done with."""
+        found = []
+        node.part.divided = (i, at)
+        for piece in self.conditions.parts(node.box, i, at):
+            box = self.conditions.tightened(piece)
+            node.part.parts.append(None if box is None else Part())
+            if box is not None:
+                part = cast("Part", node.part.parts[-1])
+                found.append(_Node(box, node.bound, node.depth + 1, part, node.relaxation))
+        if not found:
+            node.bound = np.inf
+        return found
+
+
+def local_start(task: Task) -> tuple[Array, Status]:
+    """The best point of a local search, and why that stopped."""
+    local = LocalSearch(Effort(), replace(task, callback=None, max_iter=None))
+    try:
+        status = local.run()
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    qp = cast("BoxLineQP", task.structure)
+    return local.solution(status).values[qp.variable], status

@@ -1,0 +1,206 @@
+"""Doubly nonnegative relaxation of a quadratic on a box, by alternating directions.
+
+With z = (1, x, s), s = 1 - x, the matrix Z = zzᵀ is positive semidefinite, nonnegative, and its
+rows satisfy the equality constraints; dropping that it has rank one leaves
+
+    min ⟨L, Z⟩  s.t.  Z = WUWᵀ, U ⪰ 0, Z ≥ 0, Z₀₀ = 1
+
+where W spans the z that satisfy x + s = 1 and the equality constraints (facial reduction; Burer
+2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) are added as
+they are violated. Nothing here is a bound: the multipliers are, through `minorant.lower_bound`,
+after any number of iterations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.minorant import Indices, Mask, Multipliers, Spins, pair_indices
+
+__all__ = ["Relaxation"]
+
+Array = NDArray[np.float64]
+
+OVER = 1.6
+"""Over-relaxation."""
+
+OMEGA = 0.1
+"""Weight of the coordinate 1, in units of n: with less the corner of Z oscillates, with more the
+rest is slow. Tried on five kernels, n = 40 to 80; 0.1 to 0.25 were best."""
+
+PENALTY = 0.3
+"""First penalty, in units of 1/n and the norm of the cost."""
+
+ADAPT = 0.3
+"""First relative change of the penalty; it fades, or the iteration need not converge."""
+
+SWEEPS = 2
+"""Passes over the multipliers of the triangle inequalities in each iteration."""
+
+ROOM = 50_000
+"""Violated triangle inequalities that are looked at."""
+
+
+class Relaxation:
+    """The iterate of the alternating direction method for one box.
+
+    Parameters
+    ----------
+    spins : Spins
+    estimate : float
+        About the optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
+    binary : (m,) array of bool
+        Variables known to be at one of their ends.
+    """
+
+    def __init__(self, spins: Spins, estimate: float, binary: Mask) -> None:
+        m = spins.m
+        self.spins, self.binary = spins, binary
+        self.omega = max(OMEGA * m, 1.0)
+        self.pairs = np.full((m * (m - 1) // 2, 4), 0.25)
+        self.cut = np.zeros_like(self.pairs)
+        self.ends = np.full((m, 2), 0.5)
+        self.squares = np.full((m, 3), 0.25)
+        self.state = np.array([1.0, PENALTY / m])
+        self.places = np.zeros((0, 3), np.int64)
+        self.gamma = np.zeros(0)
+        self.U = np.eye(m + 1)
+        self.iterations = 0
+        self.residual = np.inf
+        self._age = 0.0
+        self._prepare(estimate)
+
+    def _prepare(self, estimate: float, norm: float = 0.0) -> None:
+        spins, m = self.spins, self.spins.m
+        theta2 = self.omega + 0.5 * m
+        scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
+        cost = np.empty((m + 1, m + 1))
+        cost[0, 0] = spins.constant - estimate
+        cost[0, 1:] = cost[1:, 0] = 0.5 * spins.slope
+        cost[1:, 1:] = 0.5 * spins.curvature
+        cost *= np.outer(scale, scale)
+        self.norm = norm or float(np.linalg.norm(cost)) or 1.0
+        self.cost = cost / self.norm
+        lines = np.column_stack([-spins.rhs, spins.rows]) * scale
+        self.lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
+
+    def run(self, iterations: int) -> None:
+        """That many iterations."""
+        from indefinite_opt import relaxation_loops
+
+        primal, dual = relaxation_loops.advance(
+            self.cost, self.lines, self.pairs, self.cut, self.ends, self.squares, self.binary,
+            self.places, self.gamma, self.state, self.U, self.omega, iterations, OVER,
+            SWEEPS if self.gamma.size else 0, 1.0 + ADAPT / (1.0 + self._age),
+        )  # fmt: skip
+        self.iterations += iterations
+        self._age += iterations / 600.0
+        self.residual = max(primal, dual)
+
+    def multipliers(self) -> Multipliers:
+        """The multipliers of Z ≥ 0 and of the triangle inequalities so far."""
+        weight = 2.0 * self.state[1] * self.norm
+        return Multipliers(
+            pairs=weight * np.maximum(-(self.pairs + self.cut), 0.0),
+            squares=-weight * np.where(self.binary, 1.0, self.squares[:, 1] < 0.0)
+            * self.squares[:, 1],
+            places=self.places,
+            gamma=weight * self.gamma,
+        )  # fmt: skip
+
+    def mean(self) -> Array:
+        """d of the first row of Z, (m,)."""
+        positive = np.maximum(self.ends, 0.0)
+        return np.clip(positive[:, 0] - positive[:, 1], -1.0, 1.0)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Mean d, (m,), and second moments D of the spins, (m, m), as U has them."""
+        theta2 = self.omega + 0.5 * self.spins.m
+        one = max(self.U[0, 0] / theta2, 1e-3)
+        mean = self.U[0, 1:] * np.sqrt(2.0 / theta2) / one
+        return mean, 2.0 * self.U[1:, 1:] / one
+
+    def roundings(self, count: int) -> list[Array]:
+        """Spins to round: the mean, and the mean plus and minus the leading deviations."""
+        mean, second = self.moments()
+        values, vectors = np.linalg.eigh(second - np.outer(mean, mean))
+        found = [mean]
+        for k in range(1, min(count, self.spins.m) + 1):
+            step = np.sqrt(max(values[-k], 0.0)) * vectors[:, -k]
+            found += [mean + step, mean - step]
+        return [np.clip(d, -1.0, 1.0) for d in found]
+
+    def add_triangles(self, most: int, least: float) -> int:
+        """Keep the triangle inequalities that act, add the most violated; how many are violated."""
+        from indefinite_opt import relaxation_loops
+
+        places, violations = relaxation_loops.most_violated(
+            self.pairs, self.cut, self.spins.m, least, ROOM
+        )
+        acting = self.gamma > 1e-9 * self.gamma.max(initial=0.0)
+        old = self.places[acting]
+        order = np.argsort(-violations)[: most + len(old)]
+        known = set(map(tuple, old.tolist()))
+        new = [place for place in places[order].tolist() if tuple(place) not in known][:most]
+        self.places = np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)])
+        self.gamma = np.concatenate([self.gamma[acting], np.zeros(len(new))])
+        # What the inequalities that were dropped had left behind goes with them.
+        self.cut[:] = 0.0
+        flat = self.cut.ravel()
+        for column, sign in enumerate((1.0, 1.0, -1.0)):
+            np.add.at(flat, self.places[:, column], sign * self.gamma)
+        return violations.size
+
+    def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
+        """A relaxation on a smaller box that starts from this one.
+
+        Multipliers of products with a variable that has become fixed go to the other factor.
+        """
+        old, new = self.spins, spins
+        kept = np.searchsorted(old.members, new.members)
+        child = Relaxation.__new__(Relaxation)
+        child.spins, child.binary, child.omega = spins, binary, self.omega
+        position = np.full(old.m, -1)
+        position[kept] = np.arange(kept.size)
+        i, j = pair_indices(old.m)
+        inside = (position[i] >= 0) & (position[j] >= 0)
+        child.pairs = self.pairs[inside].copy()
+        child.cut = self.cut[inside].copy()
+        child.ends = self.ends[kept].copy()
+        child.squares = self.squares[kept].copy()
+        child.state = self.state.copy()
+        child.U = np.empty((new.m + 1, new.m + 1))
+        self._inherit_triangles(child, inside)
+        self._fold(child, position)
+        child.iterations, child.residual, child._age = 0, np.inf, min(self._age, 1.0)
+        child._prepare(estimate, self.norm)
+        return child
+
+    def _inherit_triangles(self, child: Relaxation, inside: Mask) -> None:
+        where = np.cumsum(inside) - 1
+        whole = np.all(inside[self.places // 4], axis=1)
+        places = self.places[whole]
+        child.places = 4 * where[places // 4] + places % 4
+        child.gamma = self.gamma[whole].copy()
+        child.cut[:] = 0.0
+        flat = child.cut.ravel()
+        for column, sign in enumerate((1.0, 1.0, -1.0)):
+            np.add.at(flat, child.places[:, column], sign * child.gamma)
+
+    def _fold(self, child: Relaxation, position: Indices) -> None:
+        """Pass the multipliers of x_i x_j on to x_j where x_i has become 1, and so on."""
+        old = self.spins
+        gone = np.flatnonzero(position < 0)
+        if gone.size == 0:
+            return
+        at = child.spins.center[old.members[gone]] > old.center[old.members[gone]]
+        held = np.maximum(-(self.pairs + self.cut), 0.0)
+        stay = np.flatnonzero(position >= 0)
+        for i, high in zip(gone, at, strict=True):
+            large, small = np.maximum(stay, i), np.minimum(stay, i)
+            row = held[large * (large - 1) // 2 + small].reshape(-1, 2, 2)
+            side = 0 if high else 1
+            own_first = (i > stay)[:, None]
+            share = np.where(own_first, row[:, side, :], row[:, :, side])
+            child.ends -= share / self.omega

@@ -1,0 +1,286 @@
+"""Compiled loops of the doubly nonnegative relaxation: plain arrays in and out.
+
+The lifted point is Z = zzᵀ of z = (1, x, s) with s = 1 - x. With spins d = x - s, z is linear in
+(1, d), and orthonormal coordinates of it are u = (θ, d/√2), θ² = ω + n/2, where the coordinate 1 of
+z has weight √ω: so Z = WUWᵀ costs O(n²), without any product of matrices.
+
+Z is kept in parts that do not repeat each other:
+
+- `pairs` (n(n-1)/2, 4), row i(i-1)/2 + j for i > j: x_i x_j, x_i s_j, s_i x_j, s_i s_j;
+- `ends` (n, 2): x_i, s_i;
+- `squares` (n, 3): x_i², x_i s_i, s_i².
+
+Their weights in the inner product of symmetric matrices are 2, 2ω and (1, 2, 1), and ω² for the
+coordinate 1·1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["advance", "most_violated", "rescale", "spread"]
+
+_EVERY = 25
+"""Iterations between two looks at the balance of the residuals."""
+
+_UNBALANCED = 2.0
+"""The penalty changes when one residual is this many times the other."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def spread(pairs, ends, squares, corner, omega, G):
+    """G = WᵀZW for the parts of a symmetric Z."""
+    n = len(ends)
+    scale = np.sqrt(2.0 / (omega + 0.5 * n))
+    first = omega * omega * corner
+    G[:] = 0.0
+    p = 0
+    for i in range(n):
+        square = squares[i]
+        slope = 0.5 * omega * (ends[i, 0] - ends[i, 1]) + 0.25 * (square[0] - square[2])
+        first += omega * (ends[i, 0] + ends[i, 1])
+        first += 0.25 * (square[0] + 2.0 * square[1] + square[2])
+        G[i + 1, i + 1] = 0.5 * (square[0] - 2.0 * square[1] + square[2])
+        for j in range(i):
+            xx, xs, sx, ss = pairs[p, 0], pairs[p, 1], pairs[p, 2], pairs[p, 3]
+            first += 0.5 * (xx + xs + sx + ss)
+            slope += 0.25 * (xx + xs - sx - ss)
+            G[0, j + 1] += 0.25 * (xx - xs + sx - ss)
+            G[i + 1, j + 1] = 0.5 * (xx - xs - sx + ss)
+            G[j + 1, i + 1] = G[i + 1, j + 1]
+            p += 1
+        G[0, i + 1] += slope
+    G[0, 0] = first / (omega + 0.5 * n)
+    for i in range(1, n + 1):
+        G[0, i] *= scale
+        G[i, 0] = G[0, i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares):
+    """2Z - V, where Z = max(V + cut, 0) is the nonnegative part."""
+    for p in range(len(pairs)):
+        for q in range(4):
+            out_pairs[p, q] = 2.0 * max(pairs[p, q] + cut[p, q], 0.0) - pairs[p, q]
+    for i in range(len(ends)):
+        for q in range(2):
+            out_ends[i, q] = abs(ends[i, q])
+        for q in range(3):
+            out_squares[i, q] = abs(squares[i, q])
+        if binary[i]:
+            out_squares[i, 1] = -squares[i, 1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _within_lines(G, lines):
+    """G on the subspace orthogonal to the orthonormal rows of lines, in place."""
+    order = len(G)
+    for k in range(len(lines)):
+        a = lines[k]
+        g = G @ a
+        height = a @ g
+        for i in range(order):
+            for j in range(order):
+                G[i, j] += a[i] * (height * a[j] - g[j]) - g[i] * a[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _psd_part(G, U):
+    """U = the projection of G on the positive semidefinite matrices."""
+    values, vectors = np.linalg.eigh(G)
+    order = len(values)
+    negative = 0
+    while negative < order and values[negative] <= 0.0:
+        negative += 1
+    if order - negative <= negative:
+        half = vectors[:, negative:] * np.sqrt(values[negative:])
+        U[:] = half @ half.T
+    else:
+        half = vectors[:, :negative] * np.sqrt(-values[:negative])
+        U[:] = G + half @ half.T
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _relax(value, lifted, shift, over):
+    """One entry of V after a step, from Z - shift = max(value + shift, 0) before it."""
+    z = max(value + shift, 0.0)
+    return over * lifted + (1.0 - over) * z + value - z, z
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _update(U, pairs, cut, ends, squares, binary, omega, over):
+    """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
+    n = len(ends)
+    one = U[0, 0] / (omega + 0.5 * n)
+    scale = np.sqrt(2.0 / (omega + 0.5 * n))
+    primal, dual = omega * omega * (one - 1.0) ** 2, 0.0
+    p = 0
+    for i in range(n):
+        di, dii = scale * U[0, i + 1], 2.0 * U[i + 1, i + 1]
+        for q in range(2):
+            lifted = 0.5 * (one + (1.0 - 2.0 * q) * di)
+            new, before = _relax(ends[i, q], lifted, 0.0, over)
+            ends[i, q] = new
+            after = max(new, 0.0)
+            primal += 2.0 * omega * (lifted - after) ** 2
+            dual += 2.0 * omega * (after - before) ** 2
+        for q in range(3):
+            sign = 1.0 if q != 1 else -1.0
+            lifted = 0.25 * (one + 2.0 * (1.0 - q) * di + sign * dii)
+            weight = 1.0 if q != 1 else 2.0
+            if q == 1 and binary[i]:
+                squares[i, 1] += over * lifted
+                primal += 2.0 * lifted**2
+                continue
+            new, before = _relax(squares[i, q], lifted, 0.0, over)
+            squares[i, q] = new
+            after = max(new, 0.0)
+            primal += weight * (lifted - after) ** 2
+            dual += weight * (after - before) ** 2
+        for j in range(i):
+            dj, dij = scale * U[0, j + 1], 2.0 * U[i + 1, j + 1]
+            for q in range(4):
+                si, sj = 1.0 - 2.0 * (q // 2), 1.0 - 2.0 * (q % 2)
+                lifted = 0.25 * (one + si * di + sj * dj + si * sj * dij)
+                new, before = _relax(pairs[p, q], lifted, cut[p, q], over)
+                pairs[p, q] = new
+                after = max(new + cut[p, q], 0.0)
+                primal += 2.0 * (lifted - after) ** 2
+                dual += 2.0 * (after - before) ** 2
+            p += 1
+    return one, primal, dual
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep(pairs, cut, places, gamma):
+    """One pass of coordinate ascent over the multipliers of the triangle inequalities.
+
+    Inequality t is Z_a + Z_b - Z_c ≥ 0 for a, b, c = places[t], entries of the flat pairs.
+    """
+    v, shift = pairs.ravel(), cut.ravel()
+    for t in range(len(gamma)):
+        a, b, c = places[t, 0], places[t, 1], places[t, 2]
+        value = max(v[a] + shift[a], 0.0) + max(v[b] + shift[b], 0.0) - max(v[c] + shift[c], 0.0)
+        new = max(0.0, gamma[t] - value / 3.0)
+        change = new - gamma[t]
+        if change != 0.0:
+            gamma[t] = new
+            shift[a] += change
+            shift[b] += change
+            shift[c] -= change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rescale(pairs, cut, ends, squares, binary, state, gamma, factor):
+    """Multiply the penalty state[1]; multipliers stay, in units of the penalty they shrink."""
+    state[1] *= factor
+    state[0] = 1.0 + (state[0] - 1.0) / factor
+    v, shift = pairs.ravel(), cut.ravel()
+    for p in range(len(v)):
+        z = max(v[p] + shift[p], 0.0)
+        v[p] = z + (v[p] - z) / factor
+        shift[p] /= factor
+    for i in range(len(ends)):
+        for q in range(2):
+            ends[i, q] = max(ends[i, q], 0.0) + min(ends[i, q], 0.0) / factor
+        for q in range(3):
+            if q == 1 and binary[i]:
+                squares[i, 1] /= factor
+            else:
+                squares[i, q] = max(squares[i, q], 0.0) + min(squares[i, q], 0.0) / factor
+    gamma /= factor
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def advance(
+    cost, lines, pairs, cut, ends, squares, binary, places, gamma, state, U, omega, iterations,
+    over, sweeps, adapt,
+):  # fmt: skip
+    """Iterations of the alternating direction method of multipliers, in place.
+
+    `state` holds V of the coordinate 1·1 and the penalty σ; `adapt` is the factor by which σ
+    changes where the residuals, relative to the sizes of Z and of the cost, are out of balance.
+    Returns the two residuals of the last iteration.
+    """
+    n = len(ends)
+    G = np.empty((n + 1, n + 1))
+    out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
+    out_squares = np.empty_like(squares)
+    primal_sum = dual_sum = primal = dual = 0.0
+    for k in range(iterations):
+        _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares)
+        spread(out_pairs, out_ends, out_squares, 2.0 - state[0], omega, G)
+        G -= cost / state[1]
+        _within_lines(G, lines)
+        _psd_part(G, U)
+        one, primal, dual = _update(U, pairs, cut, ends, squares, binary, omega, over)
+        state[0] += over * (one - 1.0)
+        for _ in range(sweeps):
+            _sweep(pairs, cut, places, gamma)
+        primal = np.sqrt(primal) / (1.0 + n)
+        dual = state[1] * np.sqrt(dual)
+        primal_sum += primal
+        dual_sum += dual
+        if (k + 1) % _EVERY == 0:
+            if primal_sum > _UNBALANCED * dual_sum:
+                rescale(pairs, cut, ends, squares, binary, state, gamma, adapt)
+            elif dual_sum > _UNBALANCED * primal_sum:
+                rescale(pairs, cut, ends, squares, binary, state, gamma, 1.0 / adapt)
+            primal_sum = dual_sum = 0.0
+    return primal, dual
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _place(i, si, j, sj):
+    """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
+    if i < j:
+        return 4 * (j * (j - 1) // 2 + i) + 2 * sj + si
+    return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def most_violated(pairs, cut, n, least, room):
+    """Triangle inequalities violated by more than `least`: places and violations.
+
+    For three literals a ∈ {x_i, s_i}, b, c of different points: a(1 - b) + bc - ac ≥ 0, which
+    holds on the whole box because it holds at its corners (Padberg 1989; Burer & Letchford 2009).
+    Four of the eight choices of literals differ. When there is no more room, `least` is doubled
+    and what is found so far is thinned out.
+    """
+    v, shift = pairs.ravel(), cut.ravel()
+    places = np.empty((room, 3), np.int64)
+    found = np.empty(room)
+    count = 0
+    for i in range(2, n):
+        for j in range(1, i):
+            for k in range(j):
+                for form in range(4):
+                    si, sj, sk = int(form == 1), int(form == 2), int(form == 3)
+                    a = _place(i, si, j, 1 - sj)
+                    b = _place(j, sj, k, sk)
+                    c = _place(i, si, k, sk)
+                    value = (
+                        max(v[c] + shift[c], 0.0)
+                        - max(v[a] + shift[a], 0.0)
+                        - max(v[b] + shift[b], 0.0)
+                    )
+                    if value <= least:
+                        continue
+                    if count == room:
+                        least *= 2.0
+                        kept = 0
+                        for t in range(count):
+                            if found[t] > least:
+                                places[kept] = places[t]
+                                found[kept] = found[t]
+                                kept += 1
+                        count = kept
+                        if count == room or value <= least:
+                            continue
+                    places[count, 0] = a
+                    places[count, 1] = b
+                    places[count, 2] = c
+                    found[count] = value
+                    count += 1
+    return places[:count], found[:count]

@@ -1,0 +1,56 @@
+"""Global optimisation of the nonconvex quadratic programs, with a proof."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from indefinite_opt.global_search import GlobalSearch, local_start
+from indefinite_opt.solution import Claim, Solution, Status
+from indefinite_opt.solver import Solver, Task
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = ["BranchAndBound"]
+
+
+class BranchAndBound(Solver):
+    """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
+
+    The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are safe
+    whenever it is stopped. The solution carries the proof of its bound, which the certificate
+    computes again. `max_iter` limits the boxes.
+    """
+
+    name = "global"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def refusal(self, task: Task) -> str | None:
+        """What is missing for this solver to take the task, as a sentence, or None."""
+        reason = super().refusal(task)
+        qp = task.structure
+        if reason is None and isinstance(qp, BoxLineQP) and qp.lines < 2 and np.isinf(qp.upper):
+            return "it divides a box, and the weights have no upper bound"
+        if reason is None and not task.problem.curvature_known:
+            return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
+        return reason
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        start, status = local_start(task)
+        search = GlobalSearch(task, start, task.tol)
+        if status is not Status.INTERRUPTED:
+            status = search.run()
+        return Solution(
+            values=qp.values(search.point),
+            status=status,
+            iterations=search.nodes,
+            trace=search.trace,
+            message=(
+                f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
+                f"relative gap {search.relative_gap:.2e}"
+            ),
+            witness=search.proof,
+        )
