@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.blas import one_thread
-from indefinite_opt.errors import IncompatibleSolver, SolverFailed, UnboundedProblem, UnknownName
+from indefinite_opt.errors import IncompatibleSolver, SolverFailed, UnknownName
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import GlobalSearch, local_start
+from indefinite_opt.global_search import GlobalSearch, finite_form
 from indefinite_opt.minorant import BoxQuadratic, Multipliers, Spins, lower_bound, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
@@ -33,9 +33,6 @@ Values = dict[str, Array]
 SEARCHED = ("branch-and-bound", "relaxation")
 
 METHODS = (*SEARCHED, "clarabel", "scs", "cheap")
-
-_TOLERANCE = 1e-9
-"""Of the local descents: their residual must not show in the bracket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,91 +197,56 @@ def bound(
             "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
             "holds the bound of a convex one."
         )
+    if finite_form(structure) is None:
+        raise IncompatibleSolver(
+            f"{chosen} cannot be bracketed: without a bias the weights need a finite upper bound."
+        )
     task = Task(
         problem=problem,
         formulation=chosen,
-        structure=_finite(structure, chosen),
-        tol=_TOLERANCE,
+        structure=structure,
         time_limit=np.inf if time_limit is None else time_limit,
         max_iter=1 if method == "relaxation" else max_nodes,
         seed=0 if seed is None else int(seed),
         callback=callback,
     )
-    start, status = local_start(task)
-    search = GlobalSearch(task, start, gap)
-    if task.structure is not structure:
-        # The quadratic form may be small, and what is asked for is a share of it.
-        search.gap *= min(abs(search.value) / search.unit, 1.0)
-    if status is not Status.INTERRUPTED:
-        status = search.run() if method in SEARCHED else search.bound_cheaply()
-    bounds = dict(search.cheap)
+    search = GlobalSearch(task, gap)
+    bounds: dict[str, float] = {}
     if method in SEARCHED:
+        status = search.run()
         bounds[method] = search.lower
-    elif method != "cheap" and status is not Status.INTERRUPTED:
-        bounds[method] = semidefinite_bound(search.quadratic, method, search.point)
-        search.lower = max(search.lower, bounds[method])
-        status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
-    return _bracket(task, structure, search, status, bounds)
+    else:
+        status = search.search_locally()
+        if status is not Status.INTERRUPTED:
+            status = search.bound_cheaply()
+        if status is not Status.INTERRUPTED and method != "cheap":
+            bounds[method] = semidefinite_bound(search.quadratic, method, search.point)
+            search.lower = max(search.lower, bounds[method])
+            status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
+    return _bracket(search, status, search.cheap | bounds)
 
 
-def _finite(qp: BoxLineQP, formulation: Formulation) -> BoxLineQP:
-    """A program with a finite box that has the same optimum along its rays.
-
-    Without upper bounds min ½h αᵀQα - c eᵀα is settled along each ray first: with q the least
-    ½h αᵀQα of total weight 1 it is -c²/(4q) where q > 0, and unbounded otherwise.
-    """
-    if np.isfinite(qp.upper) or qp.lines == 2:
-        return qp
-    if qp.lines == 0:
-        raise IncompatibleSolver(
-            f"{formulation} cannot be bracketed: without a bias the weights need a finite upper "
-            "bound."
-        )
-    return replace(qp, linear=0.0, lines=2, total=1.0, sense=1)
-
-
-def _along_ray(qp: BoxLineQP, least: float) -> float:
-    """F at the best point of the ray where the quadratic form is `least`."""
-    return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf
-
-
-def _bracket(
-    task: Task, asked: BoxLineQP, search: GlobalSearch, status: Status, bounds: dict[str, float]
-) -> Bracket:
-    """The answer of a search, in the declared sense of the program that was asked."""
-    value, point, trace, gap = search.value, search.point, search.trace, search.relative_gap
-    rays = task.structure is not asked
-    if rays:
-        if value <= 0.0:
-            raise UnboundedProblem(
-                f"{task.formulation} is unbounded: along a ray of weights the quadratic form is "
-                f"{value:.3g} ≤ 0. Use a finite upper bound."
-            )
-        point = point * (asked.tilt / (2.0 * value))
-        value = _along_ray(asked, value)
-        bounds = {name: _along_ray(asked, end) for name, end in bounds.items()}
-        gap = (value - max(bounds.values())) / max(asked.objective_unit, abs(value))
-        trace.objective = [asked.declared(_along_ray(asked, end)) for end in trace.objective]
-        trace.bound = [asked.declared(_along_ray(asked, end)) for end in trace.bound]
-    lower, upper = sorted((asked.declared(max(bounds.values())), asked.declared(value)))
+def _bracket(search: GlobalSearch, status: Status, bounds: dict[str, float]) -> Bracket:
+    task, asked = search.task, search.asked
+    lower, upper = sorted((search.declared(search.lower), search.declared(search.value)))
     return Bracket(
         formulation=task.formulation,
         name=task.problem.name,
         n=task.problem.n,
         lower=lower,
         upper=upper,
-        relative_gap=gap,
-        values=asked.values(point),
+        relative_gap=search.relative_gap,
+        values=asked.values(search.best),
         rigorous=True,
-        method=max(bounds, key=lambda name: bounds[name]),
-        bounds={name: asked.declared(end) for name, end in bounds.items()},
+        method=max(bounds, key=lambda name: bounds[name], default="nothing"),
+        bounds={name: search.declared(end) for name, end in bounds.items()},
         status=status,
         nodes=search.nodes,
         iterations=search.iterations,
-        trace=trace,
+        trace=search.trace,
         seconds=task.elapsed,
         maximised=asked.sense < 0,
-        proof=None if rays else search.proof,
+        proof=search.proof,
     )
 
 

@@ -18,7 +18,12 @@ from indefinite_opt.errors import IncompatibleSolver, ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import GlobalSearch, box_quadratic, local_start
+from indefinite_opt.global_search import (
+    GlobalSearch,
+    along_ray,
+    box_quadratic,
+    finite_form,
+)
 from indefinite_opt.kkt import Conditions
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
@@ -332,20 +337,22 @@ def _global_bound(
     """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
     qp = cast("BoxLineQP", task.structure)
     size = max(qp.objective_unit, abs(value))
-    if isinstance(witness, Proof):
+    finite = finite_form(qp)
+    if isinstance(witness, Proof) and finite is not None:
         with one_thread():
-            bound = witness.lower_bound(Conditions(box_quadratic(qp)))
+            bound = witness.lower_bound(Conditions(box_quadratic(finite)))
         boxes, better = witness.boxes, value
+        if finite is not qp:
+            bound = along_ray(qp, bound)
     elif task.time_limit > 0.0:
-        if qp.lines < 2 and np.isinf(qp.upper):
+        if finite is None:
             raise IncompatibleSolver(
                 f"{task.formulation} cannot be bracketed: the weights have no upper bound."
             )
-        start = local_start(task)[0]
-        own = qp.project(x)
-        search = GlobalSearch(task, own if qp.value(own) <= qp.value(start) else start, task.tol)
+        search = GlobalSearch(task, task.tol, start=x)
         search.run()
-        bound, boxes, better = search.lower, search.nodes, search.value
+        bound, better = search.original(search.lower), search.original(search.value)
+        boxes = search.nodes
     else:
         return -np.inf, []
     if value - bound <= task.tol * size:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads, one_thread, threads
 from indefinite_opt.descent import Descent
+from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, lower_bound
@@ -24,7 +25,7 @@ from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
 
-__all__ = ["GlobalSearch", "box_quadratic", "local_start"]
+__all__ = ["GlobalSearch", "along_ray", "box_quadratic", "finite_form"]
 
 Array = NDArray[np.float64]
 
@@ -34,8 +35,8 @@ SLICE = 0.15
 CHUNK = (25, 100)
 """Least and most iterations between two bounds."""
 
-PATIENCE = {True: 8, False: 4}
-"""Bounds in which the gap must fall by FALL, at the root and below it."""
+PATIENCE = {True: 800, False: 300}
+"""Iterations in which the gap must fall to FALL, at the root and below it."""
 
 FALL = 0.7
 
@@ -50,6 +51,9 @@ SHRINK = 0.1
 
 INNER = 0.2
 """No part of a divided interval is smaller than this share of it."""
+
+FINE = 1e-9
+"""Tolerance of the local descents: what they leave must not show in the bracket."""
 
 ROUNDINGS = 2
 """Leading deviations that are rounded at the root."""
@@ -74,6 +78,20 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
     return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
 
 
+def finite_form(qp: BoxLineQP) -> BoxLineQP | None:
+    """A program with a finite box and the same optimum, or None.
+
+    Without upper bounds min ½h αᵀQα - c eᵀα is settled along each ray first: with q the least
+    ½h αᵀQα of total weight 1 it is -c²/(4q) where q > 0, and unbounded otherwise. That takes
+    yᵀα = 0, which makes the weights of total 1 a box with two lines.
+    """
+    if np.isfinite(qp.upper) or qp.lines == 2:
+        return qp
+    if qp.lines == 0 or np.ndim(qp.linear):
+        return None
+    return replace(qp, linear=0.0, lines=2, total=1.0, sense=1)
+
+
 @dataclass(eq=False)
 class _Node:
     """A box, its bound so far, and the relaxation to go on from."""
@@ -91,30 +109,32 @@ class GlobalSearch:
     Parameters
     ----------
     task : Task
-        A `BoxLineQP` with a finite box; limits and callback. `task.max_iter` limits the nodes.
-    start : (n,) array
-        A feasible point.
+        A `BoxLineQP` with a `finite_form`; limits and callback. `task.max_iter` limits the nodes.
     gap : float
         Relative gap to stop at.
+    start : (n,) array, optional
+        A point to begin with.
 
     Attributes
     ----------
     point, value : (n,) array, float
-        The best point, and F there.
+        The best point of the finite form, and its value; see `best` and `original`.
     lower : float
-        The bound of F that is proved.
+        The bound of the finite form that is proved.
     cheap : dict of str to float
-        Bounds of F that need one eigendecomposition.
+        Bounds of it that need one eigendecomposition.
     nodes, iterations : int
         Boxes that were bounded, and iterations of the relaxation in all of them.
     """
 
-    def __init__(self, task: Task, start: Array, gap: float) -> None:
-        self.task, self.gap = task, gap
-        self.qp = cast("BoxLineQP", task.structure)
+    def __init__(self, task: Task, gap: float, start: Array | None = None) -> None:
+        self.gap = gap
+        self.asked = cast("BoxLineQP", task.structure)
+        self.qp = cast("BoxLineQP", finite_form(self.asked))
+        self.task = replace(task, structure=self.qp, tol=FINE)
         self.quadratic = box_quadratic(self.qp)
         self.conditions = Conditions(self.quadratic)
-        self.point, self.value = start, self.qp.value(start)
+        self.point, self.value = self.qp.start(), np.inf
         self.lower = -np.inf
         self.cheap: dict[str, float] = {}
         self.closed = np.inf
@@ -126,16 +146,40 @@ class GlobalSearch:
         self._running: dict[int, _Node] = {}
         self._heap: list[tuple[float, int, _Node]] = []
         self._count = itertools.count()
+        self._offer(self.point)
+        if start is not None:
+            self._offer(self.qp.project(start / (start.sum() or 1.0) if self.rays else start))
+
+    @property
+    def rays(self) -> bool:
+        """Whether the finite form stands for the rays of what was asked."""
+        return self.qp is not self.asked
+
+    def original(self, value: float) -> float:
+        """F as it was asked for, of a value of the finite form."""
+        return along_ray(self.asked, value) if self.rays else value
+
+    def declared(self, value: float) -> float:
+        """The declared objective, of a value of the finite form."""
+        return self.asked.declared(self.original(value))
+
+    @property
+    def best(self) -> Array:
+        """The best point, in the variables that were asked for."""
+        if not self.rays:
+            return self.point
+        return self.point * (self.asked.tilt / (2.0 * self.value))
 
     @property
     def unit(self) -> float:
         """What gaps are divided by."""
-        return max(self.qp.objective_unit, abs(self.value))
+        return max(self.asked.objective_unit, abs(self.original(self.value)))
 
     @property
     def relative_gap(self) -> float:
         """Of the bracket; rounding may leave the bound a little above the value."""
-        return max(self.value - self.lower, 0.0) / self.unit
+        gap = self.original(self.value) - self.original(self.lower)
+        return max(gap, 0.0) / self.unit
 
     @property
     def proof(self) -> Proof | None:
@@ -145,20 +189,23 @@ class GlobalSearch:
     @property
     def _cutoff(self) -> float:
         """A node with this bound need not be divided."""
-        return self.value - self.gap * self.unit
+        slope = 1.0
+        if self.rays:
+            # Of the value along a ray, -c²/(4q).
+            slope = 4.0 * (self.value / self.asked.tilt) ** 2
+        return self.value - self.gap * self.unit * slope
 
     def run(self) -> Status:
         """Until the gap is closed, or a limit is met."""
-        if self.bound_cheaply() is Status.SOLVED:
-            return Status.SOLVED
+        status = self.search_locally()
+        if status is Status.INTERRUPTED or self.bound_cheaply() is Status.SOLVED:
+            return status
         if self.quadratic.n > LARGEST:
             return Status.INACCURATE
-        box = self.conditions.tightened(self.conditions.start())
-        if box is None:
-            # The conditions leave no point: rounding, as a minimiser exists. Do without them.
-            box = self.conditions.start()
-        self._push(_Node(box, self.lower, 0, self.root))
-        workers = max(threads(), 1)
+        # Rounding may make the conditions leave no point, though there is a minimiser.
+        start = self.conditions.start()
+        self._push(_Node(self.conditions.tightened(start) or start, self.lower, 0, self.root))
+        workers = threads()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             try:
                 return self._loop(pool, workers)
@@ -166,6 +213,27 @@ class GlobalSearch:
                 return Status.INTERRUPTED
             finally:
                 self._halt.set()
+
+    def search_locally(self) -> Status:
+        """The upper end of the bracket, from a local search."""
+        local = LocalSearch(Effort(), replace(self.task, callback=None, max_iter=None))
+        try:
+            status = local.run()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        self._offer(local.solution(status).values[self.qp.variable])
+        if self.rays and self.value <= 0.0:
+            raise UnboundedProblem(
+                f"{self.task.formulation} is unbounded: along a ray of weights its quadratic form "
+                f"is {self.value:.3g} ≤ 0. Use a finite upper bound."
+            )
+        return status
+
+    def _offer(self, point: Array) -> None:
+        value = self.qp.value(point)
+        with self._lock:
+            if value < self.value:
+                self.value, self.point = value, point
 
     def bound_cheaply(self) -> Status:
         """Bounds of the whole box that need no relaxation; the best is kept."""
@@ -236,10 +304,9 @@ class GlobalSearch:
         self.lower = max(self.lower, min(bounds))
 
     def _report(self) -> None:
-        declared = self.qp.declared
         self.trace.add(
-            self.task.elapsed, self.nodes, declared(self.value), self.relative_gap,
-            declared(self.lower), self.iterations,
+            self.task.elapsed, self.nodes, self.declared(self.value), self.relative_gap,
+            self.declared(self.lower), self.iterations,
         )  # fmt: skip
 
     def _process(self, node: _Node) -> list[_Node]:
@@ -282,7 +349,7 @@ class GlobalSearch:
         """The best bound, as soon as it closes the box or hardly improves."""
         spins, root = relaxation.spins, node.depth == 0
         best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m))
-        gaps: list[float] = []
+        gaps: dict[int, float] = {}
         chunk = CHUNK[0]
         while not self._halt.is_set():
             began = time.perf_counter()
@@ -299,9 +366,9 @@ class GlobalSearch:
             self._round(relaxation, bound, deep=root and len(gaps) % 4 == 0)
             if node.bound >= self._cutoff:
                 break
-            gaps.append(self.value - best.value)
-            patience = PATIENCE[root]
-            if len(gaps) > patience and gaps[-1] > FALL * gaps[-1 - patience]:
+            gaps[relaxation.iterations] = gap = self.value - best.value
+            before = [k for k in gaps if k <= relaxation.iterations - PATIENCE[root]]
+            if before and gap > FALL * gaps[before[-1]]:
                 break
             if self.task.elapsed >= self.task.time_limit:
                 break
@@ -342,11 +409,8 @@ class GlobalSearch:
     def _descend(self, x: Array) -> None:
         run = Descent(self.task, self.qp.project(x))
         run.to_stationarity()
-        with self._lock:
-            if run.value < self.value:
-                value = self.qp.value(run.alpha)
-                if value < self.value:
-                    self.value, self.point = value, run.alpha
+        if run.value < self.value:
+            self._offer(run.alpha)
 
     def _divide(self, node: _Node, relaxation: Relaxation) -> list[_Node]:
         """Divide a box at the variable whose products the relaxation gets most wrong."""
@@ -373,12 +437,6 @@ class GlobalSearch:
         return found
 
 
-def local_start(task: Task) -> tuple[Array, Status]:
-    """The best point of a local search, and why that stopped."""
-    local = LocalSearch(Effort(), replace(task, callback=None, max_iter=None))
-    try:
-        status = local.run()
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-    qp = cast("BoxLineQP", task.structure)
-    return local.solution(status).values[qp.variable], status
+def along_ray(qp: BoxLineQP, least: float) -> float:
+    """F at the best point of a ray, `least` being the quadratic form at total weight 1."""
+    return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf

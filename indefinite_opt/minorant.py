@@ -306,7 +306,7 @@ class _Convex:
     def best_tangent(self, d: Array) -> Bound:
         """Tangents at the points of a primal-dual active set method; the highest one."""
         best = self.tangent(d)
-        scale = float(np.trace(self.H)) / d.size
+        scale = float(np.trace(self.H)) / d.size or 1.0
         low, high = d <= -1.0, d >= 1.0
         seen = set()
         for _ in range(_STEPS):

@@ -13,7 +13,7 @@ from cases import CASES, Case
 PAIRS = [(case, name) for case in CASES for name in iopt.solvers(case.formulation)]
 
 
-LOCAL_SOLVERS = ("dca", "lift", "lifted-dual", "multistart", "smo", "uno")
+LOCAL_SOLVERS = ("dca", "global", "lift", "lifted-dual", "multistart", "smo", "uno")
 """Those that take nonconvex problems."""
 
 

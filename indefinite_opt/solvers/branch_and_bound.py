@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy as np
-
-from indefinite_opt.global_search import GlobalSearch, local_start
+from indefinite_opt.global_search import GlobalSearch, finite_form
+from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -30,21 +29,23 @@ class BranchAndBound(Solver):
     def refusal(self, task: Task) -> str | None:
         """What is missing for this solver to take the task, as a sentence, or None."""
         reason = super().refusal(task)
-        qp = task.structure
-        if reason is None and isinstance(qp, BoxLineQP) and qp.lines < 2 and np.isinf(qp.upper):
-            return "it divides a box, and the weights have no upper bound"
-        if reason is None and not task.problem.curvature_known:
+        if reason is not None:
+            return reason
+        if not task.problem.curvature_known:
             return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
-        return reason
+        qp = cast("BoxLineQP", task.structure)
+        if finite_form(qp) is None and not qp.is_convex:
+            return "it divides a box, and the weights have no upper bound"
+        return None
 
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)
-        start, status = local_start(task)
-        search = GlobalSearch(task, start, task.tol)
-        if status is not Status.INTERRUPTED:
-            status = search.run()
+        if qp.is_convex:
+            return _convex(task)
+        search = GlobalSearch(task, task.tol)
+        status = search.run()
         return Solution(
-            values=qp.values(search.point),
+            values=qp.values(search.best),
             status=status,
             iterations=search.nodes,
             trace=search.trace,
@@ -54,3 +55,13 @@ class BranchAndBound(Solver):
             ),
             witness=search.proof,
         )
+
+
+def _convex(task: Task) -> Solution:
+    """A convex problem needs no division; its dual is the proof."""
+    search = LocalSearch(Effort(), task)
+    try:
+        status = search.run()
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return search.solution(status)
