@@ -20,7 +20,7 @@ from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, lower_bound
 from indefinite_opt.proof import Part, Proof, Tangent
-from indefinite_opt.relaxation import Relaxation
+from indefinite_opt.relaxation import TUNINGS, Relaxation
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
@@ -36,7 +36,10 @@ CHUNK = (25, 100)
 """Least and most iterations between two bounds."""
 
 PATIENCE = {True: 800, False: 300}
-"""Iterations in which the gap must fall to FALL, at the root and below it."""
+"""Iterations in which the gap must fall to this share, FALL, at the root and below it."""
+
+TRIAL = 200
+"""Iterations after which a relaxation that has fallen behind at the root is given up."""
 
 FALL = 0.7
 
@@ -146,6 +149,7 @@ class GlobalSearch:
         self._running: dict[int, _Node] = {}
         self._heap: list[tuple[float, int, _Node]] = []
         self._count = itertools.count()
+        self._spare: ThreadPoolExecutor | None = None
         self._offer(self.point)
         if start is not None:
             self._offer(self.qp.project(start / (start.sum() or 1.0) if self.rays else start))
@@ -207,6 +211,8 @@ class GlobalSearch:
         self._push(_Node(self.conditions.tightened(start) or start, self.lower, 0, self.root))
         workers = threads()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
+            # While there is one box its relaxations have the other threads to themselves.
+            self._spare = pool if workers >= len(TUNINGS) else None
             try:
                 return self._loop(pool, workers)
             except KeyboardInterrupt:
@@ -315,8 +321,7 @@ class GlobalSearch:
             spins = self.quadratic.spins(node.box.lower, node.box.upper)
             if spins.m <= 1:
                 return self._last(node, spins)
-            relaxation = self._relaxation(node, spins)
-            best = self._iterate(node, relaxation)
+            best = self._iterate(node, self._relaxations(node, spins))
             if node.bound >= self._cutoff:
                 return []
             if self._halt.is_set():
@@ -324,11 +329,9 @@ class GlobalSearch:
             value = self.value
             box = self.conditions.reduced(node.box, spins, best, value)
             if box is not None:
-                width = float(
-                    np.sum((box.upper - box.lower)[spins.members] / spins.half[spins.members])
-                )
-                if 1.0 - 0.5 * width / spins.m < SHRINK:
-                    return self._divide(node, relaxation)
+                left = (box.upper - box.lower)[spins.members] / spins.half[spins.members]
+                if 1.0 - 0.5 * float(left.mean()) < SHRINK:
+                    return self._divide(node)
             if node.part.last is not None:
                 node.part.reductions.append((node.part.last, value))
                 node.part.last = None
@@ -337,44 +340,61 @@ class GlobalSearch:
                 return []
             node.box = box
 
-    def _relaxation(self, node: _Node, spins: Spins) -> Relaxation:
+    def _relaxations(self, node: _Node, spins: Spins) -> list[Relaxation]:
+        """One that goes on where that of the larger box ended; at the root one a tuning."""
         binary = node.box.binary[spins.members]
-        if node.relaxation is None:
-            node.relaxation = Relaxation(spins, self.value, binary)
-        else:
-            node.relaxation = node.relaxation.restricted(spins, self.value, binary)
-        return node.relaxation
+        if node.relaxation is not None:
+            return [node.relaxation.restricted(spins, self.value, binary)]
+        return [Relaxation(spins, self.value, binary, tuning) for tuning in TUNINGS]
 
-    def _iterate(self, node: _Node, relaxation: Relaxation) -> Bound:
+    def _iterate(self, node: _Node, running: list[Relaxation]) -> Bound:
         """The best bound, as soon as it closes the box or hardly improves."""
-        spins, root = relaxation.spins, node.depth == 0
+        spins, root = running[0].spins, node.depth == 0
         best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m))
+        own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         chunk = CHUNK[0]
         while not self._halt.is_set():
-            began = time.perf_counter()
-            relaxation.run(chunk)
-            tangent = Tangent(relaxation.multipliers(), relaxation.mean())
-            bound = lower_bound(spins, tangent.multipliers, tangent.start, relaxation.binary)
-            pace = chunk / (time.perf_counter() - began)
-            if bound.value > best.value:
-                best = bound
-                self._keep(node.part, tangent)
-            with self._lock:
-                self.iterations += chunk
-                node.bound = max(node.bound, bound.value)
-            self._round(relaxation, bound, deep=root and len(gaps) % 4 == 0)
+            pace = self._advance(running, chunk)
+            for relaxation in running:
+                tangent = Tangent(relaxation.multipliers(), relaxation.mean())
+                bound = lower_bound(spins, tangent.multipliers, tangent.start, relaxation.binary)
+                own[relaxation] = max(own[relaxation], bound.value)
+                if bound.value > best.value:
+                    best, node.relaxation = bound, relaxation
+                    self._keep(node.part, tangent)
+                with self._lock:
+                    node.bound = max(node.bound, bound.value)
+                self._round(relaxation, bound, deep=root and len(gaps) % 4 == 0)
             if node.bound >= self._cutoff:
                 break
-            gaps[relaxation.iterations] = gap = self.value - best.value
-            before = [k for k in gaps if k <= relaxation.iterations - PATIENCE[root]]
+            gap, done = self.value - best.value, running[0].iterations
+            before = [k for k in gaps if k <= done - PATIENCE[root]]
             if before and gap > FALL * gaps[before[-1]]:
                 break
+            gaps[done] = gap
             if self.task.elapsed >= self.task.time_limit:
                 break
-            relaxation.add_triangles(int(CUTS * spins.m), VIOLATION)
+            if done >= TRIAL:
+                running = [r for r in running if FALL * (self.value - own[r]) <= gap]
+            for relaxation in running:
+                relaxation.add_triangles(int(CUTS * spins.m), VIOLATION)
             chunk = int(np.clip(SLICE * pace, *CHUNK))
         return best
+
+    def _advance(self, running: list[Relaxation], chunk: int) -> float:
+        """Iterate all of them, side by side where there are threads; iterations a second."""
+        began = time.perf_counter()
+        jobs = []
+        if self._spare is not None:
+            jobs = [self._spare.submit(relaxation.run, chunk) for relaxation in running[1:]]
+        for relaxation in running[: len(running) - len(jobs)]:
+            relaxation.run(chunk)
+        for job in jobs:
+            job.result()
+        with self._lock:
+            self.iterations += chunk * len(running)
+        return chunk / (time.perf_counter() - began)
 
     def _keep(self, part: Part, tangent: Tangent) -> None:
         """The tangent as the last of a part, as long as there is memory for a proof."""
@@ -412,8 +432,9 @@ class GlobalSearch:
         if run.value < self.value:
             self._offer(run.alpha)
 
-    def _divide(self, node: _Node, relaxation: Relaxation) -> list[_Node]:
+    def _divide(self, node: _Node) -> list[_Node]:
         """Divide a box at the variable whose products the relaxation gets most wrong."""
+        relaxation = cast("Relaxation", node.relaxation)
         spins = relaxation.spins
         mean, second = relaxation.moments()
         error = np.abs(np.sum(spins.curvature * (second - np.outer(mean, mean)), axis=1))

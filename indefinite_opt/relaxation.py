@@ -13,24 +13,45 @@ after any number of iterations.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.minorant import Indices, Mask, Multipliers, Spins, pair_indices
 
-__all__ = ["Relaxation"]
+__all__ = ["TUNINGS", "Relaxation", "Tuning"]
 
 Array = NDArray[np.float64]
 
 OVER = 1.6
 """Over-relaxation."""
 
-OMEGA = 0.1
-"""Weight of the coordinate 1, in units of n: with less the corner of Z oscillates, with more the
-rest is slow. Tried on five kernels, n = 40 to 80; 0.1 to 0.25 were best."""
 
-PENALTY = 0.3
-"""First penalty, in units of 1/n and the norm of the cost."""
+@dataclass(frozen=True)
+class Tuning:
+    """What the speed of convergence depends on, and its limit does not.
+
+    Attributes
+    ----------
+    omega : float
+        Weight of the coordinate 1, in units of n: with less the corner of Z oscillates, with more
+        the rest is slow.
+    penalty : float
+        First penalty, in units of 1/n and the norm of the cost.
+    balance : float
+        The penalty is adapted until this many times the dual residual is the primal one.
+    """
+
+    omega: float
+    penalty: float
+    balance: float
+
+
+TUNINGS = (Tuning(0.1, 0.3, 1.0), Tuning(0.25, 0.1, 16.0))
+"""Found on twelve instances, n = 20 to 80: kernels with many negative eigenvalues want the first,
+those with few (sigmoid) the second, and each may fail in thousands of iterations where the other
+needs hundreds."""
 
 ADAPT = 0.3
 """First relative change of the penalty; it fades, or the iteration need not converge."""
@@ -52,22 +73,24 @@ class Relaxation:
         About the optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
     binary : (m,) array of bool
         Variables known to be at one of their ends.
+    tuning : Tuning
     """
 
-    def __init__(self, spins: Spins, estimate: float, binary: Mask) -> None:
+    def __init__(
+        self, spins: Spins, estimate: float, binary: Mask, tuning: Tuning = TUNINGS[0]
+    ) -> None:
         m = spins.m
-        self.spins, self.binary = spins, binary
-        self.omega = max(OMEGA * m, 1.0)
+        self.spins, self.binary, self.balance = spins, binary, tuning.balance
+        self.omega = max(tuning.omega * m, 1.0)
         self.pairs = np.full((m * (m - 1) // 2, 4), 0.25)
         self.cut = np.zeros_like(self.pairs)
         self.ends = np.full((m, 2), 0.5)
         self.squares = np.full((m, 3), 0.25)
-        self.state = np.array([1.0, PENALTY / m])
+        self.state = np.array([1.0, tuning.penalty / m])
         self.places = np.zeros((0, 3), np.int64)
         self.gamma = np.zeros(0)
         self.U = np.eye(m + 1)
         self.iterations = 0
-        self.residual = np.inf
         self._age = 0.0
         self._prepare(estimate)
 
@@ -89,14 +112,13 @@ class Relaxation:
         """That many iterations."""
         from indefinite_opt import relaxation_loops
 
-        primal, dual = relaxation_loops.advance(
+        relaxation_loops.advance(
             self.cost, self.lines, self.pairs, self.cut, self.ends, self.squares, self.binary,
             self.places, self.gamma, self.state, self.U, self.omega, iterations, OVER,
-            SWEEPS if self.gamma.size else 0, 1.0 + ADAPT / (1.0 + self._age),
+            SWEEPS if self.gamma.size else 0, 1.0 + ADAPT / (1.0 + self._age), self.balance,
         )  # fmt: skip
         self.iterations += iterations
         self._age += iterations / 600.0
-        self.residual = max(primal, dual)
 
     def multipliers(self) -> Multipliers:
         """The multipliers of Z ≥ 0 and of the triangle inequalities so far."""
@@ -160,7 +182,8 @@ class Relaxation:
         old, new = self.spins, spins
         kept = np.searchsorted(old.members, new.members)
         child = Relaxation.__new__(Relaxation)
-        child.spins, child.binary, child.omega = spins, binary, self.omega
+        child.spins, child.binary = spins, binary
+        child.omega, child.balance = self.omega, self.balance
         position = np.full(old.m, -1)
         position[kept] = np.arange(kept.size)
         i, j = pair_indices(old.m)
@@ -173,7 +196,7 @@ class Relaxation:
         child.U = np.empty((new.m + 1, new.m + 1))
         self._inherit_triangles(child, inside)
         self._fold(child, position)
-        child.iterations, child.residual, child._age = 0, np.inf, min(self._age, 1.0)
+        child.iterations, child._age = 0, min(self._age, 1.0)
         child._prepare(estimate, self.norm)
         return child
 

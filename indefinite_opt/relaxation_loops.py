@@ -195,19 +195,19 @@ def rescale(pairs, cut, ends, squares, binary, state, gamma, factor):
 @njit(cache=True, nogil=True, error_model="numpy")
 def advance(
     cost, lines, pairs, cut, ends, squares, binary, places, gamma, state, U, omega, iterations,
-    over, sweeps, adapt,
+    over, sweeps, adapt, balance,
 ):  # fmt: skip
     """Iterations of the alternating direction method of multipliers, in place.
 
     `state` holds V of the coordinate 1·1 and the penalty σ; `adapt` is the factor by which σ
-    changes where the residuals, relative to the sizes of Z and of the cost, are out of balance.
-    Returns the two residuals of the last iteration.
+    changes where the residuals, relative to the sizes of Z and of the cost and the dual one times
+    `balance`, are out of balance.
     """
     n = len(ends)
     G = np.empty((n + 1, n + 1))
     out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
     out_squares = np.empty_like(squares)
-    primal_sum = dual_sum = primal = dual = 0.0
+    primal_sum = dual_sum = 0.0
     for k in range(iterations):
         _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares)
         spread(out_pairs, out_ends, out_squares, 2.0 - state[0], omega, G)
@@ -218,17 +218,14 @@ def advance(
         state[0] += over * (one - 1.0)
         for _ in range(sweeps):
             _sweep(pairs, cut, places, gamma)
-        primal = np.sqrt(primal) / (1.0 + n)
-        dual = state[1] * np.sqrt(dual)
-        primal_sum += primal
-        dual_sum += dual
+        primal_sum += np.sqrt(primal) / (1.0 + n)
+        dual_sum += balance * state[1] * np.sqrt(dual)
         if (k + 1) % _EVERY == 0:
             if primal_sum > _UNBALANCED * dual_sum:
                 rescale(pairs, cut, ends, squares, binary, state, gamma, adapt)
             elif dual_sum > _UNBALANCED * primal_sum:
                 rescale(pairs, cut, ends, squares, binary, state, gamma, 1.0 / adapt)
             primal_sum = dual_sum = 0.0
-    return primal, dual
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
