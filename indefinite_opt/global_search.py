@@ -350,7 +350,7 @@ class GlobalSearch:
     def _iterate(self, node: _Node, running: list[Relaxation]) -> Bound:
         """The best bound, as soon as it closes the box or hardly improves."""
         spins, root = running[0].spins, node.depth == 0
-        best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m))
+        best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m), np.empty(0))
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         chunk = CHUNK[0]

@@ -11,7 +11,7 @@ and the smallest eigenvalue of a matrix is believed, and rounding is accounted f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -73,8 +73,8 @@ class BoxQuadratic:
         slope = self.H[members] @ center + self.c[members]
         rows = self.rows[:, members] * width
         met = np.any(rows != 0.0, axis=1)
-        sizes = np.abs(center)
-        reach = sizes + half
+        reach = np.abs(center) + half
+        lengths = np.abs(self.rows) @ reach + np.abs(self.rhs)
         return Spins(
             members=members,
             center=center,
@@ -85,6 +85,8 @@ class BoxQuadratic:
             rows=rows[met],
             rhs=(self.rhs - self.rows @ center)[met],
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))),
+            play=4.0 * EPS * float(np.max(reach[members] / width, initial=0.0)),
+            row_play=(_ROUNDING * (self.n + 8) * lengths)[met],
         )
 
 
@@ -104,6 +106,10 @@ class Spins:
         No two rows share a variable, none is zero.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding.
+    play : float
+        By how much |d_i| may exceed 1 in the box, as center and half are rounded.
+    row_play : (k,) array
+        The same for the rows.
     """
 
     members: Indices
@@ -115,6 +121,8 @@ class Spins:
     rows: Array
     rhs: Array
     size: float
+    play: float
+    row_play: Array
 
     @property
     def m(self) -> int:
@@ -217,11 +225,14 @@ class Bound:
         Where the tangent touches, in spins: about the minimum of the minorant.
     reduced : (m,) array
         value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
+    nu : (k,) array
+        Multipliers of the rows.
     """
 
     value: float
     point: Array
     reduced: Array
+    nu: Array
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:
@@ -247,7 +258,7 @@ def lower_bound(
     m = spins.m
     if m == 0:
         slack = _ROUNDING * (spins.center.size + 8) * spins.size
-        return Bound(spins.constant - slack, np.empty(0), np.empty(0))
+        return Bound(spins.constant - slack, np.empty(0), np.empty(0), np.empty(0))
     at_ends = np.zeros(m, bool) if binary is None else binary
     pairs, squares, size = multipliers.checked(at_ends)
     i, j = pair_indices(m)
@@ -278,8 +289,11 @@ def lower_bound(
     height += 0.5 * shift * (float(offset @ offset) - m)
     convex = _Convex(H, slope, height, offset, spins.rows, spins.rhs)
     bound = convex.best_tangent(start)
-    slack = _ROUNDING * (spins.center.size + 8) * (spins.size + size + m * shift)
-    return Bound(bound.value - slack, bound.point, bound.reduced)
+    total = spins.size + size + m * shift
+    slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
+    slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
+    slack += float(np.abs(bound.nu) @ spins.row_play)
+    return replace(bound, value=bound.value - slack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +315,8 @@ class _Convex:
         value = self.height - 0.5 * float(step @ curved) - float(gradient @ self.offset)
         nu = _line_multipliers(gradient, self.rows, self.rhs)
         reduced = gradient + nu @ self.rows
-        return Bound(value - float(np.abs(reduced).sum()) - float(nu @ self.rhs), d, reduced)
+        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
+        return Bound(value, d, reduced, nu)
 
     def best_tangent(self, d: Array) -> Bound:
         """Tangents at the points of a primal-dual active set method; the highest one."""
