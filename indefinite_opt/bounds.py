@@ -310,4 +310,4 @@ def semidefinite_bound(quadratic: BoxQuadratic, solver: str, point: Array) -> fl
         raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
     multipliers = Multipliers.plain(np.column_stack(columns), np.asarray(squares))
     with one_thread():
-        return lower_bound(spins, multipliers, (point - spins.center) / spins.half).value
+        return lower_bound(spins, multipliers, spins.place(point)).value

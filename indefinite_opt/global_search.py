@@ -245,7 +245,7 @@ class GlobalSearch:
         """Bounds of the whole box that need no relaxation; the best is kept."""
         whole = self.quadratic
         spins = whole.spins(whole.lower, whole.upper)
-        start = (self.point - spins.center) / spins.half
+        start = spins.place(self.point)
         with few_threads(whole.n):
             for name, multipliers in (
                 ("spectral", Multipliers.spectral(spins.m)),
@@ -345,7 +345,10 @@ class GlobalSearch:
         binary = node.box.binary[spins.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(spins, self.value, binary)]
-        return [Relaxation(spins, self.value, binary, tuning) for tuning in TUNINGS]
+        found = [Relaxation(spins, self.value, binary, tuning) for tuning in TUNINGS]
+        for relaxation in found:
+            relaxation.begin_at(spins.place(self.point))
+        return found
 
     def _iterate(self, node: _Node, running: list[Relaxation]) -> Bound:
         """The best bound, as soon as it closes the box or hardly improves."""

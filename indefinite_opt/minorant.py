@@ -135,6 +135,11 @@ class Spins:
         x[self.members] += self.half[self.members] * d
         return x
 
+    def place(self, x: Array) -> Array:
+        """d of an x, moved into the box."""
+        center, half = self.center[self.members], self.half[self.members]
+        return np.clip((x[self.members] - center) / half, -1.0, 1.0)
+
     @cached_property
     def normals(self) -> Array:
         """The rows scaled to length 1: they share no variable, so they are orthonormal."""

@@ -108,6 +108,14 @@ class Relaxation:
         lines = np.column_stack([-spins.rhs, spins.rows]) * scale
         self.lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
 
+    def begin_at(self, d: Array) -> None:
+        """Start from Z = zzᵀ of a point, two to eight times nearer than from the middle."""
+        x = 0.5 * np.column_stack([1.0 + d, 1.0 - d])
+        i, j = pair_indices(d.size)
+        self.pairs[:] = (x[i][:, :, None] * x[j][:, None, :]).reshape(-1, 4)
+        self.ends[:] = x
+        self.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
+
     def run(self, iterations: int) -> None:
         """That many iterations."""
         from indefinite_opt import relaxation_loops
