@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from indefinite_opt import baselines as _baselines
-from indefinite_opt import datasets, kernels
+from indefinite_opt import datasets, kernels, references
 from indefinite_opt import formulations as _formulations
 from indefinite_opt.bounds import Bracket, bound
 from indefinite_opt.certificate import Certificate, verify
@@ -90,6 +90,7 @@ __all__ = [
     "lemma_5",
     "lift",
     "limit_study",
+    "references",
     "shift_threshold",
     "solve",
     "solve_path",

@@ -1,12 +1,13 @@
-"""The command line: list, show, solve, verify, compare."""
+"""The command line: list, show, solve, bound, verify, compare, reference."""
 
 from __future__ import annotations
 
 import json
 import sys
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import typer
@@ -15,12 +16,17 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 import indefinite_opt as iopt
+from indefinite_opt import references
 from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.formulation import check_positive
+from indefinite_opt.live import Watch
 from indefinite_opt.names import split_calls
 from indefinite_opt.solve import as_formulation, default_solver
 
 __all__ = ["main"]
+
+Named = TypeVar("Named", bound=references.Instance)
 
 # A pipe has no width of its own.
 console = Console(width=None if sys.stdout.isatty() else 100)
@@ -38,7 +44,7 @@ class _Commands(TyperGroup):
             stderr.print(text, style="red", highlight=False, markup=False, soft_wrap=True)
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
-            stderr.print("interrupted; rows that were finished are kept", style="yellow")
+            stderr.print("interrupted; what was finished before is kept", style="yellow")
             raise typer.Exit(130) from None
 
 
@@ -50,6 +56,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+reference_app = typer.Typer(
+    help="Small instances with best-known objectives and certified brackets.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(reference_app, name="reference")
 
 
 class Scaling(StrEnum):
@@ -69,6 +82,8 @@ class Form(StrEnum):
 
 
 DEFAULT_KERNEL = "sigmoid"
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 Data = Annotated[
     str,
@@ -90,6 +105,7 @@ DataDir = Annotated[
 Tolerance = Annotated[float, typer.Option(help="Relative tolerance of solvers and certificates.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds allowed for each solve.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ReferenceName = Annotated[str, typer.Argument(help="An instance; see `reference list`.")]
 
 
 @app.command("list")
@@ -208,6 +224,72 @@ def solve(
 
 
 @app.command()
+def bound(
+    data: Data,
+    formulation: Annotated[
+        str, typer.Argument(help="SVMDual, ConvexHullDual or GuoSchuurmansQP, with parameters.")
+    ],
+    kernel: Kernel = DEFAULT_KERNEL,
+    gamma: GammaOption = None,
+    a: AOption = None,
+    r: ROption = None,
+    degree: DegreeOption = None,
+    scaling: ScalingOption = Scaling.minmax,
+    form: FormOption = Form.gaussian,
+    data_dir: DataDir = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds; inf for no limit.")] = 60.0,
+    gap: Annotated[float, typer.Option(help="Relative gap to stop at.")] = 1e-4,
+    method: Annotated[
+        str, typer.Option(help="branch-and-bound, relaxation, clarabel, scs or cheap.")
+    ] = "branch-and-bound",
+    max_nodes: Annotated[int | None, typer.Option(help="Most boxes.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the local search.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the best point to a .npz file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the bracket over time: a .png, .svg or .pdf file.")
+    ] = None,
+    require_gap: Annotated[
+        float | None, typer.Option(help="Exit with 1 unless the relative gap is at most this.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Bracket the global optimum: the best point found, and a bound that is proved.
+
+    Ctrl-C ends the search. The bracket so far is printed, as valid as any, and the exit code
+    is 130.
+    """
+    for option, path in (("output", output), ("plot", plot)):
+        _check_writable(option, path)
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise DataError("plot", f"a file ending in {', '.join(_PICTURES)}", f"{plot}")
+    if require_gap is not None:
+        check_positive("require_gap", require_gap)
+    parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    chosen = as_formulation(formulation)
+    with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
+        warm_up(["global"])
+        bracket = iopt.bound(
+            problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
+            seed=seed, callback=watch,
+        )  # fmt: skip
+    if as_json:
+        _print_json(_bracket_fields(bracket))
+    else:
+        console.print(str(bracket), highlight=False, markup=False, soft_wrap=True)
+    if output is not None:
+        _save(output, bracket.values)
+    if plot is not None:
+        _draw(plot, bracket)
+    if bracket.status is iopt.Status.INTERRUPTED:
+        raise typer.Exit(130)
+    if require_gap is not None and not bracket.relative_gap <= require_gap:
+        raise typer.Exit(1)
+
+
+@app.command()
 def verify(
     data: Data,
     formulation: Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")],
@@ -221,6 +303,11 @@ def verify(
     form: FormOption = Form.gaussian,
     data_dir: DataDir = None,
     tol: Tolerance = 1e-6,
+    bound: Annotated[
+        bool,
+        typer.Option("--bound", help="Bracket the optimum of a nonconvex quadratic program, too."),
+    ] = False,
+    time_limit: Annotated[float, typer.Option(help="Seconds for that bracket.")] = 60.0,
     require: Annotated[
         str | None,
         typer.Option(help="Exit with 1 unless the claim is at least this, e.g. LOCAL."),
@@ -236,7 +323,9 @@ def verify(
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir)
     chosen = as_formulation(formulation)
-    certificate = iopt.verify(problem, chosen, _read_values(values), tol=tol)
+    certificate = iopt.verify(
+        problem, chosen, _read_values(values), tol=tol, bound=bound, time_limit=time_limit
+    )
     if as_json:
         _print_json(_certificate_fields(certificate))
     else:
@@ -309,6 +398,98 @@ def compare(
 
     console.print(terminal_table(comparison))
     console.print(f"Report: {report}", highlight=False, soft_wrap=True)
+
+
+@reference_app.command("list")
+def reference_list(
+    pattern: Annotated[str, typer.Argument(help="Names to show: 'sigmoid-*', '*-100-*'.")] = "*",
+    as_json: Json = False,
+) -> None:
+    """Show the instances, their best-known objectives, and what is proved about them."""
+    found = _matching(references.references(), pattern)
+    if as_json:
+        _print_json({entry.name: references.cells(entry) for entry in found})
+        return
+    table = Table(box=None)
+    for column in ("name", "n", "formulation", "best known", "gap", "proved by"):
+        number = column in ("n", "best known", "gap")
+        justify: Literal["left", "right"] = "right" if number else "left"
+        whole = column != "proved by"
+        table.add_column(column, justify=justify, no_wrap=whole, overflow="fold")
+    for entry in found:
+        table.add_row(
+            entry.name, str(entry.n), entry.title, f"{entry.best:.6g}",
+            f"{entry.relative_gap:.1e}", entry.method,
+        )  # fmt: skip
+    console.print(table)
+
+
+@reference_app.command("export")
+def reference_export(
+    name: ReferenceName,
+    path: Annotated[Path, typer.Argument(help="File to write: .lp, .mps or .npz.")],
+) -> None:
+    """Write the quadratic program of an instance for another solver."""
+    written = references.export(name, path)
+    console.print(f"{written}", highlight=False, markup=False, soft_wrap=True)
+
+
+@reference_app.command("check")
+def reference_check(
+    name: ReferenceName,
+    solution: Annotated[Path, typer.Argument(help="Your point: .npz, or .json, by name.")],
+    tol: Tolerance = 1e-6,
+    as_json: Json = False,
+) -> None:
+    """Compare your point with the best-known one; exit with 1 unless it is as good."""
+    found = references.check(name, _read_values(solution), tol=tol)
+    known = found.reference
+    if as_json:
+        _print_json(
+            {
+                "name": known.name,
+                "standing": found.standing.name,
+                "meaning": found.standing.value,
+                "shortfall": found.shortfall,
+                "excess": found.excess,
+                "best": known.best,
+                "lower": known.lower,
+                "upper": known.upper,
+                "method": known.method,
+                **_certificate_fields(found.certificate),
+                "objective": found.objective,
+            }
+        )
+    else:
+        false = found.standing is references.Standing.IMPOSSIBLE
+        style = "bold red" if false else None
+        console.print(str(found), style=style, highlight=False, markup=False, soft_wrap=True)
+    if not found.standing.succeeds:
+        raise typer.Exit(1)
+
+
+@reference_app.command("regenerate")
+def reference_regenerate(
+    folder: Annotated[Path, typer.Argument(help="Where the table is, or is to be.")],
+    pattern: Annotated[str, typer.Argument(help="Names to compute: 'sigmoid-*'.")] = "*",
+    time_limit: Annotated[float, typer.Option(help="Seconds for each bracket.")] = 60.0,
+    gap: Annotated[float, typer.Option(help="Relative gap that is narrow enough.")] = 1e-6,
+) -> None:
+    """Compute rows of the table anew; each is written as soon as it is done."""
+
+    def show(entry: references.Reference) -> None:
+        line = f"{entry.name}: {entry.best:.10g}, gap {entry.relative_gap:.1e}, {entry.method}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    names = [entry.name for entry in _matching(references.instances(), pattern)]
+    references.regenerate(folder, names, time_limit, gap, progress=show)
+
+
+def _matching(entries: list[Named], pattern: str) -> list[Named]:
+    found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
+    if not found:
+        raise iopt.UnknownName("pattern", pattern, (entry.name for entry in entries))
+    return found
 
 
 def _problem(
@@ -390,6 +571,19 @@ def _save(path: Path, values: dict[str, Any]) -> None:
         raise DataError("output", "a file that can be written", f"{path}: {error}") from None
 
 
+def _check_writable(option: str, path: Path | None) -> None:
+    """Told before the work, not after it."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise DataError(option, "a file that can be written", f"{path}")
+
+
+def _draw(path: Path, bracket: iopt.Bracket) -> None:
+    try:
+        bracket.plot().savefig(path, dpi=200)
+    except OSError as error:
+        raise DataError("plot", "a file that can be written", f"{path}: {error}") from None
+
+
 def _folder(output: Path) -> Path:
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -439,6 +633,36 @@ def _certificate_fields(certificate: iopt.Certificate) -> dict[str, Any]:
     for name in numbers:
         fields[name] = float(getattr(certificate, name))
     return fields | {"tol": certificate.tol, "reasons": list(certificate.reasons)}
+
+
+def _bracket_fields(bracket: iopt.Bracket) -> dict[str, Any]:
+    trace = bracket.trace
+    ends = [trace.objective, trace.bound]
+    lower, upper = ends if bracket.maximised else ends[::-1]
+    return {
+        "problem": bracket.name,
+        "n": bracket.n,
+        "formulation": str(bracket.formulation),
+        "lower": bracket.lower,
+        "upper": bracket.upper,
+        "objective": bracket.objective,
+        "bound": bracket.bound,
+        "relative_gap": bracket.relative_gap,
+        "rigorous": bracket.rigorous,
+        "method": bracket.method,
+        "bounds": bracket.bounds,
+        "status": str(bracket.status),
+        "boxes": bracket.nodes,
+        "iterations": bracket.iterations,
+        "seconds": bracket.seconds,
+        "trace": {
+            "seconds": trace.seconds,
+            "boxes": trace.iterations,
+            "lower": lower,
+            "upper": upper,
+            "relative_gap": trace.residual,
+        },
+    }
 
 
 def _print_json(value: Any) -> None:

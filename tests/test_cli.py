@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
 from indefinite_opt.cli import app
+from indefinite_opt.live import Watch, share_closed
+from indefinite_opt.synthetic import haasdonk_lemma4
 
 INDEFINITE = "SVMDual(C=1)"
 
@@ -257,7 +264,7 @@ def test_unknown_names_suggest(folder: Path) -> None:
 def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
     path = folder / "points.npz"
     refusal = complaint("solve", path, INDEFINITE, "--solver", "osqp")
-    assert "Solvers that can: dca, multistart, smo, uno." in refusal
+    assert "Solvers that can: dca, global, multistart, smo, uno." in refusal
     assert "expected at least 0.0" in complaint("solve", path, "ConvexHullDual(mu=1e-6)")
     assert complaint("solve", path, INDEFINITE, "--tol", 2).startswith("tol: ")
     assert complaint("solve", path, INDEFINITE, "--time-limit", 0).startswith("time_limit: ")
@@ -274,6 +281,220 @@ def test_a_negative_seed(folder: Path) -> None:
 def test_limits_reach_the_solver(folder: Path) -> None:
     answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
     assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
+
+
+# ----------------------------------------------------------------------------------------- bound
+
+HULLS = "ConvexHullDual"
+
+
+@pytest.fixture(scope="module")
+def hard(folder: Path) -> Path:
+    """60 points whose kernel is a Gaussian matrix: one eigendecomposition is not enough."""
+    A = np.random.default_rng(0).standard_normal((60, 60))
+    np.savez(folder / "hard.npz", K=A + A.T, y=np.where(np.arange(60) % 2, 1, -1))
+    return folder / "hard.npz"
+
+
+def assert_bracket(answer: Any) -> None:
+    """What holds of every bracket as JSON."""
+    assert answer["lower"] <= answer["upper"]
+    assert answer["relative_gap"] >= 0.0
+    assert {answer["objective"], answer["bound"]} == {answer["lower"], answer["upper"]}
+    trace = answer["trace"]
+    assert len({len(column) for column in trace.values()}) == 1
+    for low, high in zip(trace["lower"], trace["upper"], strict=True):
+        assert low is None or high is None or low <= answer["upper"]
+
+
+def test_bound_prints_the_bracket(folder: Path) -> None:
+    result = run("bound", folder / "points.npz", INDEFINITE)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    problem = api_problem(folder / "points.npz", scaling="minmax")
+    expected = iopt.bound(problem, INDEFINITE)
+    first, *rest = result.stdout.splitlines()
+    assert re.match(r"SVMDual\(C=1\) on points \(n = 24\): [\d.]+ ≤ optimal value ≤ [\d.]+$", first)
+    assert f"{expected.objective:.10g}" in first
+    assert rest[-1].endswith(iopt.Status.SOLVED.value)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "maximised"), [(INDEFINITE, True), (HULLS, True), ("GuoSchuurmansQP", False)]
+)
+def test_bound_as_json_has_the_numbers_of_the_api(
+    formulation: str, maximised: bool, folder: Path
+) -> None:
+    answer = strict(printed("bound", folder / "points.npz", formulation, "--json", "--gap", 1e-6))
+    expected = iopt.bound(api_problem(folder / "points.npz", scaling="minmax"), formulation)
+    assert_bracket(answer)
+    assert (answer["problem"], answer["n"]) == ("points", 24)
+    assert answer["formulation"] == str(expected.formulation)
+    assert answer["objective"] == answer["lower" if maximised else "upper"]
+    assert answer["objective"] == pytest.approx(expected.objective, rel=1e-9)
+    assert answer["relative_gap"] <= 1e-6
+    assert (answer["status"], answer["rigorous"]) == ("solved", True)
+    assert set(answer["bounds"]) == set(expected.bounds)
+    assert answer["bounds"][answer["method"]] == answer["bound"]
+
+
+def test_infinite_bounds_are_null(folder: Path) -> None:
+    """The rays of a hard margin, of which an eigenvalue cannot tell that they have an optimum."""
+    data = haasdonk_lemma4()
+    problem = iopt.KernelProblem.from_dataset(data)
+    np.savez(folder / "lemma.npz", K=problem.K, y=problem.labels)
+    command = ("bound", folder / "lemma.npz", "SVMDual(C=inf)", "--method", "cheap", "--json")
+    answer = strict(printed(*command))
+    assert answer["objective"] == pytest.approx(0.5)
+    assert answer["bound"] is None
+    assert answer["relative_gap"] is None
+    assert answer["trace"]["upper"] == [None]
+    assert run(*command, "--require-gap", 10).exit_code == 1
+
+
+def test_bound_writes_the_point_and_the_picture(folder: Path, tmp_path: Path) -> None:
+    path = folder / "points.npz"
+    values = tmp_path / "values.npz"
+    for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")):
+        plot = tmp_path / name
+        command = ("bound", path, INDEFINITE, "--output", values, "--plot", plot, "--json")
+        answer = strict(printed(*command))
+        assert plot.read_bytes().startswith(start)
+    checked = strict(printed("verify", path, INDEFINITE, values, "--json"))
+    assert checked["objective"] == pytest.approx(answer["objective"], rel=1e-12)
+
+
+def test_bound_complains_before_it_works(folder: Path, tmp_path: Path) -> None:
+    command = ("bound", folder / "points.npz", INDEFINITE)
+    told = complaint(*command, "--plot", tmp_path / "bracket.html")
+    assert told.startswith("plot: expected a file ending in .png, .svg, .pdf, got ")
+    for option in ("output", "plot"):
+        for path in (tmp_path / "absent" / "a.png", tmp_path):
+            assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")
+    assert complaint(*command, "--gap", 0).startswith("gap: ")
+    assert complaint(*command, "--time-limit", -1).startswith("time_limit: ")
+    assert complaint(*command, "--seed", -1).startswith("seed: ")
+    assert complaint(*command, "--require-gap", -1).startswith("require_gap: ")
+    assert complaint(*command, "--require-gap", "nan").startswith("require_gap: ")
+    assert "expected a positive integer" in complaint(*command, "--max-nodes", 0)
+    assert "Did you mean relaxation?" in complaint(*command, "--method", "relaxatoin")
+    assert "cannot be bracketed" in complaint(*command[:2], "LPSVM")
+    assert "Did you mean SVMDual?" in complaint(*command[:2], "SVMDaul")
+
+
+def test_require_gap(hard: Path) -> None:
+    command = ("bound", hard, HULLS, "--time-limit", 1e-6, "--gap", 1e-9, "--json")
+    answer = strict(printed(*command))
+    assert_bracket(answer)
+    assert (answer["status"], answer["boxes"]) == ("time_limit", 1)
+    assert answer["relative_gap"] > 1e-9
+    assert run(*command, "--require-gap", 1e-9).exit_code == 1
+    assert run(*command, "--require-gap", 1.0).exit_code == 0
+
+
+def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, and only there."""
+    monkeypatch.setattr(Watch.__init__, "__defaults__", (0.0,))
+    result = run("bound", hard, HULLS, "--max-nodes", 2, "--gap", 1e-9, "--json")
+    assert result.exit_code == 0
+    assert_bracket(strict(result.stdout))
+    lines = result.stderr.splitlines()
+    assert lines
+    pattern = (
+        r"-?[\d.]+ ≤ optimal value ≤ -?[\d.]+, relative gap \S+ \(goal 1e-09\), [12] box(es)?, "
+    )
+    assert all(re.match(pattern, line) for line in lines)
+
+
+def test_ctrl_c_still_prints_the_bracket(
+    hard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(self: Watch, trace: iopt.Trace) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "__call__", press)
+    values = tmp_path / "values.npz"
+    command = ("bound", hard, HULLS, "--gap", 1e-12, "--output", values, "--require-gap", 1e-12)
+    result = run(*command, "--json")
+    assert result.exit_code == 130
+    answer = strict(result.stdout)
+    assert_bracket(answer)
+    assert answer["status"] == "interrupted"
+    assert answer["bound"] is not None
+    assert values.exists()
+    assert "optimal value" in run(*command).stdout
+
+
+def test_ctrl_c_before_there_is_a_bracket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(*arguments: Any, **settings: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(iopt, "bound", press)
+    result = run("bound", folder / "points.npz", INDEFINITE)
+    assert result.exit_code == 130
+    assert result.stdout == ""
+    assert "interrupted" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_gap_closes_on_a_logarithmic_scale() -> None:
+    assert share_closed([1.0], 1e-4) == 0.0
+    assert share_closed([1.0, 1e-1], 1e-4) == pytest.approx(0.25)
+    assert share_closed([float("inf"), 10.0, 1.0, 1e-2], 1e-5) == pytest.approx(0.5)
+    assert share_closed([float("inf")], 1e-4) == 0.0
+    assert share_closed([1.0, 1e-5], 1e-4) == 1.0
+    assert share_closed([1.0, 0.0], 1e-4) == 1.0
+    assert share_closed([0.0], 1e-4) == 1.0
+
+
+def watched(reports: list[tuple[float, float, float]], width: int = 80) -> list[str]:
+    """The lines on a terminal after reports of (objective, bound, relative gap)."""
+    terminal = Console(width=width, force_terminal=True, file=io.StringIO())
+    watch = Watch(terminal, "SVMDual(C=1) on points", 1e-4)
+    trace = iopt.Trace()
+    for i, (objective, bound, gap) in enumerate(reports):
+        trace.add(0.1 * i, i + 1, objective, gap, bound)
+        watch(trace)
+    with terminal.capture() as captured:
+        terminal.print(watch.picture())
+    return Text.from_ansi(captured.get()).plain.splitlines()
+
+
+def test_the_picture_has_the_ends_on_both_sides() -> None:
+    title, ends, numbers, hint = watched([(4.0, 8.0, 1.0), (4.0, 4.04, 1e-2)])
+    assert title == "SVMDual(C=1) on points"
+    low, bar, high = ends.split()
+    assert (float(low), float(high)) == (4.0, 4.04)
+    # Half of the way from 1 to 1e-4: a quarter of the bar on each side.
+    left, middle, right = (len(part) for part in re.fullmatch("(━+)(┈+)(━+)", bar).groups())
+    assert left == right
+    assert abs(left + right - middle) <= 3
+    assert numbers.startswith("relative gap 1.0e-02 (goal 0.0001), 2 boxes, ")
+    assert "Ctrl-C" in hint
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 80, 200])
+@pytest.mark.parametrize(
+    "reports",
+    [
+        [],
+        [(4.0, float("inf"), float("inf"))],
+        [(-4e-12, -5.0, 1.0)],
+        [(4.0, 8.0, 1.0), (4.0, 4.0, 0.0)],
+        [(-1.2345678901e-100, -1.2345678901e100, 1e100)],
+    ],
+)
+def test_the_picture_fits(reports: Any, width: int) -> None:
+    lines = watched(reports, width)
+    assert max(map(len, lines)) <= width
+    if len(reports) == 2:
+        assert re.fullmatch(r" *4\.0+ +━+ +4\.0+ *", lines[1])
+
+
+def test_in_a_minimisation_the_bound_is_below() -> None:
+    _, ends, _, _ = watched([(-0.5, -0.75, 0.25)])
+    low, _, high = ends.split()
+    assert (float(low), float(high)) == (-0.75, -0.5)
 
 
 # ---------------------------------------------------------------------------------------- verify
@@ -312,6 +533,35 @@ def test_verify_judges_the_point_and_not_its_source(
         assert answer["claim"] == claim
         assert answer["bound"] is None
     assert run("verify", folder / "points.npz", INDEFINITE, path, "--require", "feasible").exit_code
+
+
+def test_verify_with_a_bound_of_its_own(folder: Path, solved: iopt.Result, tmp_path: Path) -> None:
+    path = tmp_path / "values.npz"
+    np.savez(path, alpha=solved.values["alpha"])
+    command = ("verify", folder / "points.npz", INDEFINITE, path, "--bound", "--require", "GLOBAL")
+    answer = strict(printed(*command, "--json"))
+    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
+    assert answer["bound"] >= answer["objective"] - 1e-12
+    assert 0.0 <= answer["relative_gap"] <= 1e-6
+    assert printed(*command, "--time-limit", 30).startswith("GLOBAL: ")
+    assert complaint(*command, "--time-limit", 0).startswith("time_limit: ")
+    # Nothing is better than the origin by more than the bound, and something is better by half.
+    np.savez(path, alpha=np.zeros(24))
+    poor = strict(printed(*command[:4], "--bound", "--json"))
+    assert poor["claim"] == "FEASIBLE"
+    assert poor["objective"] == 0.0
+    assert poor["bound"] == pytest.approx(answer["objective"], rel=1e-4)
+
+
+def test_solve_by_the_global_solver(folder: Path) -> None:
+    command = ("solve", folder / "points.npz", INDEFINITE, "--solver", "global")
+    answer = strict(printed(*command, "--json"))
+    assert (answer["solver"], answer["status"]) == ("global", "solved")
+    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
+    assert answer["gap"] == pytest.approx(abs(answer["bound"] - answer["objective"]), abs=1e-12)
+    text = printed(*command)
+    assert "GLOBAL: the point is a global optimum" in text
+    assert "global bracket" in text
 
 
 @pytest.mark.parametrize(
@@ -620,8 +870,48 @@ def test_the_script_complains_in_one_line(script: str, folder: Path) -> None:
     assert finished.stderr.startswith("error: formulation: expected one of")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals and their signals are Unix's")
+def test_ctrl_c_in_a_terminal(script: str, folder: Path) -> None:
+    """The display is on the terminal, the bracket on standard output, in spite of the signal."""
+    import pty
+
+    A = np.random.default_rng(0).standard_normal((160, 160))
+    np.savez(folder / "large.npz", K=A + A.T, y=np.where(np.arange(160) % 2, 1, -1))
+    ours, theirs = pty.openpty()
+    command = [script, "bound", str(folder / "large.npz"), HULLS, "--gap", "1e-12", "--json"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"boxes" not in shown and b"1 box," not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        # A terminal that nobody reads would block the display.
+        reader = threading.Thread(target=_drain, args=(ours,))
+        reader.start()
+        stdout, _ = process.communicate(timeout=60)
+        reader.join()
+    os.close(ours)
+    assert process.returncode == 130
+    answer = strict(stdout.decode())
+    assert_bracket(answer)
+    assert answer["status"] == "interrupted"
+    assert "┈" in shown.decode(errors="ignore")
+
+
+def _drain(terminal: int) -> None:
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        # Linux says so when the other side is closed.
+        return
+
+
 def test_the_script_explains_itself(script: str) -> None:
     finished = execute(script, "--help")
     assert finished.returncode == 0
-    for command in ("list", "show", "solve", "verify", "compare"):
+    for command in ("list", "show", "solve", "bound", "verify", "compare"):
         assert command in finished.stdout

@@ -24,7 +24,8 @@ ORDER = (
     "formulations", "solver", "cvxpy_backend", "smo_loops", "descent", "local_search",
     "minorant", "relaxation_loops", "relaxation", "kkt", "proof", "global_search", "proxy_search",
     "analytic_center", "logistic_search", "solvers", "certificate", "solve", "sigmoid",
-    "sigmoid_limits", "plots", "bounds", "convergence", "regions", "report", "compare", "__init__", "cli",
+    "sigmoid_limits", "plots", "bounds", "reference_instances", "references", "convergence",
+    "regions", "report", "compare", "__init__", "live", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

@@ -190,6 +190,15 @@ def test_gaps_and_residuals_never_share_an_axis() -> None:
     assert line(gap, "GLOBAL").get_marker() != line(gap, "FEASIBLE").get_marker()
 
 
+def test_brackets_of_the_global_solver_have_an_axis_of_their_own() -> None:
+    comparison = hand_made()
+    comparison.summary.loc[1, ["gap_kind", "claim", "gap"]] = ["global bracket", "GLOBAL", 2e-7]
+    gap, bracket, residual = plots.gap_figure(comparison).axes
+    labels = [ax.get_xlabel() for ax in (gap, bracket, residual)]
+    assert labels == ["duality gap (relative)", "global bracket (relative)", "KKT residual"]
+    assert line(bracket, "GLOBAL").get_xdata().tolist() == [2e-7]
+
+
 @pytest.mark.parametrize(("gap", "drawn"), [(0.0, 1e-17), (float("inf"), 10.0)])
 def test_a_gap_of_zero_or_infinity_stays_on_the_axis(gap: float, drawn: float) -> None:
     comparison = hand_made()
@@ -239,6 +248,135 @@ def test_no_text_covers_another(draw: object) -> None:
     settings = dict(matplotlib.rcParams)
     assert overlaps(draw(hand_made())) == []
     assert dict(matplotlib.rcParams) == settings
+
+
+# --------------------------------------------------------------------------------------- brackets
+
+INF = float("inf")
+
+
+def hand_made_bracket(
+    reports: list[tuple[float, float, float, float]],
+    end: tuple[float, float, float, float],
+    maximised: bool = True,
+) -> SimpleNamespace:
+    """A bracket of reports (seconds, objective, bound, relative gap), and an end alike."""
+    seconds, objective, bound, gap = end
+    columns = [list(column) for column in zip(*reports, strict=True)] or [[], [], [], []]
+    return SimpleNamespace(
+        formulation=iopt.SVMDual(C=1.0), name="hand-made", maximised=maximised,
+        objective=objective, bound=bound, relative_gap=gap, seconds=seconds,
+        trace=iopt.Trace(columns[0], [1] * len(reports), columns[1], columns[3], columns[2]),
+    )  # fmt: skip
+
+
+CLOSING = [(0.5, 4.0, 8.0, 1.0), (1.0, 4.0, 5.0, 0.25), (3.0, 4.5, 4.6, 0.1 / 4.5)]
+
+
+def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
+    figure = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4)))
+    ends, gap = figure.axes
+    objective, bound = line(ends, "objective of the best point"), line(ends, "proved bound")
+    for drawn, values in ((objective, [4.0, 4.0, 4.5, 4.5]), (bound, [8.0, 5.0, 4.6, 4.5009])):
+        assert drawn.get_drawstyle() == "steps-post"
+        np.testing.assert_array_equal(drawn.get_xdata(), [0.5, 1.0, 3.0, 4.0])
+        np.testing.assert_array_equal(drawn.get_ydata(), values)
+    assert [text.get_text() for text in ends.get_legend().get_texts()] == [
+        "objective of the best point", "proved bound",
+    ]  # fmt: skip
+    assert ends.get_legend().get_title().get_text() == "SVMDual(C=1) on hand-made"
+    assert gap.get_yscale() == "log"
+    np.testing.assert_allclose(gap.lines[0].get_ydata(), [1.0, 0.25, 0.1 / 4.5, 2e-4])
+    assert gap.get_title(loc="left") == "relative gap 2.0e-04 after 4 s"
+    assert [ax.get_xlabel() for ax in figure.axes] == ["seconds", "seconds"]
+    assert overlaps(figure) == []
+
+
+def test_bracket_is_shaded_between_its_ends() -> None:
+    ends = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4))).axes[0]
+    (area,) = ends.collections
+    (path,) = area.get_paths()
+    for seconds, inside, outside in ((0.7, 7.9, 8.1), (2.9, 4.9, 5.1), (3.5, 4.55, 4.4)):
+        assert path.contains_point((seconds, inside))
+        assert not path.contains_point((seconds, outside))
+
+
+def test_the_first_moments_of_a_bracket_do_not_flatten_the_rest() -> None:
+    reports = [(0.1, 4.0, 4000.0, 999.0), (0.2, 4.0, 5.0, 0.25), (1.0, 4.0, 4.5, 0.125)]
+    ends, gap = plots.bracket_figure(hand_made_bracket(reports, (10.0, 4.0, 4.1, 0.025))).axes
+    low, high = ends.get_ylim()
+    assert low < 4.0
+    assert 5.0 < high < 6.0
+    assert gap.get_ylim()[1] > 999.0
+
+
+@pytest.mark.parametrize(
+    ("reports", "end"),
+    [
+        ([], (0.5, 4.0, INF, INF)),
+        ([], (0.5, 4.0, 4.5, 0.125)),
+        ([(0.5, 4.0, 4.5, 0.125)], (0.5, 4.0, 4.5, 0.125)),
+        ([(0.5, 4.0, INF, INF)], (0.6, 4.0, INF, INF)),
+        ([(0.5, 4.0, INF, INF), (0.6, 4.0, 5.0, 0.25)], (0.8, 4.0, 4.5, 0.125)),
+        ([(0.0, 4.0, 4.0, 0.0)], (0.0, 4.0, 4.0, 0.0)),
+        ([(0.1, 0.0, 0.0, 0.0)], (0.1, 0.0, 0.0, 0.0)),
+        ([(0.1, 1e-9, 3e-9, 0.7)], (0.1, 1e-9, 1e-9, 0.0)),
+        ([(0.1, -1e9, 3e9, 4.0)], (9999.0, -1e9, -0.9e9, 0.1)),
+    ],
+)
+@pytest.mark.parametrize("maximised", [True, False])
+def test_brackets_of_any_length_and_gap(reports: object, end: object, maximised: bool) -> None:
+    if not maximised:
+        reports = [(t, -value, -bound, gap) for t, value, bound, gap in reports]
+        end = (end[0], -end[1], -end[2], end[3])
+    bracket = hand_made_bracket(reports, end, maximised)
+    figure = plots.bracket_figure(bracket)
+    assert overlaps(figure) == []
+    ends, gap = figure.axes
+    low, high = ends.get_ylim()
+    assert low < bracket.objective < high
+    assert np.isinf(bracket.bound) or low < bracket.bound < high
+    words = gap.get_title(loc="left")
+    assert words.startswith("relative gap " + {0.0: "0 ", INF: "unknown "}.get(end[3], ""))
+
+
+def test_a_closed_gap_is_on_the_axis_and_called_zero() -> None:
+    gap = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5, 0.0))).axes[1]
+    FigureCanvasAgg(gap.figure).draw()
+    lowest = gap.get_ylim()[0]
+    assert gap.lines[0].get_ydata()[-1] == lowest
+    assert gap.get_yticks()[0] == lowest
+    assert gap.get_yticklabels()[0].get_text() == "0"
+    assert gap.get_yticklabels()[-1].get_text() == "1"
+
+
+def test_several_brackets_share_one_panel_of_gaps() -> None:
+    brackets = {
+        "$first_": hand_made_bracket(CLOSING, (4.0, 4.5, 4.5, 0.0)),
+        "second": hand_made_bracket(CLOSING[:1], (9.0, 4.0, 6.0, 0.5)),
+        "third": hand_made_bracket([], (1.0, 4.0, INF, INF)),
+    }
+    figure = plots.bracket_figure(brackets)
+    (gap,) = figure.axes
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(brackets)
+    assert line(gap, "second").get_ydata().tolist() == [1.0, 0.5]
+    looks = {(line(gap, n).get_color(), line(gap, n).get_linestyle()) for n in brackets}
+    assert len(looks) == 3
+    assert gap.get_xlim()[1] >= 9.0
+    assert gap.get_ylabel() == "relative gap"
+    assert overlaps(figure) == []
+    with pytest.raises(iopt.ParameterError, match="brackets"):
+        plots.bracket_figure({})
+
+
+def test_a_bracket_of_the_package() -> None:
+    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
+    bracket = iopt.bound(problem, iopt.ConvexHullDual(mu=0.75))
+    ends, gap = bracket.plot().axes
+    assert line(ends, "objective of the best point").get_ydata()[-1] == bracket.lower
+    assert line(ends, "proved bound").get_ydata()[-1] == bracket.upper
+    assert gap.lines[0].get_ydata()[-1] == pytest.approx(bracket.relative_gap)
 
 
 # ----------------------------------------------------------------------------- decision regions

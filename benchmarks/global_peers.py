@@ -1,0 +1,329 @@
+"""Generic global solvers as peers for nonconvex box-constrained QPs: SCIP and Gurobi, and HiGHS.
+
+min F(x) = ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b,  as `BoxLineQP` says it. Each peer gets H, c, A, b
+and u as they are, one thread, its default settings and our relative gap, and answers with a bracket
+of min F: the lower bound that it claims, within its own tolerances, and F at its best point, moved
+to the nearest feasible one and evaluated by us.
+
+`python benchmarks/global_peers.py` prints what they reach on two indefinite kernels. Neither SCIP
+(`pip install pyscipopt`) nor Gurobi (`pip install gurobipy`) is needed by the package. The licence
+that comes with gurobipy ends at 200 variables where the objective is quadratic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+
+import numpy as np
+from local_solver import KERNELS, two_classes
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from indefinite_opt.structure import BoxLineQP
+
+Array = NDArray[np.float64]
+
+RELATIVE_GAP = 1e-6
+"""Gap at which a peer may stop; less means nothing, as they satisfy constraints to 1e-6."""
+
+GRACE = 1.1
+"""Multiple of the time limit after which a peer is stopped from outside."""
+
+INFINITE = 1e20
+"""What SCIP calls infinite; Gurobi's 1e100 is beyond it."""
+
+
+@dataclass(frozen=True)
+class PeerBracket:
+    """lower ≤ min F ≤ upper, as one peer sees it.
+
+    Attributes
+    ----------
+    lower : float
+        The bound that the peer claims, -inf if none. It holds within the peer's tolerances only.
+    upper : float
+        F at the peer's point after `BoxLineQP.project`, inf if it gave none.
+    seconds : float
+        Wall time from the arrays to the answer; imports are not counted.
+    note : str
+        What the numbers do not say: not installed, too large for the licence, stopped, crashed.
+    unit : float
+        `BoxLineQP.objective_unit`, the smallest size that the gap is divided by.
+    """
+
+    lower: float
+    upper: float
+    seconds: float
+    note: str = ""
+    unit: float = 1.0
+
+    @property
+    def gap(self) -> float:
+        """(upper - lower) / max(unit, |upper|); inf where an end of the bracket is missing.
+
+        Negative where the peer's tolerances let its bound cross a value that is reached.
+        """
+        if not (np.isfinite(self.lower) and np.isfinite(self.upper)):
+            return np.inf
+        return (self.upper - self.lower) / max(self.unit, abs(self.upper))
+
+
+Peer = Callable[[BoxLineQP, float], PeerBracket]
+
+
+# The program as plain arrays, and what comes back from the process that solves it
+
+
+@dataclass(frozen=True, eq=False)
+class BoxQP:
+    """min ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b; all that a peer is told."""
+
+    H: Array
+    c: Array
+    u: float
+    A: Array
+    b: Array
+    absolute_gap: float
+
+    @classmethod
+    def of(cls, structure: BoxLineQP) -> BoxQP:
+        """The arrays of a structure; with two lines no entry can exceed the weight of its class."""
+        cap = 0.5 * structure.total if structure.lines == 2 else np.inf
+        return cls(
+            H=structure.H(),
+            c=np.full(structure.n, structure.linear, dtype=float),
+            u=min(structure.upper, cap),
+            A=structure.A,
+            b=structure.b,
+            absolute_gap=RELATIVE_GAP * structure.objective_unit,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.c.size
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver says: its bound, its point, and a note."""
+
+    lower: float = -np.inf
+    x: Array | None = field(default=None, repr=False)
+    note: str = ""
+
+
+Solve = Callable[[BoxQP, float], Answer]
+
+
+def bound(claimed: float) -> float:
+    """A claimed lower bound, -inf where the solver means that it has none."""
+    return claimed if abs(claimed) < INFINITE else -np.inf
+
+
+def answer_through(pipe: Connection, module: str, solve: Solve, qp: BoxQP, limit: float) -> None:
+    """In the child: say when the solver is imported, then what it found."""
+    import_module(module)
+    pipe.send(None)
+    pipe.send(solve(qp, limit))
+
+
+def in_child(module: str, solve: Solve, qp: BoxQP, limit: float) -> tuple[Answer, float]:
+    """An answer and its seconds from a process of its own.
+
+    SCIP looks at its clock too seldom on dense programs of hundreds of variables, and a crash must
+    not end the benchmark.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(
+        target=answer_through, args=(theirs, module, solve, qp, limit), daemon=True
+    )
+    child.start()
+    theirs.close()
+    began = time.perf_counter()
+    answer = Answer(note=f"stopped from outside: no answer within {GRACE:g} of the time limit")
+    try:
+        ours.recv()
+        began = time.perf_counter()
+        if ours.poll(GRACE * limit):
+            answer = ours.recv()
+        seconds = time.perf_counter() - began
+    except EOFError:
+        seconds = time.perf_counter() - began
+        child.join()
+        answer = Answer(note=f"crashed with exit code {child.exitcode}")
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+    return answer, seconds
+
+
+def bracket(module: str, solve: Solve, structure: BoxLineQP, limit: float) -> PeerBracket:
+    """Run one solver on a structure and evaluate its point ourselves."""
+    unit = structure.objective_unit
+    if find_spec(module) is None:
+        note = f"not installed: pip install {module}"
+        return PeerBracket(-np.inf, np.inf, 0.0, note, unit)
+    answer, seconds = in_child(module, solve, BoxQP.of(structure), limit)
+    upper = np.inf
+    if answer.x is not None and np.all(np.isfinite(answer.x)):
+        upper = structure.value(structure.project(answer.x))
+    return PeerBracket(answer.lower, upper, seconds, answer.note, unit)
+
+
+# SCIP
+
+
+def solve_scip(qp: BoxQP, limit: float) -> Answer:
+    """min t  s.t.  ½xᵀHx + cᵀx ≤ t: SCIP has linear objectives only.
+
+    The time limit includes the building of the model, which takes n²/2 terms one by one.
+    """
+    from pyscipopt import Model, quicksum
+
+    began = time.perf_counter()
+    model = Model()
+    model.hideOutput()
+    x = [model.addVar(lb=0.0, ub=qp.u if np.isfinite(qp.u) else None) for _ in range(qp.n)]
+    t = model.addVar(lb=None, obj=1.0)
+    for a, b in zip(qp.A, qp.b, strict=True):
+        model.addCons(quicksum(a[i] * x[i] for i in range(qp.n)) == b)
+    weights = qp.H - 0.5 * np.diag(np.diag(qp.H))
+    square = quicksum(weights[i, j] * x[i] * x[j] for i in range(qp.n) for j in range(i, qp.n))
+    model.addCons(square + quicksum(qp.c[i] * x[i] for i in range(qp.n)) <= t)
+    model.setParam("limits/gap", RELATIVE_GAP)
+    model.setParam("limits/absgap", qp.absolute_gap)
+    model.setParam("limits/time", max(limit - (time.perf_counter() - began), 0.0))
+    model.optimize()
+    point = np.array([model.getVal(each) for each in x]) if model.getNSols() else None
+    return Answer(bound(model.getDualbound()), point)
+
+
+def scip(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+    """SCIP's spatial branch and bound, through PySCIPOpt."""
+    return bracket("pyscipopt", solve_scip, structure, time_limit)
+
+
+# Gurobi
+
+
+def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
+    """The program as it is; a licence that refuses it gives a note.
+
+    Where H is positive semidefinite within Gurobi's tolerance PSDTol this is a convex QP to it,
+    whose bound is the dual objective. The time limit includes the start of the licence.
+    """
+    import gurobipy
+
+    began = time.perf_counter()
+    settings = {
+        "OutputFlag": 0,
+        "Threads": 1,
+        "NonConvex": 2,
+        "MIPGap": RELATIVE_GAP,
+        "MIPGapAbs": qp.absolute_gap,
+    }
+    try:
+        with gurobipy.Env(params=settings) as env, gurobipy.Model(env=env) as model:
+            x = model.addMVar(qp.n, lb=0.0, ub=qp.u)
+            if qp.b.size:
+                model.addMConstr(qp.A, x, "=", qp.b)
+            model.setObjective(0.5 * (x @ qp.H @ x) + qp.c @ x)
+            model.setParam("TimeLimit", max(limit - (time.perf_counter() - began), 0.0))
+            model.optimize()
+            point = np.array(x.X) if model.SolCount else None
+            return Answer(bound(getattr(model, "ObjBound", -np.inf)), point)
+    except gurobipy.GurobiError as error:
+        return Answer(note=f"n = {qp.n}: {error}")
+
+
+def gurobi(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+    """Gurobi's spatial branch and bound, through gurobipy and whatever licence it finds."""
+    return bracket("gurobipy", solve_gurobi, structure, time_limit)
+
+
+# HiGHS
+
+
+def solve_highs(qp: BoxQP, limit: float) -> Answer:
+    """HiGHS's convex QP solver, fed a program that need not be convex; it has no bound to offer."""
+    import highspy
+
+    model = highspy.HighsModel()
+    lp, hessian = model.lp_, model.hessian_
+    lp.num_col_, lp.num_row_ = qp.n, qp.b.size
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = qp.c, np.zeros(qp.n), np.full(qp.n, qp.u)
+    lp.row_lower_ = lp.row_upper_ = qp.b
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = qp.n * np.arange(qp.b.size + 1)
+    lp.a_matrix_.index_ = np.tile(np.arange(qp.n), qp.b.size)
+    lp.a_matrix_.value_ = qp.A.ravel()
+    # Columns of the lower triangle of H are the rows of the upper one.
+    columns, rows = np.triu_indices(qp.n)
+    hessian.dim_, hessian.format_ = qp.n, highspy.HessianFormat.kTriangular
+    hessian.start_ = np.searchsorted(columns, np.arange(qp.n + 1))
+    hessian.index_, hessian.value_ = rows, qp.H[rows, columns]
+    highs = highspy.Highs()
+    for name, value in {"output_flag": False, "threads": 1, "time_limit": limit}.items():
+        highs.setOptionValue(name, value)
+    highs.passModel(model)
+    if highs.run() == highspy.HighsStatus.kError:
+        return Answer(note="refused as nonconvex")
+    status = highs.modelStatusToString(highs.getModelStatus())
+    point = np.array(highs.getSolution().col_value)
+    return Answer(note=f"says '{status}', without a bound", x=point if point.size else None)
+
+
+def highs(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+    """HiGHS, which has no nonconvex QP: here to show what it does with one.
+
+    It refuses a Hessian with a negative entry on the diagonal, and ends with an error where its
+    active-set method meets negative curvature. Where it meets none it calls a local minimum
+    'Optimal', although H is indefinite; so `lower` is -inf whatever it says.
+    """
+    return bracket("highspy", solve_highs, structure, time_limit)
+
+
+PEERS: dict[str, Peer] = {"SCIP": scip, "Gurobi": gurobi, "HiGHS": highs}
+
+
+def table(sizes: list[int], kernels: list[str], bounds: list[float], seconds: float) -> None:
+    """What each peer reaches on the SVM dual, as Markdown."""
+    print(f"\n## Global peers on SVMDual after {seconds:g} s, one thread, F minimised\n")
+    print("| n | kernel | C | peer | upper | lower | gap | s | note |\n" + "|---" * 9 + "|")
+    for n in sizes:
+        for kernel in kernels:
+            problem = iopt.KernelProblem(*two_classes(n, kernel))
+            for C in bounds:
+                structure = iopt.SVMDual(C=C).structure(problem)
+                for name, peer in PEERS.items():
+                    found = peer(structure, seconds)
+                    print(f"| {n} | {kernel} | {C:g} | {name} | {found.upper:.7g} ", end="")
+                    print(f"| {found.lower:.7g} | {found.gap:.1e} | {found.seconds:.1f} ", end="")
+                    print(f"| {found.note} |", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0, help="time limit of each call")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20, 40])
+    parser.add_argument(
+        "--kernels", nargs="+", choices=KERNELS, default=["sigmoid", "epanechnikov"]
+    )
+    parser.add_argument("--bounds", type=float, nargs="+", default=[1.0, 10.0], help="values of C")
+    options = parser.parse_args()
+    table(options.sizes, options.kernels, options.bounds, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

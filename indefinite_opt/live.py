@@ -1,0 +1,151 @@
+"""A bracket on the terminal while it closes."""
+
+from __future__ import annotations
+
+import math
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from indefinite_opt.solution import Trace
+
+__all__ = ["Watch", "share_closed"]
+
+LOWER, UPPER, OPEN = Style(color="#3A9BDC"), Style(color="#D55E00"), Style(color="bright_black")
+
+LINE_SECONDS = 5.0
+"""Between two lines where there is no terminal."""
+
+
+class Watch:
+    """The callback of `bound`, and a context in which its reports are shown.
+
+    On a terminal the two ends of the bracket stand on both sides of a bar that closes, and all of
+    it vanishes at the end. Elsewhere there is a line every few seconds.
+
+    Parameters
+    ----------
+    console : Console
+        Of the standard error stream.
+    title : str
+        What is bracketed.
+    goal : float
+        Relative gap where the search stops.
+    line_seconds : float
+        Between two lines where there is no terminal.
+    """
+
+    def __init__(
+        self, console: Console, title: str, goal: float, line_seconds: float = LINE_SECONDS
+    ) -> None:
+        self.console, self.title, self.goal = console, title, goal
+        self.line_seconds = line_seconds
+        self.trace = Trace()
+        self._began = self._told = time.perf_counter()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        self._began = self._told = time.perf_counter()
+        if self.console.is_terminal:
+            self._live = Live(
+                get_renderable=self.picture, console=self.console, transient=True,
+                refresh_per_second=8,
+            )  # fmt: skip
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def __call__(self, trace: Trace) -> None:
+        """Take note of a report."""
+        self.trace = trace
+        now = time.perf_counter()
+        if self._live is None and len(trace) and now - self._told >= self.line_seconds:
+            self._told = now
+            self.console.print(self.line(), highlight=False, markup=False, soft_wrap=True)
+
+    def line(self) -> str:
+        """The last report."""
+        low, high = self._ends()
+        return f"{low} ≤ optimal value ≤ {high}, {self._progress(self.trace.seconds[-1])}"
+
+    def picture(self) -> Group:
+        """The title, the ends with the bar between them, and numbers."""
+        seconds = time.perf_counter() - self._began
+        if not len(self.trace):
+            waiting = f"loading, local search and first bounds, {seconds:.1f} s"
+            return Group(Text(self.title, style="bold"), Text(waiting), Text(_HINT, style="dim"))
+        low, high = self._ends()
+        styles = (LOWER, UPPER) if self._maximised else (UPPER, LOWER)
+        row = Table.grid(padding=(0, 1), expand=True)
+        row.add_column(no_wrap=True, min_width=14, justify="right", style=styles[0])
+        row.add_column(ratio=1)
+        row.add_column(no_wrap=True, min_width=14, style=styles[1])
+        gaps = self.trace.residual
+        row.add_row(low, _Bar(share_closed(gaps, self.goal), *styles), high)
+        return Group(
+            Text(self.title, style="bold"), row, Text(self._progress(seconds)),
+            Text(_HINT, style="dim"),
+        )  # fmt: skip
+
+    @property
+    def _maximised(self) -> bool:
+        return self.trace.objective[-1] <= self.trace.bound[-1]
+
+    def _ends(self) -> tuple[str, str]:
+        low, high = sorted((self.trace.objective[-1], self.trace.bound[-1]))
+        return f"{low:#.10g}", f"{high:#.10g}"
+
+    def _progress(self, seconds: float) -> str:
+        count = self.trace.iterations[-1]
+        return (
+            f"relative gap {self.trace.residual[-1]:.1e} (goal {self.goal:g}), "
+            f"{count} {'box' if count == 1 else 'boxes'}, {seconds:.1f} s"
+        )
+
+
+_HINT = "Ctrl-C ends the search and keeps the bracket"
+
+
+def share_closed(gaps: list[float], goal: float) -> float:
+    """How far a gap has closed on a logarithmic scale, from 0 at the first finite one to 1."""
+    first = next((gap for gap in gaps if math.isfinite(gap)), math.inf)
+    now = gaps[-1]
+    if now <= goal:
+        return 1.0
+    if first <= now or math.isinf(first):
+        return 0.0
+    return math.log(first / now) / math.log(first / goal)
+
+
+class _Bar:
+    """Two arms that come from both sides and meet when the gap is closed."""
+
+    def __init__(self, share: float, left: Style, right: Style) -> None:
+        self.share, self.left, self.right = share, left, right
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        arm = int(self.share * width / 2.0)
+        middle = width - 2 * arm
+        # Whole arms meet, whether the width is even or odd.
+        whole = self.share >= 1.0
+        line, gap = ("=", " ") if options.ascii_only else ("━", "┈")
+        yield Segment(line * (arm + middle * whole), self.left)
+        yield Segment(gap * (middle * (not whole)), OPEN)
+        yield Segment(line * arm, self.right)

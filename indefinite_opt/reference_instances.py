@@ -1,0 +1,252 @@
+"""The instances of the reference library, each generated from a kernel, a size and a seed.
+
+References
+----------
+.. [H05] B. Haasdonk, Feature Space Interpretation of SVMs with Indefinite Kernels, IEEE
+   Transactions on Pattern Analysis and Machine Intelligence 27(4), 2005.
+.. [MS65] T. S. Motzkin and E. G. Straus, Maxima for Graphs and a New Proof of a Theorem of Turán,
+   Canadian Journal of Mathematics 17, 1965.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.synthetic import haasdonk_lemma4
+
+__all__ = ["Digest", "Instance", "instances"]
+
+Array = NDArray[np.float64]
+
+LIBRARY = 1
+"""Changes when an instance is added, removed or redefined."""
+
+FEATURES = 8
+
+KERNELS = {
+    "sigmoid": "sigmoid(a=1, r=-1)",
+    "l1-gaussian": "l1-gaussian(gamma=0.02)",
+    "epanechnikov": "epanechnikov(gamma=0.15)",
+    "simpson": "simpson(threshold=0)",
+    "polynomial": "polynomial(degree=3, gamma=0.5, r=-1)",
+    "pseudo-euclidean": "pseudo-euclidean(p=2)",
+    "chebyshev-linear": "distance(distance=chebyshev, form=linear)",
+    "chebyshev-gaussian": "distance(distance=chebyshev, form=gaussian, gamma=0.3)",
+    "cityblock-raw": "distance(distance=cityblock, form=raw)",
+    "random": "random-symmetric",
+    "gaussian": "gaussian(gamma=0.2)",
+    "linear": "linear",
+    "minus-identity": "minus-identity",
+    "lemma4": "haasdonk-lemma4",
+    "paley": "paley-graph",
+}
+"""What the table calls each family; those with a matrix of their own have no kernel function."""
+
+SIZES = (10, 20, 40, 60, 80, 100)
+GRID = tuple(KERNELS)[:10]
+"""The families that come in every size, all of them indefinite."""
+
+EXTRAS = (
+    ("sigmoid", 40, "c1-nobias", "SVMDual(C=1, bias=False)"),
+    ("sigmoid", 60, "c100", "SVMDual(C=100)"),
+    ("sigmoid", 40, "hull", "ConvexHullDual(mu=0.5)"),
+    ("simpson", 60, "hull", "ConvexHullDual(mu=0.5)"),
+    ("chebyshev-linear", 80, "hull", "ConvexHullDual(mu=0.2)"),
+    ("l1-gaussian", 40, "guo", "GuoSchuurmansQP(beta=0.1)"),
+    ("epanechnikov", 60, "guo", "GuoSchuurmansQP(beta=0.1)"),
+    ("polynomial", 80, "guo", "GuoSchuurmansQP(beta=0.05)"),
+    ("gaussian", 40, "c10", "SVMDual(C=10)"),
+    ("gaussian", 100, "c1", "SVMDual(C=1)"),
+    ("linear", 20, "c1", "SVMDual(C=1)"),
+    ("linear", 60, "c10", "SVMDual(C=10)"),
+    ("minus-identity", 20, "c1", "SVMDual(C=1)"),
+    ("lemma4", 17, "c1", "SVMDual(C=1)"),
+    ("lemma4", 33, "c1", "SVMDual(C=1)"),
+    ("lemma4", 65, "c10", "SVMDual(C=10)"),
+    ("paley", 14, "guo", "GuoSchuurmansQP(beta=0.5)"),
+    ("paley", 38, "guo", "GuoSchuurmansQP(beta=0.5)"),
+    ("paley", 62, "guo", "GuoSchuurmansQP(beta=0.5)"),
+)
+"""Family, n, end of the name, formulation; the families after the grid are convex controls and
+instances built to have a known optimum."""
+
+CLIQUES = {14: 3, 38: 4, 62: 5}
+"""n: clique number of the Paley graph on n - 1 vertices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """What defines an instance; everything else about it is computed.
+
+    Attributes
+    ----------
+    name : str
+        Family, n and formulation: `sigmoid-040-c10`.
+    kernel : str
+        A kernel with its parameters, or the name of a matrix that is built directly.
+    n : int
+        Number of points.
+    seed : int
+        Of the 32-bit Mersenne twister that draws points and labels; 0 where nothing is drawn.
+    title : str
+        The formulation with its parameters.
+    """
+
+    name: str
+    kernel: str
+    n: int
+    seed: int
+    title: str
+
+    @property
+    def formulation(self) -> Formulation:
+        """The formulation that the title names."""
+        return as_formulation(self.title)
+
+    def problem(self) -> KernelProblem:
+        """Kernel matrix and labels, generated from kernel, n and seed.
+
+        Examples
+        --------
+        >>> instances()[0].problem()
+        KernelProblem('sigmoid-010-c1', n=10, classes=[-1, 1])
+        """
+        if self.kernel == "haasdonk-lemma4":
+            data = haasdonk_lemma4(q=(self.n - 1).bit_length() - 1)
+            return KernelProblem.from_data(
+                cast("Array", data.X), data.y, cast("Any", data.kernel), name=self.name
+            )
+        if self.kernel == "paley-graph":
+            return KernelProblem(*_paley(self.n), name=self.name)
+        # The stream of RandomState is frozen for ever, that of default_rng is not.
+        random = np.random.RandomState(self.seed)
+        X = random.uniform(-1.0, 1.0, (self.n, FEATURES))
+        y = np.where(X[:, 0] + random.uniform(-1.0, 1.0, self.n) > 0.0, 1, -1)
+        if self.kernel == "minus-identity":
+            return KernelProblem(-np.eye(self.n), y, name=self.name)
+        if self.kernel == "random-symmetric":
+            A = random.uniform(-1.0, 1.0, (self.n, self.n))
+            return KernelProblem(0.5 * (A + A.T), y, name=self.name)
+        return KernelProblem.from_data(X, y, self.kernel, name=self.name)
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP:
+        """The quadratic program for direct solvers."""
+        return cast("BoxLineQP", self.formulation.structure(problem))
+
+    def closed_form(self, problem: KernelProblem) -> float | None:
+        """The optimal value, for the instances built to have a known one."""
+        if self.kernel == "haasdonk-lemma4":
+            # Lemma 4 of [H05]_: the vertex of least <v, v> = 4 with the origin; any C above 1/2
+            # leaves it so.
+            return 0.5
+        if self.kernel == "paley-graph":
+            # The lone point of its class has weight 1/2, the others u/2 with u in the simplex,
+            # so that the objective is -uᵀAu/4, and max uᵀAu = 1 - 1/ω for a graph A ([MS65]_).
+            return -0.25 * (1.0 - 1.0 / CLIQUES[self.n])
+        if self.kernel == "minus-identity":
+            # eᵀα + ½αᵀα is convex: it is greatest at a vertex, where as many weights as the
+            # smaller class has are at C in either class.
+            C = self.structure(problem).upper
+            return problem.smaller_class * (2.0 * C + C * C)
+        return None
+
+
+def _paley(n: int) -> tuple[Array, NDArray[np.int64]]:
+    """Minus the adjacency matrix of the Paley graph on n - 1 vertices, and one isolated point."""
+    p = n - 1
+    squares = {i * i % p for i in range(1, p)}
+    K = np.zeros((n, n))
+    for i in range(p):
+        for j in range(p):
+            K[i, j] = -1.0 if (i - j) % p in squares else 0.0
+    return K, np.append(np.ones(p, dtype=np.int64), -1)
+
+
+def instances() -> list[Instance]:
+    """Every instance of the library, in the order of the table.
+
+    Examples
+    --------
+    >>> first = instances()[0]
+    >>> first.name, first.kernel, first.n, first.seed, first.title
+    ('sigmoid-010-c1', 'sigmoid(a=1, r=-1)', 10, 1010, 'SVMDual(C=1)')
+    """
+    # C changes along rows and columns of the grid: it does not go with n or with a kernel.
+    grid = [
+        (family, n, f"c{C}", f"SVMDual(C={C})")
+        for row, family in enumerate(GRID)
+        for column, n in enumerate(SIZES)
+        for C in [(1, 10)[(row + column) % 2]]
+    ]
+    return [
+        Instance(f"{family}-{n:03d}-{end}", KERNELS[family], n, _seed(family, n), title)
+        for family, n, end, title in (*grid, *EXTRAS)
+    ]
+
+
+def _seed(family: str, n: int) -> int:
+    """Different for every family and size; 0 for the graphs and cubes, which draw nothing."""
+    drawn = family not in ("lemma4", "paley")
+    return 1000 * (1 + list(KERNELS).index(family)) + n if drawn else 0
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Numbers that tell whether somebody built the same matrix and labels, up to rounding.
+
+    No hash: libraries of mathematical functions differ in the last place.
+
+    Attributes
+    ----------
+    plus : int
+        Number of labels +1.
+    trace, frobenius : float
+        Σ K_ii and (Σ K_ij²)^½.
+    checksum : float
+        wᵀKw with w_i = y_i i/n, i = 1..n, which sees the order of the points and the labels.
+    lambda_min, lambda_max : float
+        Extreme eigenvalues of K.
+    """
+
+    plus: int
+    trace: float
+    frobenius: float
+    checksum: float
+    lambda_min: float
+    lambda_max: float
+
+    @classmethod
+    def of(cls, K: ArrayLike, y: ArrayLike) -> Digest:
+        """The digest of a kernel matrix and labels -1, +1.
+
+        Examples
+        --------
+        >>> Digest.of([[1.0, 2.0], [2.0, 1.0]], [1, -1]).checksum
+        -0.75
+        """
+        matrix, labels = np.asarray(K, dtype=float), np.asarray(y, dtype=float)
+        w = labels * np.arange(1, labels.size + 1) / labels.size
+        eigenvalues = np.linalg.eigvalsh(matrix)
+        return cls(
+            plus=int(np.sum(labels > 0)),
+            trace=float(np.trace(matrix)),
+            frobenius=float(np.linalg.norm(matrix)),
+            checksum=float(w @ matrix @ w),
+            lambda_min=float(eigenvalues[0]),
+            lambda_max=float(eigenvalues[-1]),
+        )
+
+    def difference(self, other: Digest) -> float:
+        """Largest difference of two entries, relative to the norm of K."""
+        mine, others = (np.array(dataclasses.astuple(digest)) for digest in (self, other))
+        size = max(self.frobenius, other.frobenius, 1.0)
+        return float(np.max(np.abs(mine - others))) / size

@@ -1,0 +1,504 @@
+"""The reference library: small quadratic programs with best-known objectives and brackets.
+
+Every instance is generated from its kernel, its number of points and a seed; the folder
+`reference` beside this file says how in a few lines of plain numpy, and holds a table and the
+best-known points for readers who do not use this package.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import datetime
+import enum
+import importlib.metadata
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.bounds import bound
+from indefinite_opt.certificate import Certificate, verify
+from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
+from indefinite_opt.export import export as write_model
+from indefinite_opt.formulation import check_tolerance
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
+from indefinite_opt.solve import solve
+from indefinite_opt.structure import BoxLineQP
+
+__all__ = [
+    "Check",
+    "Digest",
+    "FalseCertificate",
+    "Instance",
+    "Reference",
+    "Standing",
+    "cells",
+    "check",
+    "export",
+    "instances",
+    "load",
+    "references",
+    "regenerate",
+    "write",
+]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+FORMAT = 1
+"""Of the table: changes when its columns do."""
+
+FOLDER = Path(__file__).parent / "reference"
+TABLE, POINTS = "references.csv", "points.json"
+
+SEARCH = "multistart(starts=50, budget=1000)"
+"""The search for better points: 25 times the work of the default."""
+
+ROUNDING = 1e-9
+"""Relative size below which two objectives, computed on two machines, are the same: their kernels
+differ by some units in the last place, and the sums over 100² entries by some hundred."""
+
+CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
+"""What stands in the table in place of the method of a bound."""
+
+
+class FalseCertificate(IndefiniteOptError):
+    """A feasible point outside a certified bracket: one of the two is a lie."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference(Instance):
+    """An instance with what is known about its optimal value.
+
+    Attributes
+    ----------
+    sense : str
+        "max" or "min", as the formulation is declared.
+    convex : bool
+        Whether the program is convex, decided by eigenvalues.
+    best : float
+        Best-known objective: that of the point `values`.
+    lower, upper : float
+        lower ≤ optimal value ≤ upper, both proved; one of them is the best-known objective itself,
+        the other is infinite where nothing is proved.
+    method : str
+        What proved the bracket: that of `bound`, or "closed form", or "nothing proved".
+    date, version : str
+        Day of the computation, and version of this package.
+    digest : Digest
+        Of the kernel matrix and the labels.
+    values : dict of str to array
+        The best-known point.
+    """
+
+    sense: str
+    convex: bool
+    best: float
+    lower: float
+    upper: float
+    method: str
+    date: str
+    version: str
+    digest: Digest
+    values: Values = field(repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        """(upper - lower) / |best|; 0 for a closed form."""
+        return (self.upper - self.lower) / abs(self.best)
+
+
+class Standing(enum.Enum):
+    """Where a point stands beside the best-known one; the value is a sentence."""
+
+    INFEASIBLE = "the point is infeasible"
+    WORSE = "feasible, and worse than the best-known objective"
+    EQUAL = "feasible, and as good as the best-known objective"
+    BETTER = "feasible, and BETTER than the best-known objective, inside the bracket"
+    IMPOSSIBLE = (
+        "FALSE CERTIFICATE: feasible, and better than the certified bracket allows. The bracket is "
+        "wrong, or the matrix is not the one it was computed for. Please report this"
+    )
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the point is at least as good as the best known, and no contradiction."""
+        return self in (Standing.EQUAL, Standing.BETTER)
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What `check` found; `print` it.
+
+    Attributes
+    ----------
+    reference : Reference
+    standing : Standing
+    objective : float
+        At the nearest point that is feasible to rounding, in the declared sense: what an
+        infeasible point gains within the tolerance does not count.
+    shortfall : float
+        How much worse that is than the best-known objective, relative to it; negative if better.
+    excess : float
+        How far it lies outside the bracket on the better side, relative likewise; 0 inside.
+    certificate : Certificate
+        What the point itself proves.
+    """
+
+    reference: Reference
+    standing: Standing
+    objective: float
+    shortfall: float
+    excess: float
+    certificate: Certificate
+
+    def __str__(self) -> str:
+        known = self.reference
+        than = "worse" if self.shortfall >= 0.0 else "better"
+        lines = [
+            f"{known.name}: {self.standing.value}.",
+            f"  objective   {self.objective!r}  (nearest point that is feasible to rounding)",
+            f"  best known  {known.best!r}  ({than} by {abs(self.shortfall):.2e}, relative)",
+            f"  bracket     [{known.lower!r}, {known.upper!r}]  ({known.sense}, gap "
+            f"{known.relative_gap:.2e}, {known.method})",
+        ]
+        if self.excess > 0.0:
+            lines.append(f"  outside by  {self.excess:.2e}, relative")
+        return "\n".join([*lines, "The point by itself:", str(self.certificate)])
+
+
+def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: float = 1e-6) -> Check:
+    """Compare somebody's point with the best-known one and with the bracket.
+
+    Parameters
+    ----------
+    reference : Reference or str
+    values : mapping of str to array_like
+        One entry a declared variable: `alpha`, or `alphabar` for the hulls.
+    tol : float
+        Relative tolerance of feasibility and of "as good as". A point outside the bracket is
+        called out beyond rounding already.
+
+    Raises
+    ------
+    UnknownName
+        For a name that the library does not have.
+    ProblemError
+        For values of the wrong names or shapes.
+    DataError
+        If the row belongs to another matrix than the one its seed makes here.
+
+    Examples
+    --------
+    >>> known = load("lemma4-017-c1")
+    >>> check(known, known.values).standing.name
+    'EQUAL'
+    """
+    check_tolerance(tol)
+    known = load(reference) if isinstance(reference, str) else reference
+    problem = _rebuilt(known)
+    certificate = verify(problem, known.formulation, values, tol=tol)
+    qp = known.structure(problem)
+    objective = qp.declared(qp.value(_feasible(qp, values))) + 0.0  # no -0.0
+    unit = abs(known.best)
+    shortfall = _better(known.sense, known.best, objective) / unit
+    limit = known.upper if known.sense == "max" else known.lower
+    excess = max(0.0, _better(known.sense, objective, limit) / unit)
+    if certificate.primal_residual > tol:
+        standing = Standing.INFEASIBLE
+    elif excess > ROUNDING:
+        standing = Standing.IMPOSSIBLE
+    elif shortfall > tol:
+        standing = Standing.WORSE
+    else:
+        standing = Standing.EQUAL if shortfall >= -tol else Standing.BETTER
+    return Check(known, standing, objective, shortfall, excess, certificate)
+
+
+def export(reference: Reference | str, path: str | Path) -> Path:
+    """Write the quadratic program of an instance to a .lp, .mps or .npz file; see `export.export`.
+
+    Raises
+    ------
+    UnknownName
+        For a name that the library does not have.
+    DataError
+        For another suffix, a file that cannot be written, or a row that belongs to another matrix.
+    """
+    known = load(reference) if isinstance(reference, str) else reference
+    return write_model(known.structure(_rebuilt(known)), Path(path))
+
+
+def _rebuilt(known: Reference) -> KernelProblem:
+    """The problem, if it is the one that the row was computed for."""
+    problem = known.problem()
+    difference = known.digest.difference(Digest.of(problem.K, problem.y))
+    if difference > ROUNDING:
+        raise DataError(
+            "reference", f"the matrix of {known.name} to be the one of the table",
+            f"another: their digests differ by {difference:.2e}",
+        )  # fmt: skip
+    return problem
+
+
+def references(folder: str | Path | None = None) -> list[Reference]:
+    """The rows of the table, in its order.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Holds the two files that `write` makes; those of the package if not given.
+
+    Raises
+    ------
+    DataError
+        If the files are missing, damaged, or of another format.
+
+    Examples
+    --------
+    >>> sum(not reference.convex for reference in references()) >= 60
+    True
+    """
+    home = FOLDER if folder is None else Path(folder)
+    table = home / TABLE
+    try:
+        lines = table.read_text(encoding="utf-8").splitlines()
+        points = json.loads((home / POINTS).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError("folder", f"{TABLE} and {POINTS}", f"{home}: {error}") from None
+    if f"# format {FORMAT}" not in lines:
+        raise DataError("folder", f"a table with a line '# format {FORMAT}'", f"{table}")
+    rows = csv.DictReader(
+        (line for line in lines if not line.startswith("#")), skipinitialspace=True
+    )
+    try:
+        return [_read_row(row, points[row["name"]]) for row in rows]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = f"{table}: {type(error).__name__} {error}"
+        raise DataError("folder", f"every column of format {FORMAT}", reason) from None
+
+
+def load(name: str, folder: str | Path | None = None) -> Reference:
+    """One row of the table by its name.
+
+    Raises
+    ------
+    UnknownName
+        For a name that the table does not have.
+    DataError
+        As `references`.
+    """
+    found = {reference.name: reference for reference in references(folder)}
+    if name not in found:
+        raise UnknownName("reference", name, found)
+    return found[name]
+
+
+def write(entries: Iterable[Reference], folder: str | Path) -> Path:
+    """Write table and points into a folder; the path of the table.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written.
+    """
+    entries = list(entries)
+    rows = [{key: _written(key, cell) for key, cell in cells(entry).items()} for entry in entries]
+    lines = [[*rows[0]], *([*row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    header = [
+        "# Reference library of indefinite_opt: quadratic programs with certified brackets.",
+        f"# format {FORMAT}",
+        f"# library {LIBRARY}",
+        f'# pandas.read_csv("{TABLE}", comment="#", skipinitialspace=True)',
+        "# The meaning of the columns, and how to build each matrix, are in README.md.",
+    ]
+    table = [
+        ", ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in lines
+    ]
+    points = [
+        f"{json.dumps(entry.name)}: {json.dumps({k: v.tolist() for k, v in entry.values.items()})}"
+        for entry in entries
+    ]
+    home = Path(folder)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        (home / POINTS).write_text("{\n" + ",\n".join(points) + "\n}\n", encoding="utf-8")
+        (home / TABLE).write_text("\n".join([*header, *table, ""]), encoding="utf-8")
+    except OSError as error:
+        raise DataError("folder", "a folder that can be written", f"{home}: {error}") from None
+    return home / TABLE
+
+
+def regenerate(
+    folder: str | Path,
+    names: Iterable[str] | None = None,
+    time_limit: float = 60.0,
+    gap: float = 1e-6,
+    progress: Callable[[Reference], Any] | None = None,
+) -> list[Reference]:
+    """Compute rows anew and write the table after each, so that nothing finished is lost.
+
+    A best-known point that the folder has already is kept unless a better one is found. A bracket
+    is not: every row is the word of one version of this package.
+
+    Parameters
+    ----------
+    folder : path
+        Where the table is, or is to be.
+    names : iterable of str, optional
+        Instances to compute; all if not given. The others stay as they are in the folder, and are
+        left out if they are not there.
+    time_limit : float
+        Seconds for the bracket of each instance; the search for points comes before.
+    gap : float
+        Relative gap at which a bracket is narrow enough.
+    progress : callable, optional
+        Called with each new row.
+
+    Raises
+    ------
+    UnknownName
+        For a name that the library does not have.
+    FalseCertificate
+        If a point is found outside a bracket, or a bracket misses a closed form.
+    """
+    known = {instance.name: instance for instance in instances()}
+    wanted = list(known) if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise UnknownName("reference", name, known)
+    there = (Path(folder) / TABLE).exists()
+    rows = {entry.name: entry for entry in (references(folder) if there else [])}
+    for name in wanted:
+        rows[name] = _computed(known[name], rows.get(name), time_limit, gap)
+        write([rows[each] for each in known if each in rows], folder)
+        if progress is not None:
+            progress(rows[name])
+    return [rows[name] for name in wanted]
+
+
+def _computed(
+    instance: Instance, before: Reference | None, time_limit: float, gap: float
+) -> Reference:
+    problem = instance.problem()
+    formulation, qp = instance.formulation, instance.structure(problem)
+    sense = "max" if qp.sense < 0 else "min"
+    searched = solve(problem, formulation, solver=SEARCH, seed=instance.seed)
+    # The gap of `bound` is relative to 1 where the objective is less, that of the table is not.
+    narrow = gap * min(1.0, abs(searched.objective))
+    bracket = bound(problem, formulation, time_limit=time_limit, gap=narrow)
+    candidates = [searched.values, bracket.values]
+    if before is not None and [*before.values] == [qp.variable] and before.n == qp.n:
+        candidates.append(before.values)
+    x = min((_feasible(qp, values) for values in candidates), key=qp.value)
+    best = qp.declared(qp.value(x))
+
+    proofs = []
+    exact = instance.closed_form(problem)
+    if exact is not None:
+        proofs.append((exact, CLOSED_FORM))
+        if abs(best - exact) <= ROUNDING * abs(exact):
+            best = exact
+    if bracket.rigorous:
+        proofs.append((float(bracket.upper if sense == "max" else bracket.lower), bracket.method))
+    for attained in (best, best if exact is None else exact):
+        _refuse_contradiction(instance.name, sense, attained, proofs)
+    limit, method = proofs[0] if proofs else (np.inf if sense == "max" else -np.inf, UNPROVED)
+    # Rounding may have carried the point past the limit, by no more than was allowed above.
+    limit = max(limit, best) if sense == "max" else min(limit, best)
+    return Reference(
+        **dataclasses.asdict(instance),
+        sense=sense,
+        convex=qp.is_convex,
+        best=best,
+        lower=best if sense == "max" else limit,
+        upper=limit if sense == "max" else best,
+        method=method,
+        date=datetime.date.today().isoformat(),
+        version=importlib.metadata.version("indefinite_opt"),
+        digest=Digest.of(problem.K, problem.y),
+        values=qp.values(x),
+    )
+
+
+def _refuse_contradiction(
+    name: str, sense: str, attained: float, proofs: list[tuple[float, str]]
+) -> None:
+    """Raise `FalseCertificate` if an objective that is attained lies beyond a proved limit."""
+    for limit, method in proofs:
+        if _better(sense, attained, limit) > ROUNDING * abs(attained):
+            raise FalseCertificate(
+                f"{name}: the objective {attained!r} ({sense}) is attained, and lies beyond the "
+                f"limit {limit!r} of {method}."
+            )
+
+
+def _better(sense: str, one: float, other: float) -> float:
+    """By how much the first objective is better than the second."""
+    return one - other if sense == "max" else other - one
+
+
+def _feasible(qp: BoxLineQP, values: Mapping[str, ArrayLike]) -> Array:
+    return qp.project(np.asarray(values[qp.variable], dtype=float))
+
+
+def cells(entry: Reference) -> dict[str, str | int | float]:
+    """A row of the table under the names of its columns."""
+    return {
+        "name": entry.name,
+        "kernel": entry.kernel,
+        "n": entry.n,
+        "seed": entry.seed,
+        "formulation": entry.title,
+        "sense": entry.sense,
+        "convex": "yes" if entry.convex else "no",
+        "best": entry.best,
+        "lower": entry.lower,
+        "upper": entry.upper,
+        "gap": entry.relative_gap,
+        "method": entry.method,
+        "date": entry.date,
+        "version": entry.version,
+        **dataclasses.asdict(entry.digest),
+    }
+
+
+def _written(column: str, value: str | int | float) -> str:
+    if isinstance(value, float):
+        return f"{value:.1e}" if column == "gap" else repr(value)
+    return f'"{value}"' if "," in str(value) else str(value)
+
+
+def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Reference:
+    return Reference(
+        name=row["name"],
+        kernel=row["kernel"],
+        n=int(row["n"]),
+        seed=int(row["seed"]),
+        title=row["formulation"],
+        sense=row["sense"],
+        convex={"yes": True, "no": False}[row["convex"]],
+        best=float(row["best"]),
+        lower=float(row["lower"]),
+        upper=float(row["upper"]),
+        method=row["method"],
+        date=row["date"],
+        version=row["version"],
+        digest=Digest(
+            plus=int(row["plus"]),
+            trace=float(row["trace"]),
+            frobenius=float(row["frobenius"]),
+            checksum=float(row["checksum"]),
+            lambda_min=float(row["lambda_min"]),
+            lambda_max=float(row["lambda_max"]),
+        ),
+        values={name: np.array(numbers, dtype=float) for name, numbers in point.items()},
+    )

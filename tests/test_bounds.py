@@ -1,0 +1,409 @@
+"""Brackets hold the optimum of a closed form or of a brute force, at whatever moment they end."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import indefinite_opt as iopt
+from bruteforce import global_minimum
+from cases import CASES, LIN_LIN
+from indefinite_opt.bounds import METHODS
+from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.synthetic import haasdonk_lemma4
+
+INF = float("inf")
+
+ROUNDING = 1e-12
+"""Of the expected values, whose closed forms and linear systems are computed in doubles."""
+
+CHEAP = {"spectral", "box-diagonal", "separable"}
+
+
+def symmetric(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A symmetric Gaussian matrix, about half of its eigenvalues negative, and labels in turn."""
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return 0.5 * (A + A.T), np.where(np.arange(n) % 2, 1, -1)
+
+
+def problem_of(n: int, seed: int, scale: float = 1.0) -> iopt.KernelProblem:
+    K, y = symmetric(n, seed)
+    return iopt.KernelProblem(scale * K, y, name="gaussian-matrix")
+
+
+def assert_holds(bracket: iopt.Bracket, optimum: float, scale: float = 1.0) -> None:
+    """The contract of a `Bracket` with a known optimum."""
+    slack = ROUNDING * max(scale, abs(optimum))
+    assert bracket.lower <= optimum + slack
+    assert bracket.upper >= optimum - slack
+    assert_consistent(bracket)
+
+
+def assert_consistent(bracket: iopt.Bracket) -> None:
+    """What holds of every bracket, the optimum known or not."""
+    assert bracket.rigorous
+    assert bracket.lower <= bracket.upper
+    ends = (bracket.lower, bracket.upper)
+    attained, proved = ends if bracket.maximised else ends[::-1]
+    assert (bracket.objective, bracket.bound) == (attained, proved)
+    best = min if bracket.maximised else max
+    assert bracket.bounds[bracket.method] == best(bracket.bounds.values())
+    trace = bracket.trace
+    assert len(trace) >= 1
+    assert trace.seconds == sorted(trace.seconds)
+    assert trace.iterations == sorted(trace.iterations)
+    sign = 1.0 if bracket.maximised else -1.0
+    assert np.all(np.diff(sign * np.array(trace.objective)) >= 0.0)
+    bounds = sign * np.array(trace.bound)
+    # Infinite ones first, of which no difference can be made.
+    assert np.all(bounds[1:] <= bounds[:-1])
+    assert sign * bracket.objective >= sign * trace.objective[-1]
+    assert sign * bracket.bound <= bounds[-1]
+    assert bracket.nodes >= trace.iterations[-1]
+    assert bracket.seconds >= trace.seconds[-1]
+
+
+# --------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_points(method: str) -> None:
+    """α = (a, a): eᵀα - ½αᵀQα = 2a + 2a², 4 at a = C = 1."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0), method=method)
+    assert_holds(bracket, 4.0)
+    assert bracket.relative_gap <= 1e-9
+    np.testing.assert_allclose(bracket.values["alpha"], [1.0, 1.0])
+    assert set(bracket.bounds) == CHEAP | {method} - {"cheap"}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c for c in CASES if isinstance(c.formulation.structure(c.problem()), BoxLineQP)],
+    ids=lambda case: case.name,
+)
+def test_cases(case: Any) -> None:
+    bracket = iopt.bound(case.problem(), case.formulation, gap=1e-8)
+    assert_holds(bracket, case.objectives[0])
+    assert bracket.relative_gap <= 1e-8
+    assert bracket.status is iopt.Status.SOLVED
+
+
+@pytest.mark.parametrize(
+    ("formulation", "optimum"),
+    [
+        # -I over two simplices: Σᾱ² is largest where weights are 0 or at their bound.
+        (iopt.ConvexHullDual(mu=1.0), 2.0),
+        (iopt.ConvexHullDual(mu=0.75), 2.0 * (0.75**2 + 0.25**2)),
+        (iopt.ConvexHullDual(mu=0.5), 1.0),
+        (iopt.GuoSchuurmansQP(beta=0.5), -0.5),
+        (iopt.GuoSchuurmansQP(beta=0.375), -2.0 * (0.375**2 + 0.125**2)),
+        # 2 Σ C + ½ C² · 4 with all at C.
+        (iopt.SVMDual(C=3.0), 12.0 + 18.0),
+        (iopt.SVMDual(C=3.0, bias=False), 12.0 + 18.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["branch-and-bound", "relaxation"])
+def test_minus_identity(formulation: iopt.Formulation, optimum: float, method: str) -> None:
+    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
+    bracket = iopt.bound(problem, formulation, gap=1e-8, method=method)
+    assert_holds(bracket, optimum)
+    assert bracket.relative_gap <= 1e-8
+    assert bracket.maximised is (not isinstance(formulation, iopt.GuoSchuurmansQP))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("formulation", "optimum"),
+    [
+        # The lemma's first vertex v has ⟨v, v⟩ = 4: 2/⟨v, v⟩, -⟨v, v⟩, and ¼⟨v, v⟩.
+        (iopt.SVMDual(C=1.0), 0.5),
+        (iopt.SVMDual(C=INF), 0.5),
+        (iopt.ConvexHullDual(mu=1.0), -4.0),
+        (iopt.GuoSchuurmansQP(beta=0.5), 1.0),
+    ],
+    ids=str,
+)
+def test_eight_local_optima(formulation: iopt.Formulation, optimum: float, method: str) -> None:
+    data = haasdonk_lemma4(q=3)
+    assert data.optima is not None
+    assert data.optima["objective"].max() == 0.5
+    problem = iopt.KernelProblem.from_dataset(data)
+    bracket = iopt.bound(problem, formulation, method=method)
+    assert_holds(bracket, optimum)
+    if method == "cheap":
+        # One eigendecomposition cannot tell the vertices from what lies between them.
+        assert bracket.relative_gap > 1.0
+        return
+    assert bracket.relative_gap <= 1e-4
+    (weights,) = bracket.values.values()
+    assert np.flatnonzero(weights > 1e-6).tolist() == [0, 8]
+
+
+def test_zero_kernel() -> None:
+    """As many whole pairs as there are, 2C each; separations of squared length 0."""
+    problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
+    assert_holds(iopt.bound(problem, iopt.SVMDual(C=2.0)), 8.0)
+    for formulation in (iopt.ConvexHullDual(), iopt.GuoSchuurmansQP()):
+        bracket = iopt.bound(problem, formulation)
+        assert (bracket.lower, bracket.upper, bracket.relative_gap) == (0.0, 0.0, 0.0)
+
+
+def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
+    """αᵀΔα at the only feasible point (½, ½): ¼ (0 + 1 + 3 + 0)."""
+    problem = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
+    Delta = np.array([[0.0, 1.0], [3.0, 0.0]])
+    assert_holds(iopt.bound(problem, iopt.GuoSchuurmansQP(beta=0.5, sensitivity=Delta)), 1.0)
+
+
+# ---------------------------------------------------------------------------------- brute force
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_brute_force(seed: int) -> None:
+    """All 3ⁿ active sets; the homogeneous problems at three scales of the kernel, too."""
+    n = 5 + seed % 2
+    K, y = symmetric(n, seed)
+    Q, y = K * np.outer(y, y), y.astype(float)
+    both, zeros, none = np.array([y, np.ones(n)]), np.zeros(n), np.zeros((0, n))
+    svm = -global_minimum(Q, -np.ones(n), 2.0, y[None], np.zeros(1))
+    unbiased = -global_minimum(Q, -np.ones(n), 2.0, none, np.zeros(0))
+    hulls = -global_minimum(2.0 * Q, zeros, 0.6, both, np.array([0.0, 2.0]))
+    game = global_minimum(2.0 * Q, zeros, 0.3, both, np.array([0.0, 1.0]))
+    trials: list[tuple[iopt.Formulation, float, float]] = [
+        (iopt.SVMDual(C=2.0), svm, 1.0),
+        (iopt.SVMDual(C=2.0, bias=False), unbiased, 1.0),
+    ]
+    for scale in (1.0, 1e7, 1e-7):
+        trials.append((iopt.ConvexHullDual(mu=0.6), scale * hulls, scale))
+        trials.append((iopt.GuoSchuurmansQP(beta=0.3), scale * game, scale))
+    for formulation, optimum, scale in trials:
+        problem = iopt.KernelProblem(scale * K, y)
+        bracket = iopt.bound(problem, formulation, gap=1e-8)
+        assert_holds(bracket, optimum, scale)
+        assert bracket.relative_gap <= 1e-8
+        certificate = iopt.verify(problem, formulation, bracket.values)
+        assert certificate.primal_residual <= 1e-9
+        assert certificate.objective == pytest.approx(bracket.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_method_holds_the_optimum(method: str, seed: int) -> None:
+    K, y = symmetric(6, 100 + seed)
+    Q = K * np.outer(y, y)
+    optimum = -global_minimum(Q, -np.ones(6), 1.5, y[None].astype(float), np.zeros(1))
+    bracket = iopt.bound(iopt.KernelProblem(K, y), iopt.SVMDual(C=1.5), method=method)
+    assert_holds(bracket, optimum)
+    assert bracket.objective == pytest.approx(optimum, rel=1e-9)
+
+
+# ----------------------------------------------------------------------------------- hard margin
+
+
+def test_hard_margin_of_lin_and_lin() -> None:
+    """α = (s, 0, s) or (0, s, s): 2s - 3s²/2, s = 2/3."""
+    problem = iopt.KernelProblem(LIN_LIN, [1, 1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=INF), gap=1e-8)
+    assert_holds(bracket, 2.0 / 3.0)
+    assert bracket.relative_gap <= 1e-8
+    assert np.sort(bracket.values["alpha"]) == pytest.approx([0.0, 2.0 / 3.0, 2.0 / 3.0])
+
+
+def test_a_large_bound_is_no_bound() -> None:
+    """Every weight of the hard margin is at most 2/4 here, so that C = 1 and C = inf agree."""
+    problem = iopt.KernelProblem.from_dataset(haasdonk_lemma4(q=2, shift=1.0))
+    hard, soft = (iopt.bound(problem, iopt.SVMDual(C=C), gap=1e-8) for C in (INF, 1.0))
+    for bracket in (hard, soft):
+        assert_holds(bracket, 0.5)
+        assert bracket.relative_gap <= 1e-8
+    assert hard.objective == pytest.approx(soft.objective, rel=1e-9)
+    np.testing.assert_allclose(hard.values["alpha"], soft.values["alpha"], atol=1e-7)
+
+
+def test_a_hard_margin_that_no_pair_refuses() -> None:
+    """d²(+, each -) = 1, but the middle of the two - is at squared distance -1: unbounded."""
+    # K₀₀ = 1 and K₀ⱼ = 0; d²₀ⱼ = 1 + K_jj = 1; at the middle 1 + ¼ · 2 K₁₂ = 1 + ½ (-4) = -1.
+    problem = iopt.KernelProblem([[1.0, 0, 0], [0, 0.0, -4.0], [0, -4.0, 0.0]], [1, -1, -1])
+    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+        iopt.bound(problem, iopt.SVMDual(C=INF))
+    assert iopt.bound(problem, iopt.SVMDual(C=1.0)).relative_gap <= 1e-4
+
+
+def test_a_hard_margin_that_a_pair_refuses() -> None:
+    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+        iopt.bound(problem_of(6, 0), iopt.SVMDual(C=INF))
+
+
+def test_no_bias_needs_a_finite_bound() -> None:
+    problem = iopt.KernelProblem([[1.0, 3.0], [3.0, 1.0]], [1, -1])
+    with pytest.raises(iopt.IncompatibleSolver, match="without a bias the weights need a finite"):
+        iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
+
+
+# ----------------------------------------------------------------------------------------- limits
+
+
+def test_every_box_that_is_left_counts() -> None:
+    """A search that divides, stopped early: wider than the whole one, and both hold the point."""
+    problem, formulation = problem_of(50, 3), iopt.ConvexHullDual()
+    whole = iopt.bound(problem, formulation, gap=1e-6)
+    assert_consistent(whole)
+    assert whole.nodes > 1
+    assert whole.status is iopt.Status.SOLVED
+    assert whole.relative_gap <= 1e-6
+    part = iopt.bound(problem, formulation, gap=1e-6, max_nodes=2)
+    assert_consistent(part)
+    assert part.status is iopt.Status.MAX_ITER
+    assert part.nodes == 2
+    assert part.relative_gap > 1e-6
+    assert part.lower <= whole.upper
+    assert part.upper >= whole.lower
+
+
+def test_time_limit() -> None:
+    bracket = iopt.bound(problem_of(40, 0), "SVMDual", gap=1e-12, time_limit=1e-9)
+    assert_consistent(bracket)
+    assert bracket.status is iopt.Status.TIME_LIMIT
+
+
+def test_relaxation_is_one_box() -> None:
+    bracket = iopt.bound(problem_of(40, 1), "ConvexHullDual", gap=1e-14, method="relaxation")
+    assert_consistent(bracket)
+    assert bracket.nodes == 1
+
+
+def test_callback_sees_the_trace_and_stops() -> None:
+    seen: list[int] = []
+
+    def stop(trace: iopt.Trace) -> bool:
+        seen.append(len(trace))
+        return len(seen) == 2
+
+    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=stop)
+    assert_consistent(bracket)
+    assert bracket.status is iopt.Status.INTERRUPTED
+    assert len(seen) == 2
+    assert seen == sorted(seen)
+    assert np.isfinite(bracket.bound)
+
+
+def test_a_callback_that_only_looks() -> None:
+    traces: list[iopt.Trace] = []
+    bracket = iopt.bound(problem_of(40, 0), "SVMDual", callback=traces.append)
+    assert bracket.status is iopt.Status.SOLVED
+    assert traces
+
+
+def test_ctrl_c_keeps_the_bracket() -> None:
+    def press(trace: iopt.Trace) -> None:
+        raise KeyboardInterrupt
+
+    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=press)
+    assert_consistent(bracket)
+    assert bracket.status is iopt.Status.INTERRUPTED
+    assert "interrupted" in str(bracket)
+
+
+def test_an_error_of_the_callback_comes_through() -> None:
+    def fail(trace: iopt.Trace) -> None:
+        raise RuntimeError("of the callback")
+
+    with pytest.raises(RuntimeError, match="of the callback"):
+        iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=fail)
+
+
+# ----------------------------------------------------------------------------------------- answers
+
+
+@pytest.fixture(scope="module")
+def bracket() -> iopt.Bracket:
+    return iopt.bound(problem_of(40, 0), iopt.SVMDual(C=1.0), gap=1e-6)
+
+
+def test_text(bracket: iopt.Bracket) -> None:
+    first, second, third, *rest = str(bracket).splitlines()
+    assert first.startswith("SVMDual(C=1) on gaussian-matrix (n = 40): ")
+    low, high = f"{bracket.lower:.10g}", f"{bracket.upper:.10g}"
+    assert first.endswith(f": {low} ≤ optimal value ≤ {high}")
+    assert second.split() == ["relative", "gap", f"{bracket.relative_gap:.2e}"]
+    assert third == f"  best bound by    {bracket.method}"
+    *bounds, last = rest
+    assert {line.split()[0] for line in bounds} == set(bracket.bounds)
+    assert last.startswith(f"  {bracket.nodes} boxes, ")
+    assert last.endswith(iopt.Status.SOLVED.value)
+
+
+def test_plot(bracket: iopt.Bracket) -> None:
+    assert isinstance(bracket.plot(), Figure)
+
+
+def test_pickle(bracket: iopt.Bracket) -> None:
+    copy = pickle.loads(pickle.dumps(bracket))
+    assert str(copy) == str(bracket)
+    np.testing.assert_array_equal(copy.values["alpha"], bracket.values["alpha"])
+    assert copy.trace == bracket.trace
+
+
+def test_the_solver_and_the_certificate_agree(bracket: iopt.Bracket) -> None:
+    problem = problem_of(40, 0)
+    result = iopt.solve(problem, "SVMDual", solver="global")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.gap_kind == "global bracket"
+    assert result.objective == pytest.approx(bracket.objective, rel=1e-9)
+    assert bracket.lower <= result.certificate.bound
+    own = iopt.verify(problem, "SVMDual", bracket.values, bound=True)
+    assert own.claim is iopt.Claim.GLOBAL
+    assert own.relative_gap <= 1e-6
+
+
+# ------------------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize(
+    ("argument", "values"),
+    [
+        ("gap", [0, -1e-4, float("nan"), "1e-4", True]),
+        ("time_limit", [0, -1, float("nan"), "60"]),
+        ("seed", [-1, 1.5, True]),
+    ],
+)
+def test_parameters_out_of_range(argument: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(iopt.ParameterError, match=f"^{argument}: "):
+            iopt.bound(problem_of(4, 0), "SVMDual", **{argument: value})
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2"])
+def test_max_nodes_out_of_range(value: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match="expected a positive integer"):
+        iopt.bound(problem_of(4, 0), "SVMDual", max_nodes=value)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(iopt.UnknownName, match=r"method: .*Did you mean relaxation\?"):
+        iopt.bound(problem_of(4, 0), "SVMDual", method="relaxations")
+    with pytest.raises(iopt.UnknownName, match=r"Did you mean SVMDual\?"):
+        iopt.bound(problem_of(4, 0), "SVMDaul")
+    with pytest.raises(iopt.ParameterError, match=r"^formulation: "):
+        iopt.bound(problem_of(4, 0), 3)  # type: ignore[arg-type]
+    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem, got str"):
+        iopt.bound("breast_cancer", "SVMDual")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "LussDual", "KernelLogistic"])
+def test_other_structures_are_refused(name: str) -> None:
+    with pytest.raises(iopt.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
+        iopt.bound(problem_of(4, 0), name)
+
+
+def test_a_kernel_that_is_never_formed() -> None:
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    rows = iopt.KernelProblem.from_data(X, np.arange(12) % 2, "sigmoid", cache_mb=1.0)
+    with pytest.raises(iopt.ProblemError, match="leave out cache_mb"):
+        iopt.bound(rows, "SVMDual")
