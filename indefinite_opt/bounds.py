@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.blas import one_thread
-from indefinite_opt.errors import IncompatibleSolver, SolverFailed, UnknownName
+from indefinite_opt.errors import (
+    IncompatibleSolver,
+    ParameterError,
+    SolverFailed,
+    UnknownName,
+)
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.global_search import GlobalSearch, finite_form
@@ -18,7 +23,7 @@ from indefinite_opt.minorant import BoxQuadratic, Multipliers, Spins, lower_boun
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.solution import Status, Trace
-from indefinite_opt.solve import check_limits, check_seed
+from indefinite_opt.solve import check_seed, is_whole
 from indefinite_opt.solver import Callback, Task
 from indefinite_opt.structure import BoxLineQP
 
@@ -32,7 +37,10 @@ Values = dict[str, Array]
 
 SEARCHED = ("branch-and-bound", "relaxation")
 
-METHODS = (*SEARCHED, "clarabel", "scs", "cheap")
+_LIMITS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
+"""What conic solvers call their time limit."""
+
+METHODS = (*SEARCHED, *_LIMITS, "cheap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +190,12 @@ def bound(
     >>> round(bracket.lower, 6), bracket.relative_gap < 1e-9
     (4.0, True)
     """
-    check_limits(1e-6, time_limit, max_nodes)
+    if time_limit is not None:
+        check_positive("time_limit", time_limit, infinite=True)
+    if max_nodes is not None and not (is_whole(max_nodes) and max_nodes > 0):
+        raise ParameterError("max_nodes", "a positive integer", repr(max_nodes))
+    if callback is not None and not callable(callback):
+        raise ParameterError("callback", "a function of a Trace", repr(callback))
     check_positive("gap", gap)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
@@ -211,18 +224,19 @@ def bound(
         callback=callback,
     )
     search = GlobalSearch(task, gap)
+    status = search.run(relax=method in SEARCHED)
     bounds: dict[str, float] = {}
     if method in SEARCHED:
-        status = search.run()
         bounds[method] = search.lower
-    else:
-        status = search.search_locally()
-        if status is not Status.INTERRUPTED:
-            status = search.bound_cheaply()
-        if status is not Status.INTERRUPTED and method != "cheap":
-            bounds[method] = semidefinite_bound(search.quadratic, method, search.point)
+    elif method != "cheap" and status is not Status.INTERRUPTED:
+        try:
+            bounds[method] = semidefinite_bound(
+                search.quadratic, method, search.point, task.remaining
+            )
             search.lower = max(search.lower, bounds[method])
             status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
     return _bracket(search, status, search.cheap | bounds)
 
 
@@ -278,7 +292,9 @@ def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
     return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
 
 
-def semidefinite_bound(quadratic: BoxQuadratic, solver: str, point: Array) -> float:
+def semidefinite_bound(
+    quadratic: BoxQuadratic, solver: str, point: Array, seconds: float = np.inf
+) -> float:
     """A safe bound from the multipliers of a conic solver, whatever its own accuracy.
 
     Parameters
@@ -287,6 +303,8 @@ def semidefinite_bound(quadratic: BoxQuadratic, solver: str, point: Array) -> fl
     solver : {"clarabel", "scs"}
     point : (n,) array
         Where the optimum is thought to be.
+    seconds : float
+        Limit of the solver.
 
     Raises
     ------
@@ -301,7 +319,8 @@ def semidefinite_bound(quadratic: BoxQuadratic, solver: str, point: Array) -> fl
         # An inaccurate answer is as welcome as any.
         warnings.simplefilter("ignore")
         try:
-            model.solve(solver=solver.upper())
+            limit = {_LIMITS[solver]: seconds} if np.isfinite(seconds) else {}
+            model.solve(solver=solver.upper(), **limit)
         except cp.SolverError as error:
             raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
     columns = [constraints[f"pairs_{q}"].dual_value for q in range(4)]

@@ -199,35 +199,32 @@ class GlobalSearch:
             slope = 4.0 * (self.value / self.asked.tilt) ** 2
         return self.value - self.gap * self.unit * slope
 
-    def run(self) -> Status:
-        """Until the gap is closed, or a limit is met."""
-        status = self.search_locally()
-        if status is Status.INTERRUPTED or self.bound_cheaply() is Status.SOLVED:
-            return status
-        if self.quadratic.n > LARGEST:
-            return Status.INACCURATE
-        # Rounding may make the conditions leave no point, though there is a minimiser.
-        start = self.conditions.start()
-        self._push(_Node(self.conditions.tightened(start) or start, self.lower, 0, self.root))
-        workers = threads()
-        with one_thread(), ThreadPoolExecutor(workers) as pool:
-            # While there is one box its relaxations have the other threads to themselves.
-            self._spare = pool if workers >= len(TUNINGS) else None
-            try:
-                return self._loop(pool, workers)
-            except KeyboardInterrupt:
-                return Status.INTERRUPTED
-            finally:
-                self._halt.set()
+    def run(self, relax: bool = True) -> Status:
+        """Until the gap is closed, or a limit is met; without `relax` the cheap bounds only."""
+        try:
+            local = self._search_locally()
+            if local is Status.INTERRUPTED:
+                return local
+            self._bound_cheaply()
+            if self.relative_gap <= self.gap:
+                return Status.SOLVED
+            if not relax or self.quadratic.n > LARGEST:
+                return Status.INACCURATE
+            return self._divide_and_bound()
+        except KeyboardInterrupt:
+            return Status.INTERRUPTED
+        finally:
+            self._report()
 
-    def search_locally(self) -> Status:
+    def _search_locally(self) -> Status:
         """The upper end of the bracket, from a local search."""
         local = LocalSearch(Effort(), replace(self.task, callback=None, max_iter=None))
         try:
             status = local.run()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        self._offer(local.solution(status).values[self.qp.variable])
+        if local.elite:
+            self._offer(local.elite[0].alpha)
         if self.rays and self.value <= 0.0:
             raise UnboundedProblem(
                 f"{self.task.formulation} is unbounded: along a ray of weights its quadratic form "
@@ -235,13 +232,7 @@ class GlobalSearch:
             )
         return status
 
-    def _offer(self, point: Array) -> None:
-        value = self.qp.value(point)
-        with self._lock:
-            if value < self.value:
-                self.value, self.point = value, point
-
-    def bound_cheaply(self) -> Status:
+    def _bound_cheaply(self) -> None:
         """Bounds of the whole box that need no relaxation; the best is kept."""
         whole = self.quadratic
         spins = whole.spins(whole.lower, whole.upper)
@@ -256,8 +247,25 @@ class GlobalSearch:
                 if self.cheap[name] > self.lower:
                     self.lower = self.cheap[name]
                     self.root.last = Tangent(multipliers, start)
-        self._report()
-        return Status.SOLVED if self.relative_gap <= self.gap else Status.MAX_ITER
+
+    def _divide_and_bound(self) -> Status:
+        # Rounding may make the conditions leave no point, though there is a minimiser.
+        start = self.conditions.start()
+        self._push(_Node(self.conditions.tightened(start) or start, self.lower, 0, self.root))
+        workers = threads()
+        with one_thread(), ThreadPoolExecutor(workers) as pool:
+            # While there is one box its relaxations have the other threads to themselves.
+            self._spare = pool if workers >= len(TUNINGS) else None
+            try:
+                return self._loop(pool, workers)
+            finally:
+                self._halt.set()
+
+    def _offer(self, point: Array) -> None:
+        value = self.qp.value(point)
+        with self._lock:
+            if value < self.value:
+                self.value, self.point = value, point
 
     def _loop(self, pool: ThreadPoolExecutor, workers: int) -> Status:
         jobs: dict[Future[list[_Node]], int] = {}
@@ -280,8 +288,10 @@ class GlobalSearch:
                 self._report()
                 if self.task.callback and self.task.callback(self.trace):
                     return Status.INTERRUPTED
-            if self.relative_gap <= self.gap or not (jobs or self._heap):
+            if self.relative_gap <= self.gap:
                 return Status.SOLVED
+            if not (jobs or self._heap):
+                return Status.INACCURATE
             if self.task.elapsed >= self.task.time_limit:
                 return Status.TIME_LIMIT
             if not jobs:

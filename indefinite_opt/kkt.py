@@ -22,9 +22,12 @@ Array = NDArray[np.float64]
 _SURE = 16.0 * EPS
 """A sign is believed when a sum exceeds this share of the sizes of its terms."""
 
-_OUTSIDE = 1e-9
+_OUTSIDE = 1e-12
 """A box misses the equality constraints if it does by this share of what they can move; intervals
 are cut off this much further out than exact arithmetic would cut them."""
+
+_NEAR = 1e-9
+"""A count of weights this near a whole number may be it."""
 
 _INNER = 0.2
 """No part of a divided interval is smaller than this share of it."""
@@ -127,7 +130,7 @@ class Conditions:
 
     def reduced(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box | None:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
-        room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE**2 * abs(value)
+        room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value)
         members, reduced = spins.members, bound.reduced
         with np.errstate(divide="ignore"):
             # From one end to the other d goes up by 2, and f by 2|reduced| at least.
@@ -212,7 +215,7 @@ class Conditions:
             begin = np.minimum(row * whole.lower, row * whole.upper)[members].sum()
             count = (target - begin) / width[0]
             bottom, top = np.sort(v - spread)[::-1], np.sort(v + spread)[::-1]
-            above, below = int(np.floor(count + 1e-9)), int(np.ceil(count - 1e-9))
+            above, below = int(np.floor(count + _NEAR)), int(np.ceil(count - _NEAR))
             least = bottom[above] if above < v.size else -np.inf
             most = top[below - 1] if below >= 1 else np.inf
             levels.append((row, float(least), float(most)))

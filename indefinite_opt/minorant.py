@@ -29,6 +29,9 @@ _ROUNDING = 8.0 * EPS
 """Rounding of a sum of m terms, for each of them, in units of the sum of their sizes; the textbook
 bound is m · eps/2."""
 
+_THIN = 1e-10
+"""An interval thinner than this share of the whole range is none."""
+
 _STEPS = 15
 """Changes of the active set before the best tangent so far is taken."""
 
@@ -66,15 +69,22 @@ class BoxQuadratic:
         return float(x @ (0.5 * (self.H @ x) + self.c))
 
     def spins(self, lower: Array, upper: Array) -> Spins:
-        """f on a smaller box, in terms of where x is between the ends: d = -1 to d = 1."""
+        """f on a smaller box, in terms of where x is between the ends: d = -1 to d = 1.
+
+        Variables with next to no interval left count as fixed at its middle.
+        """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-        members = np.flatnonzero(half > 0.0)
+        wide = half > _THIN * (self.upper - self.lower)
+        members = np.flatnonzero(wide)
         width = half[members]
         slope = self.H[members] @ center + self.c[members]
         rows = self.rows[:, members] * width
         met = np.any(rows != 0.0, axis=1)
         reach = np.abs(center) + half
         lengths = np.abs(self.rows) @ reach + np.abs(self.rhs)
+        thin = np.where(wide, 0.0, half)
+        row_play = _ROUNDING * (self.n + 8) * lengths + np.abs(self.rows) @ thin
+        steep = np.abs(self.H[~wide]) @ reach + np.abs(self.c[~wide])
         return Spins(
             members=members,
             center=center,
@@ -86,7 +96,8 @@ class BoxQuadratic:
             rhs=(self.rhs - self.rows @ center)[met],
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))),
             play=4.0 * EPS * float(np.max(reach[members] / width, initial=0.0)),
-            row_play=(_ROUNDING * (self.n + 8) * lengths)[met],
+            row_play=row_play[met],
+            loose=float(steep @ thin[~wide]),
         )
 
 
@@ -109,7 +120,9 @@ class Spins:
     play : float
         By how much |d_i| may exceed 1 in the box, as center and half are rounded.
     row_play : (k,) array
-        The same for the rows.
+        By how much the rows may be missed, for that reason and for thin intervals.
+    loose : float
+        By how much f may fall in the intervals that are too thin to count.
     """
 
     members: Indices
@@ -123,6 +136,7 @@ class Spins:
     size: float
     play: float
     row_play: Array
+    loose: float
 
     @property
     def m(self) -> int:
@@ -262,7 +276,7 @@ def lower_bound(
     """
     m = spins.m
     if m == 0:
-        slack = _ROUNDING * (spins.center.size + 8) * spins.size
+        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose
         return Bound(spins.constant - slack, np.empty(0), np.empty(0), np.empty(0))
     at_ends = np.zeros(m, bool) if binary is None else binary
     pairs, squares, size = multipliers.checked(at_ends)
@@ -276,8 +290,13 @@ def lower_bound(
     np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
     constant = spins.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
 
-    # Constant across the equality constraints, so that tangents may touch anywhere.
-    offset = spins.normals.T @ (spins.rhs / np.linalg.norm(spins.rows, axis=1))
+    # Constant across the equality constraints, so that tangents may touch anywhere; what h may
+    # change by where these are missed a little.
+    lengths = np.linalg.norm(spins.rows, axis=1)
+    missed = spins.row_play / lengths
+    steepness = np.abs(spins.normals) @ (np.abs(slope) + np.abs(H).sum(axis=1))
+    astray = float(missed @ steepness) + float(missed @ missed) * float(np.abs(H).sum())
+    offset = spins.normals.T @ (spins.rhs / lengths)
     push = H @ offset
     height = constant + float(offset @ (slope + 0.5 * push))
     slope = slope + push
@@ -297,7 +316,7 @@ def lower_bound(
     total = spins.size + size + m * shift
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
-    slack += float(np.abs(bound.nu) @ spins.row_play)
+    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose
     return replace(bound, value=bound.value - slack)
 
 

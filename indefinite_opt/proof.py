@@ -84,7 +84,7 @@ class Proof:
     root : Part
     """
 
-    root: Part
+    root: Part = field(repr=False)
 
     @property
     def boxes(self) -> int:
