@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.plots import styled
+from indefinite_opt.plots import LINE_COLORS, LINE_STYLES, styled
 from indefinite_opt.solution import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["convergence_figure"]
-
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
-_LINES = ("-", "--", "-.", ":")
 
 
 @styled
@@ -45,7 +42,10 @@ def convergence_figure(results: Mapping[str, Result], relative: bool = False) ->
     panels = figure.subplots(1, 2, sharey=True)
     for i, (name, result) in enumerate(results.items()):
         gap = _gap(name, result, relative)
-        style = {"color": _COLORS[i % len(_COLORS)], "linestyle": _LINES[i % len(_LINES)]}
+        style = {
+            "color": LINE_COLORS[i % len(LINE_COLORS)],
+            "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
+        }
         for ax, along in zip(panels, (result.trace.iterations, result.trace.seconds), strict=True):
             ax.semilogy(along, gap, label=name, linewidth=1.6, **style)
     for ax, label in zip(panels, ("iteration", "seconds"), strict=True):

@@ -30,7 +30,8 @@ __all__ = ["terminal_table", "to_html", "to_markdown"]
 Row = Mapping[Any, Any]
 
 CLAIM_MEANINGS = {
-    "GLOBAL": "A global optimum: the duality gap, computed without trusting the solver, is closed.",
+    "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
+    "solver, is closed.",
     "LOCAL": "A local optimum: first-order conditions hold and the curvature is nonnegative on the "
     "free variables. Whether it is global is not known.",
     "STATIONARY": "First-order conditions hold, but the curvature is negative in some direction: "
@@ -41,6 +42,8 @@ CLAIM_MEANINGS = {
 MEASURE_MEANINGS = {
     "duality gap": "Distance of the objective from a rigorous bound on the optimum, relative to "
     "the size of the objective. No other point can gain more than that.",
+    "global bracket": "Distance of the objective of a nonconvex problem from a rigorous bound by "
+    "branch and bound, relative to the size of the objective.",
     "KKT residual": "Violation of the first-order conditions. It is no gap: it says nothing about "
     "the distance from the global optimum.",
 }
