@@ -234,24 +234,22 @@ class GlobalSearch:
 
     def _bound_cheaply(self) -> None:
         """Bounds of the whole box that need no relaxation; the best is kept."""
-        whole = self.quadratic
-        spins = whole.spins(whole.lower, whole.upper)
-        start = spins.place(self.point)
-        with few_threads(whole.n):
+        box = self.conditions.begin()
+        spins = self.quadratic.spins(box.lower, box.upper)
+        start, binary = spins.place(self.point), box.binary[spins.members]
+        with few_threads(spins.m):
             for name, multipliers in (
                 ("spectral", Multipliers.spectral(spins.m)),
                 ("box-diagonal", Multipliers.box_diagonal(spins)),
                 ("separable", Multipliers.separable(spins)),
             ):
-                self.cheap[name] = lower_bound(spins, multipliers, start).value
+                self.cheap[name] = lower_bound(spins, multipliers, start, binary).value
                 if self.cheap[name] > self.lower:
                     self.lower = self.cheap[name]
                     self.root.last = Tangent(multipliers, start)
 
     def _divide_and_bound(self) -> Status:
-        # Rounding may make the conditions leave no point, though there is a minimiser.
-        start = self.conditions.start()
-        self._push(_Node(self.conditions.tightened(start) or start, self.lower, 0, self.root))
+        self._push(_Node(self.conditions.begin(), self.lower, 0, self.root))
         workers = threads()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             # While there is one box its relaxations have the other threads to themselves.

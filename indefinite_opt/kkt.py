@@ -107,6 +107,12 @@ class Conditions:
         binary = np.diagonal(self.exclusive).copy()
         return Box(self.whole.lower.copy(), self.whole.upper.copy(), binary, np.zeros(n, bool))
 
+    def begin(self) -> Box:
+        """The whole box as far as the conditions leave it, where a search begins."""
+        start = self.start()
+        # Rounding may make them leave no point, though there is a minimiser.
+        return self.tightened(start) or start
+
     def parts(self, box: Box, i: int, at: float) -> list[Box]:
         """Boxes that hold the minimiser together, if this one does, by what x_i may be.
 

@@ -11,6 +11,7 @@ and the smallest eigenvalue of a matrix is believed, and rounding is accounted f
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -180,7 +181,8 @@ class Multipliers:
     squares : (m,) array
         Of the products of the two slacks of one variable; may be negative where it is `binary`.
     places : (t, 3) array of int
-        Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs.
+        Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs; those
+        that are none do not count.
     gamma : (t,) array
         Their multipliers, nonnegative.
     """
@@ -223,12 +225,13 @@ class Multipliers:
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
         """Coefficients of pairs, triangles included, and squares, made valid; and their size."""
         total = np.maximum(self.pairs, 0.0)
-        gamma = np.maximum(self.gamma, 0.0)
+        genuine = _are_triangles(self.places, self.squares.size)
+        places, gamma = self.places[genuine], np.maximum(self.gamma[genuine], 0.0)
         squares = np.where(binary, self.squares, np.maximum(self.squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
         flat = total.ravel()
         for column, sign in enumerate((1.0, 1.0, -1.0)):
-            np.add.at(flat, self.places[:, column], sign * gamma)
+            np.add.at(flat, places[:, column], sign * gamma)
         return total, squares, size
 
 
@@ -257,6 +260,25 @@ class Bound:
 def pair_indices(m: int) -> tuple[Indices, Indices]:
     """i and j of each row of pairs, i > j."""
     return np.tril_indices(m, -1)
+
+
+def _are_triangles(places: NDArray[np.int64], m: int) -> Mask:
+    """Whether a = p(1 - q), b = qr and c = pr for three literals p, q, r.
+
+    Then a + b - c = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. A literal is one of the two slacks of a point,
+    in units of its interval, so that 1 - q is the other one; no product is of a point with itself.
+    """
+    inside = np.all((places >= 0) & (places < 2 * m * (m - 1)), axis=1)
+    known = np.where(inside[:, None], places, 0)
+    points = np.stack(pair_indices(m), axis=-1)[known // 4]
+    literals = 2 * points + np.stack([known % 4 // 2, known % 2], axis=-1)
+    a, b, c = literals[:, 0], literals[:, 1], literals[:, 2]
+    found = np.zeros(len(places), bool)
+    for i, j, k in itertools.product((0, 1), repeat=3):
+        shared = (a[:, i] == c[:, k]) & (b[:, j] == c[:, 1 - k])
+        # The other slack of a point has the other last bit.
+        found |= shared & ((a[:, 1 - i] ^ 1) == b[:, 1 - j])
+    return found & inside
 
 
 def lower_bound(

@@ -38,9 +38,11 @@ class Tangent:
 
     def bound(self, spins: Spins, box: Box) -> Bound | None:
         """The bound on a box; None for a box of another size."""
-        if self.start.size != spins.m:
+        m, multipliers = spins.m, self.multipliers
+        shapes = (self.start.shape, multipliers.pairs.shape, multipliers.squares.shape)
+        if shapes != ((m,), (m * (m - 1) // 2, 4), (m,)):
             return None
-        return lower_bound(spins, self.multipliers, self.start, box.binary[spins.members])
+        return lower_bound(spins, multipliers, self.start, box.binary[spins.members])
 
 
 @dataclass(eq=False)
@@ -100,9 +102,8 @@ class Proof:
 
     def lower_bound(self, conditions: Conditions) -> float:
         """The bound that is proved; what does not fit together proves nothing."""
-        start = conditions.tightened(conditions.start()) or conditions.start()
         least = np.inf
-        stack: list[tuple[Part, Box, float]] = [(self.root, start, -np.inf)]
+        stack: list[tuple[Part, Box, float]] = [(self.root, conditions.begin(), -np.inf)]
         while stack:
             part, box, known = stack.pop()
             left, known, cut_off = _walk(part, box, known, conditions)
