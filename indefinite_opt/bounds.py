@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import one_thread
 from indefinite_opt.errors import (
     IncompatibleSolver,
     ParameterError,
@@ -18,8 +17,8 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import GlobalSearch, finite_form
-from indefinite_opt.minorant import BoxQuadratic, Multipliers, Spins, lower_bound, pair_indices
+from indefinite_opt.global_search import GlobalSearch, finite_form, proved_bound
+from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.solution import Status, Trace
@@ -30,17 +29,17 @@ from indefinite_opt.structure import BoxLineQP
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Bracket", "bound", "doubly_nonnegative", "semidefinite_bound"]
+__all__ = ["Bracket", "bound", "conic_multipliers", "doubly_nonnegative"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
 
 SEARCHED = ("branch-and-bound", "relaxation")
 
-_LIMITS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
-"""What conic solvers call their time limit."""
+CONIC = {"clarabel": "time_limit", "scs": "time_limit_secs"}
+"""Conic solvers, and what they call their time limit."""
 
-METHODS = (*SEARCHED, *_LIMITS, "cheap")
+METHODS = (*SEARCHED, *CONIC, "cheap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +119,19 @@ class Bracket:
         lines.append(f"  {self.nodes} boxes, {self.iterations} iterations, {self.seconds:.3g} s: ")
         lines[-1] += self.status.value
         return "\n".join(lines)
+
+    def check(self, problem: KernelProblem) -> float:
+        """The proved end, computed again from the proof alone.
+
+        Raises
+        ------
+        ParameterError
+            If there is no proof: another method than branch and bound, or too large a search.
+        """
+        qp = self.formulation.structure(problem)
+        if self.proof is None or not isinstance(qp, BoxLineQP):
+            raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+        return qp.declared(proved_bound(qp, self.proof))
 
     def plot(self) -> Figure:
         """The two ends of the bracket over time."""
@@ -225,22 +237,20 @@ def bound(
     )
     search = GlobalSearch(task, gap)
     status = search.run(relax=method in SEARCHED)
-    bounds: dict[str, float] = {}
     if method in SEARCHED:
-        bounds[method] = search.lower
-    elif method != "cheap" and status is not Status.INTERRUPTED:
+        search.bounds[method] = search.lower
+    elif method in CONIC and status is not Status.INTERRUPTED:
         try:
-            bounds[method] = semidefinite_bound(
-                search.quadratic, method, search.point, task.remaining
-            )
-            search.lower = max(search.lower, bounds[method])
+            spins, _ = search.whole_box()
+            multipliers = conic_multipliers(spins, method, task.remaining)
+            search.try_multipliers(method, multipliers)
             status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-    return _bracket(search, status, search.cheap | bounds)
+    return _bracket(search, status)
 
 
-def _bracket(search: GlobalSearch, status: Status, bounds: dict[str, float]) -> Bracket:
+def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, asked = search.task, search.asked
     lower, upper = sorted((search.declared(search.lower), search.declared(search.value)))
     return Bracket(
@@ -252,8 +262,8 @@ def _bracket(search: GlobalSearch, status: Status, bounds: dict[str, float]) -> 
         relative_gap=search.relative_gap,
         values=asked.values(search.best),
         rigorous=True,
-        method=max(bounds, key=lambda name: bounds[name], default="nothing"),
-        bounds={name: search.declared(end) for name, end in bounds.items()},
+        method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
+        bounds={name: search.declared(end) for name, end in search.bounds.items()},
         status=status,
         nodes=search.nodes,
         iterations=search.iterations,
@@ -292,17 +302,13 @@ def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
     return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
 
 
-def semidefinite_bound(
-    quadratic: BoxQuadratic, solver: str, point: Array, seconds: float = np.inf
-) -> float:
-    """A safe bound from the multipliers of a conic solver, whatever its own accuracy.
+def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Multipliers:
+    """Multipliers from a conic solver; their bound is safe whatever its accuracy.
 
     Parameters
     ----------
-    quadratic : BoxQuadratic
+    spins : Spins
     solver : {"clarabel", "scs"}
-    point : (n,) array
-        Where the optimum is thought to be.
     seconds : float
         Limit of the solver.
 
@@ -313,13 +319,14 @@ def semidefinite_bound(
     """
     import cvxpy as cp
 
-    spins = quadratic.spins(quadratic.lower, quadratic.upper)
+    if spins.m == 0:
+        return Multipliers.spectral(0)
     model, constraints = doubly_nonnegative(spins)
+    limit = {CONIC[solver]: seconds} if np.isfinite(seconds) else {}
     with warnings.catch_warnings():
         # An inaccurate answer is as welcome as any.
         warnings.simplefilter("ignore")
         try:
-            limit = {_LIMITS[solver]: seconds} if np.isfinite(seconds) else {}
             model.solve(solver=solver.upper(), **limit)
         except cp.SolverError as error:
             raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
@@ -327,6 +334,4 @@ def semidefinite_bound(
     squares = constraints["squares"].dual_value
     if squares is None or any(column is None for column in columns):
         raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
-    multipliers = Multipliers.plain(np.column_stack(columns), np.asarray(squares))
-    with one_thread():
-        return lower_bound(spins, multipliers, spins.place(point)).value
+    return Multipliers.plain(np.column_stack(columns), np.asarray(squares))

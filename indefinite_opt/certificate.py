@@ -12,19 +12,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.blas import few_threads, one_thread
+from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import IncompatibleSolver, ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import (
-    GlobalSearch,
-    along_ray,
-    box_quadratic,
-    finite_form,
-)
-from indefinite_opt.kkt import Conditions
+from indefinite_opt.global_search import GlobalSearch, finite_form, proved_bound
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
@@ -337,15 +331,10 @@ def _global_bound(
     """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
     qp = cast("BoxLineQP", task.structure)
     size = max(qp.objective_unit, abs(value))
-    finite = finite_form(qp)
-    if isinstance(witness, Proof) and finite is not None:
-        with one_thread():
-            bound = witness.lower_bound(Conditions(box_quadratic(finite)))
-        boxes, better = witness.boxes, value
-        if finite is not qp:
-            bound = along_ray(qp, bound)
+    if isinstance(witness, Proof):
+        bound, boxes, better = proved_bound(qp, witness), witness.boxes, value
     elif task.time_limit > 0.0:
-        if finite is None:
+        if finite_form(qp) is None:
             raise IncompatibleSolver(
                 f"{task.formulation} cannot be bracketed: the weights have no upper bound."
             )

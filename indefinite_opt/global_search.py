@@ -18,14 +18,21 @@ from indefinite_opt.descent import Descent
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
-from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, lower_bound
+from indefinite_opt.minorant import (
+    Bound,
+    BoxQuadratic,
+    Mask,
+    Multipliers,
+    Spins,
+    lower_bound,
+)
 from indefinite_opt.proof import Part, Proof, Tangent
 from indefinite_opt.relaxation import TUNINGS, Relaxation
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
 
-__all__ = ["GlobalSearch", "along_ray", "box_quadratic", "finite_form"]
+__all__ = ["GlobalSearch", "box_quadratic", "finite_form", "proved_bound"]
 
 Array = NDArray[np.float64]
 
@@ -124,8 +131,8 @@ class GlobalSearch:
         The best point of the finite form, and its value; see `best` and `original`.
     lower : float
         The bound of the finite form that is proved.
-    cheap : dict of str to float
-        Bounds of it that need one eigendecomposition.
+    bounds : dict of str to float
+        Bounds of it by name, from multipliers that were tried on the whole box.
     nodes, iterations : int
         Boxes that were bounded, and iterations of the relaxation in all of them.
     """
@@ -139,7 +146,7 @@ class GlobalSearch:
         self.conditions = Conditions(self.quadratic)
         self.point, self.value = self.qp.start(), np.inf
         self.lower = -np.inf
-        self.cheap: dict[str, float] = {}
+        self.bounds: dict[str, float] = {}
         self.closed = np.inf
         self.nodes = self.iterations = 0
         self.root = Part()
@@ -161,7 +168,7 @@ class GlobalSearch:
 
     def original(self, value: float) -> float:
         """F as it was asked for, of a value of the finite form."""
-        return along_ray(self.asked, value) if self.rays else value
+        return _along_ray(self.asked, value) if self.rays else value
 
     def declared(self, value: float) -> float:
         """The declared objective, of a value of the finite form."""
@@ -232,21 +239,29 @@ class GlobalSearch:
             )
         return status
 
-    def _bound_cheaply(self) -> None:
-        """Bounds of the whole box that need no relaxation; the best is kept."""
+    def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
+        """Bound the whole box with these multipliers, of the spins of `whole_box`."""
+        spins, binary = self.whole_box()
+        tangent = Tangent(multipliers, spins.place(self.point))
+        with few_threads(spins.m):
+            bound = lower_bound(spins, multipliers, tangent.start, binary).value
+        self.bounds[name] = bound
+        if bound > self.lower:
+            self.lower, self.root.last = bound, tangent
+
+    def whole_box(self) -> tuple[Spins, Mask]:
+        """The box in which the search begins, and which of its variables are binary."""
         box = self.conditions.begin()
         spins = self.quadratic.spins(box.lower, box.upper)
-        start, binary = spins.place(self.point), box.binary[spins.members]
+        return spins, box.binary[spins.members]
+
+    def _bound_cheaply(self) -> None:
+        spins, _ = self.whole_box()
         with few_threads(spins.m):
-            for name, multipliers in (
-                ("spectral", Multipliers.spectral(spins.m)),
-                ("box-diagonal", Multipliers.box_diagonal(spins)),
-                ("separable", Multipliers.separable(spins)),
-            ):
-                self.cheap[name] = lower_bound(spins, multipliers, start, binary).value
-                if self.cheap[name] > self.lower:
-                    self.lower = self.cheap[name]
-                    self.root.last = Tangent(multipliers, start)
+            diagonal = Multipliers.box_diagonal(spins)
+        self.try_multipliers("spectral", Multipliers.spectral(spins.m))
+        self.try_multipliers("box-diagonal", diagonal)
+        self.try_multipliers("separable", Multipliers.separable(spins))
 
     def _divide_and_bound(self) -> Status:
         self._push(_Node(self.conditions.begin(), self.lower, 0, self.root))
@@ -255,9 +270,11 @@ class GlobalSearch:
             # While there is one box its relaxations have the other threads to themselves.
             self._spare = pool if workers >= len(TUNINGS) else None
             try:
-                return self._loop(pool, workers)
+                status = self._loop(pool, workers)
             finally:
                 self._halt.set()
+        self._refresh()
+        return status
 
     def _offer(self, point: Array) -> None:
         value = self.qp.value(point)
@@ -330,7 +347,7 @@ class GlobalSearch:
             if spins.m <= 1:
                 return self._last(node, spins)
             best = self._iterate(node, self._relaxations(node, spins))
-            if node.bound >= self._cutoff:
+            if node.bound >= self._cutoff or self._exhausted(best):
                 return []
             if self._halt.is_set():
                 return [node]
@@ -361,7 +378,10 @@ class GlobalSearch:
     def _iterate(self, node: _Node, running: list[Relaxation]) -> Bound:
         """The best bound, as soon as it closes the box or hardly improves."""
         spins, root = running[0].spins, node.depth == 0
-        best = Bound(-np.inf, np.zeros(spins.m), np.zeros(spins.m), np.empty(0))
+        nothing = np.zeros(spins.m)
+        best = Bound(-np.inf, nothing, nothing, np.empty(0))
+        if node.part.last is not None:
+            best = node.part.last.bound(spins, node.box) or best
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         chunk = CHUNK[0]
@@ -372,12 +392,12 @@ class GlobalSearch:
                 bound = lower_bound(spins, tangent.multipliers, tangent.start, relaxation.binary)
                 own[relaxation] = max(own[relaxation], bound.value)
                 if bound.value > best.value:
-                    best, node.relaxation = bound, relaxation
+                    best = bound
                     self._keep(node.part, tangent)
                 with self._lock:
                     node.bound = max(node.bound, bound.value)
                 self._round(relaxation, bound, deep=root and len(gaps) % 4 == 0)
-            if node.bound >= self._cutoff:
+            if node.bound >= self._cutoff or self._exhausted(best):
                 break
             gap, done = self.value - best.value, running[0].iterations
             before = [k for k in gaps if k <= done - PATIENCE[root]]
@@ -391,7 +411,12 @@ class GlobalSearch:
             for relaxation in running:
                 relaxation.add_triangles(int(CUTS * spins.m), VIOLATION)
             chunk = int(np.clip(SLICE * pace, *CHUNK))
+        node.relaxation = max(own, key=own.__getitem__)
         return best
+
+    def _exhausted(self, best: Bound) -> bool:
+        """Whether rounding is all that is between a bound and the best value."""
+        return self.value - best.value <= 2.0 * best.slack
 
     def _advance(self, running: list[Relaxation], chunk: int) -> float:
         """Iterate all of them, side by side where there are threads; iterations a second."""
@@ -469,6 +494,16 @@ class GlobalSearch:
         return found
 
 
-def along_ray(qp: BoxLineQP, least: float) -> float:
+def proved_bound(qp: BoxLineQP, proof: Proof) -> float:
+    """The lower bound of F that a proof proves, computed again."""
+    finite = finite_form(qp)
+    if finite is None:
+        return -np.inf
+    with one_thread():
+        bound = proof.lower_bound(Conditions(box_quadratic(finite)))
+    return bound if finite is qp else _along_ray(qp, bound)
+
+
+def _along_ray(qp: BoxLineQP, least: float) -> float:
     """F at the best point of a ray, `least` being the quadratic form at total weight 1."""
     return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf

@@ -26,9 +26,9 @@ Mask = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 
-_ROUNDING = 8.0 * EPS
+_ROUNDING = 16.0 * EPS
 """Rounding of a sum of m terms, for each of them, in units of the sum of their sizes; the textbook
-bound is m · eps/2."""
+bound is m · eps/2, and a matrix goes through several sums before its eigenvalues are computed."""
 
 _THIN = 1e-10
 """An interval thinner than this share of the whole range is none."""
@@ -224,10 +224,12 @@ class Multipliers:
 
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
         """Coefficients of pairs, triangles included, and squares, made valid; and their size."""
-        total = np.maximum(self.pairs, 0.0)
+        total = np.maximum(np.asarray(self.pairs, float), 0.0)
         genuine = _are_triangles(self.places, self.squares.size)
-        places, gamma = self.places[genuine], np.maximum(self.gamma[genuine], 0.0)
-        squares = np.where(binary, self.squares, np.maximum(self.squares, 0.0))
+        places = self.places[genuine]
+        gamma = np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
+        squares = np.asarray(self.squares, float)
+        squares = np.where(binary, squares, np.maximum(squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
         flat = total.ravel()
         for column, sign in enumerate((1.0, 1.0, -1.0)):
@@ -249,12 +251,15 @@ class Bound:
         value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
     nu : (k,) array
         Multipliers of the rows.
+    slack : float
+        What was taken off the value for rounding.
     """
 
     value: float
     point: Array
     reduced: Array
     nu: Array
+    slack: float = 0.0
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:
@@ -299,7 +304,8 @@ def lower_bound(
     m = spins.m
     if m == 0:
         slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose
-        return Bound(spins.constant - slack, np.empty(0), np.empty(0), np.empty(0))
+        nothing = np.empty(0)
+        return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
     at_ends = np.zeros(m, bool) if binary is None else binary
     pairs, squares, size = multipliers.checked(at_ends)
     i, j = pair_indices(m)
@@ -339,7 +345,7 @@ def lower_bound(
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
     slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose
-    return replace(bound, value=bound.value - slack)
+    return replace(bound, value=bound.value - slack, slack=slack)
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,3 +130,47 @@ class TestTour:
 
     def test_draws_its_figures(self, tour: Any) -> None:
         assert len(displayed(tour, "image/png")) >= 4
+
+
+class TestLocalSolutions:
+    @pytest.fixture
+    def study(self, run: Any) -> Any:
+        return run(FOLDER / "02-how-good-are-local-solutions.ipynb")
+
+    def test_proves_every_optimum_of_the_study(self, study: Any) -> None:
+        # 6 kernels, and for each 2 sizes of 3 data sets and 3 C, and one of 1 and 2.
+        assert "120 problems, all optima proved" in printed(study, "stdout")
+
+    def test_explains_the_bound_on_a_problem_with_a_closed_form(self, study: Any) -> None:
+        text = printed(study, "stdout")
+        # On the axis of a₁: max a - 0.2 a² = 1.25. H = [[0.4, 1.2], [1.2, 0.6]] has the
+        # eigenvalues 0.5 ± √1.45.
+        assert "two points (n = 2): 1.25 ≤ optimal value ≤ 1.25\n" in text
+        assert "f has the curvatures [-0.704  1.704]" in text
+        assert "separable        [0.4 0.6], never above f, minimum about -5.400" in text
+
+    def test_finds_a_certified_local_optimum_that_falls_short(self, study: Any) -> None:
+        assert "LOCAL: the point is a local optimum (tol 1e-05)" in printed(study, "stdout")
+        assert any("falls short of the proved one" in m for m in displayed(study, "text/markdown"))
+
+    def test_checks_the_bound_again(self, study: Any) -> None:
+        lines = printed(study, "stdout").splitlines()
+        names = ("optimal value at least", "at most, by the search", "at most, checked again")
+        ends = [
+            float(line.removeprefix(name).split()[0])
+            for name in names
+            for line in lines
+            if line.startswith(name)
+        ]
+        point, bound, checked = ends
+        assert point <= checked <= bound * (1.0 + 1e-8)
+        assert bound - point <= 1e-6 * point
+
+    def test_checks_answers_to_an_instance_of_the_library(self, study: Any) -> None:
+        text = printed(study, "stdout")
+        assert "c10: feasible, and worse than the best-known objective" in text
+        assert "c10: feasible, and as good as the best-known objective" in text
+        assert "FALSE CERTIFICATE" not in text
+
+    def test_draws_its_figures(self, study: Any) -> None:
+        assert len(displayed(study, "image/png")) >= 8
