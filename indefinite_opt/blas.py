@@ -15,6 +15,8 @@ machine is busy: spinning threads slowed a loop of small eigenproblems 60 times)
 
 @functools.cache
 def _controller() -> Any:
+    # Only libraries that are loaded are found, and compiled loops use the one of scipy.
+    import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
