@@ -19,9 +19,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["advance", "most_violated", "rescale", "spread"]
+__all__ = [
+    "EVERY",
+    "advance",
+    "gather",
+    "most_violated",
+    "project",
+    "rebalance",
+    "rescale",
+    "scatter",
+    "spread",
+]
 
-_EVERY = 25
+EVERY = 25
 """Iterations between two looks at the balance of the residuals."""
 
 _UNBALANCED = 2.0
@@ -86,7 +96,7 @@ def _within_lines(G, lines):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _psd_part(G, U):
+def project(G, U):
     """U = the projection of G on the positive semidefinite matrices."""
     values, vectors = np.linalg.eigh(G)
     order = len(values)
@@ -193,39 +203,64 @@ def rescale(pairs, cut, ends, squares, binary, state, gamma, factor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def gather(cost, lines, pairs, cut, ends, squares, binary, state, omega, G):
+    """G = Wᵀ(2Z - V)W - L/σ on the face: what the next U is the projection of."""
+    out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
+    out_squares = np.empty_like(squares)
+    _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares)
+    spread(out_pairs, out_ends, out_squares, 2.0 - state[0], omega, G)
+    G -= cost / state[1]
+    _within_lines(G, lines)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scatter(
+    U, pairs, cut, ends, squares, binary, places, gamma, state, omega, over, sweeps, residuals
+):  # fmt: skip
+    """Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L."""
+    one, primal, dual = _update(U, pairs, cut, ends, squares, binary, omega, over)
+    state[0] += over * (one - 1.0)
+    for _ in range(sweeps):
+        _sweep(pairs, cut, places, gamma)
+    residuals[0] += np.sqrt(primal) / (1.0 + len(ends))
+    residuals[1] += state[1] * np.sqrt(dual)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rebalance(pairs, cut, ends, squares, binary, state, gamma, residuals, adapt, balance):
+    """Adapt the penalty σ by a factor where the residuals so far are out of balance; forget them.
+
+    In balance the primal residual is `balance` times the dual one.
+    """
+    primal, dual = residuals[0], balance * residuals[1]
+    if primal > _UNBALANCED * dual:
+        rescale(pairs, cut, ends, squares, binary, state, gamma, adapt)
+    elif dual > _UNBALANCED * primal:
+        rescale(pairs, cut, ends, squares, binary, state, gamma, 1.0 / adapt)
+    residuals[:] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def advance(
     cost, lines, pairs, cut, ends, squares, binary, places, gamma, state, U, omega, iterations,
     over, sweeps, adapt, balance,
 ):  # fmt: skip
     """Iterations of the alternating direction method of multipliers, in place.
 
-    `state` holds V of the coordinate 1·1 and the penalty σ; `adapt` is the factor by which σ
-    changes where the residuals, relative to the sizes of Z and of the cost and the dual one times
-    `balance`, are out of balance.
+    `state` holds V of the coordinate 1·1 and the penalty σ.
     """
-    n = len(ends)
-    G = np.empty((n + 1, n + 1))
-    out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
-    out_squares = np.empty_like(squares)
-    primal_sum = dual_sum = 0.0
+    G, residuals = np.empty_like(U), np.zeros(2)
     for k in range(iterations):
-        _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares)
-        spread(out_pairs, out_ends, out_squares, 2.0 - state[0], omega, G)
-        G -= cost / state[1]
-        _within_lines(G, lines)
-        _psd_part(G, U)
-        one, primal, dual = _update(U, pairs, cut, ends, squares, binary, omega, over)
-        state[0] += over * (one - 1.0)
-        for _ in range(sweeps):
-            _sweep(pairs, cut, places, gamma)
-        primal_sum += np.sqrt(primal) / (1.0 + n)
-        dual_sum += balance * state[1] * np.sqrt(dual)
-        if (k + 1) % _EVERY == 0:
-            if primal_sum > _UNBALANCED * dual_sum:
-                rescale(pairs, cut, ends, squares, binary, state, gamma, adapt)
-            elif dual_sum > _UNBALANCED * primal_sum:
-                rescale(pairs, cut, ends, squares, binary, state, gamma, 1.0 / adapt)
-            primal_sum = dual_sum = 0.0
+        gather(cost, lines, pairs, cut, ends, squares, binary, state, omega, G)
+        project(G, U)
+        scatter(
+            U, pairs, cut, ends, squares, binary, places, gamma, state, omega, over, sweeps,
+            residuals,
+        )  # fmt: skip
+        if (k + 1) % EVERY == 0:
+            rebalance(
+                pairs, cut, ends, squares, binary, state, gamma, residuals, adapt, balance
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
