@@ -17,7 +17,7 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import GlobalSearch, finite_form, proved_bound
+from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
@@ -222,10 +222,9 @@ def bound(
             "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
             "holds the bound of a convex one."
         )
-    if finite_form(structure) is None:
-        raise IncompatibleSolver(
-            f"{chosen} cannot be bracketed: without a bias the weights need a finite upper bound."
-        )
+    reason = obstacle(structure)
+    if reason is not None:
+        raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
     task = Task(
         problem=problem,
         formulation=chosen,

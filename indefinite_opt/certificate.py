@@ -18,7 +18,7 @@ from indefinite_opt.errors import IncompatibleSolver, ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.global_search import GlobalSearch, finite_form, proved_bound
+from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
@@ -153,7 +153,7 @@ def verify(
     ProblemError
         For a missing or unknown name, a wrong shape, NaN or infinite numbers.
     IncompatibleSolver
-        If a bracket is asked for where weights of a nonconvex program have no upper bound.
+        If a bracket is asked for where there can be none: see `bounds.bound`.
 
     Examples
     --------
@@ -334,10 +334,9 @@ def _global_bound(
     if isinstance(witness, Proof):
         bound, boxes, better = proved_bound(qp, witness), witness.boxes, value
     elif task.time_limit > 0.0:
-        if finite_form(qp) is None:
-            raise IncompatibleSolver(
-                f"{task.formulation} cannot be bracketed: the weights have no upper bound."
-            )
+        reason = obstacle(qp)
+        if reason is not None:
+            raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
         search = GlobalSearch(task, task.tol, start=x)
         search.run()
         bound, better = search.original(search.lower), search.original(search.value)

@@ -32,7 +32,7 @@ from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
 
-__all__ = ["GlobalSearch", "box_quadratic", "finite_form", "proved_bound"]
+__all__ = ["GlobalSearch", "box_quadratic", "finite_form", "obstacle", "proved_bound"]
 
 Array = NDArray[np.float64]
 
@@ -58,9 +58,6 @@ VIOLATION = 1e-3
 
 SHRINK = 0.1
 """A box that has lost this share of its mean width is bounded again before it is divided."""
-
-INNER = 0.2
-"""No part of a divided interval is smaller than this share of it."""
 
 FINE = 1e-9
 """Tolerance of the local descents: what they leave must not show in the bracket."""
@@ -100,6 +97,15 @@ def finite_form(qp: BoxLineQP) -> BoxLineQP | None:
     if qp.lines == 0 or np.ndim(qp.linear):
         return None
     return replace(qp, linear=0.0, lines=2, total=1.0, sense=1)
+
+
+def obstacle(qp: BoxLineQP) -> str | None:
+    """Why a program cannot be bracketed, as a sentence, or None."""
+    if not qp.problem.curvature_known:
+        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
+    if finite_form(qp) is None:
+        return "boxes are divided, and without a bias the weights need a finite upper bound"
+    return None
 
 
 @dataclass(eq=False)
@@ -150,7 +156,7 @@ class GlobalSearch:
         self.closed = np.inf
         self.nodes = self.iterations = 0
         self.root = Part()
-        self._numbers = 0
+        self._numbers = 0.0
         self.trace = Trace()
         self._lock, self._halt = Lock(), Event()
         self._running: dict[int, _Node] = {}
@@ -440,6 +446,8 @@ class GlobalSearch:
             self._numbers += tangent.numbers
             if self._numbers <= KEPT:
                 part.last = tangent
+            else:
+                self._numbers = np.inf  # more would make no whole proof
 
     def _last(self, node: _Node, spins: Spins) -> list[_Node]:
         """Bound a box with one variable left, or none."""

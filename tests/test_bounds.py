@@ -246,6 +246,31 @@ def test_no_bias_needs_a_finite_bound() -> None:
         iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
 
 
+def test_a_matrix_that_is_never_formed_is_refused() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    y = np.arange(30) % 2
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)", cache_mb=1)
+    dual = iopt.SVMDual(C=1.0)
+    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+        iopt.bound(problem, dual)
+    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+        iopt.solve(problem, dual, solver="global")
+    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+        iopt.verify(problem, dual, {"alpha": np.zeros(30)}, bound=True)
+
+
+def test_a_bracket_proves_itself_again() -> None:
+    problem = problem_of(30, 3)
+    for name in ("SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"):
+        for method in ("branch-and-bound", "clarabel", "cheap"):
+            bracket = iopt.bound(problem, name, method=method)
+            assert bracket.check(problem) == pytest.approx(bracket.bound, rel=1e-12)
+    linear = iopt.bound(problem, "SVMDual(C=2)")
+    other = problem_of(30, 4)
+    objective = iopt.solve(other, "SVMDual(C=2)").objective
+    assert linear.check(other) >= objective * (1.0 - 1e-12)  # weak there, and still true
+
+
 # ----------------------------------------------------------------------------------------- limits
 
 
@@ -400,10 +425,3 @@ def test_unknown_names() -> None:
 def test_other_structures_are_refused(name: str) -> None:
     with pytest.raises(iopt.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
         iopt.bound(problem_of(4, 0), name)
-
-
-def test_a_kernel_that_is_never_formed() -> None:
-    X = np.random.default_rng(0).standard_normal((12, 2))
-    rows = iopt.KernelProblem.from_data(X, np.arange(12) % 2, "sigmoid", cache_mb=1.0)
-    with pytest.raises(iopt.ProblemError, match="leave out cache_mb"):
-        iopt.bound(rows, "SVMDual")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from indefinite_opt.global_search import GlobalSearch, finite_form
+from indefinite_opt.global_search import GlobalSearch, obstacle
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
@@ -31,16 +31,17 @@ class BranchAndBound(Solver):
         reason = super().refusal(task)
         if reason is not None:
             return reason
-        if not task.problem.curvature_known:
-            return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
         qp = cast("BoxLineQP", task.structure)
-        if finite_form(qp) is None and not qp.is_convex:
-            return "it divides a box, and the weights have no upper bound"
-        return None
+        reason = obstacle(qp)
+        return reason if reason is None or not self._is_convex(qp) else None
+
+    @staticmethod
+    def _is_convex(qp: BoxLineQP) -> bool:
+        return qp.problem.curvature_known and qp.is_convex
 
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)
-        if qp.is_convex:
+        if self._is_convex(qp):
             return _convex(task)
         search = GlobalSearch(task, task.tol)
         status = search.run()
