@@ -129,7 +129,7 @@ class GlobalSearch:
     gap : float
         Relative gap to stop at.
     start : (n,) array, optional
-        A point to begin with.
+        A point to begin with; by default that of the task, if it has one.
 
     Attributes
     ----------
@@ -147,7 +147,10 @@ class GlobalSearch:
         self.gap = gap
         self.asked = cast("BoxLineQP", task.structure)
         self.qp = cast("BoxLineQP", finite_form(self.asked))
-        self.task = replace(task, structure=self.qp, tol=FINE)
+        start = task.start if start is None else start
+        if start is not None:
+            start = self.qp.project(start / (start.sum() or 1.0) if self.rays else start)
+        self.task = replace(task, structure=self.qp, tol=FINE, start=start)
         self.quadratic = box_quadratic(self.qp)
         self.conditions = Conditions(self.quadratic)
         self.point, self.value = self.qp.start(), np.inf
@@ -165,7 +168,7 @@ class GlobalSearch:
         self._spare: ThreadPoolExecutor | None = None
         self._offer(self.point)
         if start is not None:
-            self._offer(self.qp.project(start / (start.sum() or 1.0) if self.rays else start))
+            self._offer(start)
 
     @property
     def rays(self) -> bool:

@@ -161,3 +161,32 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
         outside = qp.values(points[at] + 2.0 * qp.upper)
         assert iopt.verify(problem, formulation, outside, bound=True).claim is iopt.Claim.NONE
     assert worse >= 5
+
+
+def test_a_path_of_global_solutions_is_as_good_as_each_alone() -> None:
+    generator = np.random.default_rng(12)
+    A = generator.standard_normal((14, 14))
+    problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
+    duals = [iopt.SVMDual(C=C) for C in (0.5, 1.0, 2.0)]
+    for dual, result in zip(duals, iopt.solve_path(problem, duals, solver="global"), strict=True):
+        alone = iopt.solve(problem, dual, solver="global")
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        assert result.objective == pytest.approx(alone.objective, rel=2e-6)
+
+
+def test_a_start_is_used_also_along_rays() -> None:
+    """The hard margin's own solution, scaled: nothing better is found, and it is proved."""
+    generator = np.random.default_rng(3)
+    X = generator.standard_normal((16, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    noise = 0.02 * generator.standard_normal((16, 16))
+    problem = iopt.KernelProblem(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(2)) + noise + noise.T, y)
+    hard = iopt.SVMDual(C=np.inf)
+    first = iopt.solve(problem, hard, solver="global")
+    again = iopt.solve(problem, hard, solver="global", start=0.3 * first.values["alpha"])
+    assert first.certificate.claim is iopt.Claim.GLOBAL
+    assert again.objective == pytest.approx(first.objective, rel=2e-6)
+    # An upper bound beyond every weight changes nothing.
+    largest = 2.0 * float(first.values["alpha"].max())
+    soft = iopt.solve(problem, iopt.SVMDual(C=largest), solver="global")
+    assert soft.objective == pytest.approx(first.objective, rel=2e-6)
