@@ -413,7 +413,7 @@ class GlobalSearch:
             if before and gap > FALL * gaps[before[-1]]:
                 break
             gaps[done] = gap
-            if self.task.elapsed >= self.task.time_limit:
+            if self._out_of_time():
                 break
             if done >= TRIAL:
                 running = [r for r in running if FALL * (self.value - own[r]) <= gap]
@@ -429,17 +429,20 @@ class GlobalSearch:
 
     def _advance(self, running: list[Relaxation], chunk: int) -> float:
         """Iterate all of them, side by side where there are threads; iterations a second."""
-        began = time.perf_counter()
+        began, before = time.perf_counter(), sum(each.iterations for each in running)
         jobs = []
         if self._spare is not None:
-            jobs = [self._spare.submit(relaxation.run, chunk) for relaxation in running[1:]]
+            jobs = [self._spare.submit(each.run, chunk, self._out_of_time) for each in running[1:]]
         for relaxation in running[: len(running) - len(jobs)]:
-            relaxation.run(chunk)
+            relaxation.run(chunk, self._out_of_time)
         for job in jobs:
             job.result()
         with self._lock:
-            self.iterations += chunk * len(running)
+            self.iterations += sum(each.iterations for each in running) - before
         return chunk / (time.perf_counter() - began)
+
+    def _out_of_time(self) -> bool:
+        return self._halt.is_set() or self.task.elapsed >= self.task.time_limit
 
     def _keep(self, part: Part, tangent: Tangent) -> None:
         """The tangent as the last of a part, as long as there is memory for a proof."""

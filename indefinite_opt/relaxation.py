@@ -13,6 +13,7 @@ after any number of iterations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,9 @@ SWEEPS = 2
 PARTIAL, RARE = 80, 0.1
 """From this order on only the eigenpairs of the rarer sign are computed, where these are at most
 this share of all; then they take a third to a half of the time."""
+
+TRIANGULAR = 600
+"""No triangle inequalities beyond this order: looking for them takes O(n³), half a second here."""
 
 ROOM = 50_000
 """Violated triangle inequalities that are looked at."""
@@ -122,8 +126,8 @@ class Relaxation:
         self.ends[:] = x
         self.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
 
-    def run(self, iterations: int) -> None:
-        """That many iterations."""
+    def run(self, iterations: int, stop: Callable[[], bool] | None = None) -> None:
+        """That many iterations; large ones end early where `stop` says so."""
         from indefinite_opt import relaxation_loops as loops
 
         sweeps = SWEEPS if self.gamma.size else 0
@@ -137,6 +141,9 @@ class Relaxation:
         else:
             G, residuals = np.empty_like(self.U), np.zeros(2)
             for k in range(iterations):
+                if stop is not None and stop():
+                    iterations = k
+                    break
                 loops.gather(self.cost, self.lines, *parts, self.state, self.omega, G)
                 self._project(G)
                 loops.scatter(
@@ -219,6 +226,8 @@ class Relaxation:
         """Keep the triangle inequalities that act, add the most violated; how many are violated."""
         from indefinite_opt import relaxation_loops
 
+        if self.spins.m > TRIANGULAR:
+            return 0
         places, violations = relaxation_loops.most_violated(
             self.pairs, self.cut, self.spins.m, least, ROOM
         )
