@@ -163,24 +163,14 @@ class Relaxation:
         From the eigenpairs of one sign alone, if these were few in the iteration before.
         """
         order = len(G)
-        few = RARE * order
-        negative = order - self._positive
-        if min(self._positive, negative) > few:
-            values, vectors = np.linalg.eigh(G)
-            self._positive = int(np.count_nonzero(values > 0.0))
-            if 2 * self._positive <= order:
-                half = vectors[:, values > 0.0] * np.sqrt(values[values > 0.0])
-                np.matmul(half, half.T, out=self.U)
-            else:
-                half = vectors[:, values <= 0.0] * np.sqrt(-values[values <= 0.0])
-                np.add(G, half @ half.T, out=self.U)
-            return
-        sign = 1.0 if self._positive <= negative else -1.0
-        pairs = eigenpairs_above(sign * G, 0.0)
+        sign = 1.0 if 2 * self._positive <= order else -1.0
+        rare = min(self._positive, order - self._positive)
+        pairs = eigenpairs_above(sign * G, 0.0) if rare <= RARE * order else None
         if pairs is None:
-            self._positive = order // 2
-            self._project(G)
-            return
+            values, vectors = np.linalg.eigh(G)
+            sign = 1.0 if 2 * np.count_nonzero(values > 0.0) <= order else -1.0
+            chosen = sign * values > 0.0
+            pairs = sign * values[chosen], vectors[:, chosen]
         half = pairs[1] * np.sqrt(pairs[0])
         if sign > 0.0:
             self._positive = pairs[0].size
