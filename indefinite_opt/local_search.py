@@ -60,19 +60,7 @@ _ROUGH = 0.1
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search; see the solver `multistart`.
-
-    Parameters
-    ----------
-    starts : int
-        Descents from diverse starts.
-    kicks : int
-        Most kicks; none without a finite upper bound, or where rows of K are computed on demand.
-    budget : float
-        Work of everything in units of the first descent; may be infinite.
-    jobs : int, optional
-        Threads; by default as many as the linear algebra library uses.
-    """
+    """How long to search; the solver `multistart` says what its parameters mean."""
 
     starts: int = 5
     kicks: int = 2400
