@@ -61,7 +61,8 @@ class Bracket:
     values : dict of str to array
         The best point that was found.
     rigorous : bool
-        Whether rounding is accounted for in the bound.
+        Whether the bound, in which rounding is accounted for, holds for the best point: a point
+        beyond it would prove it wrong.
     method : str
         What the bound comes from.
     bounds : dict of str to float
@@ -108,7 +109,7 @@ class Bracket:
         return self.upper if self.maximised else self.lower
 
     def __str__(self) -> str:
-        care = "" if self.rigorous else "; rounding is not accounted for"
+        care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"
         lines = [
             f"{self.formulation} on {self.name} (n = {self.n}): {self.lower:.10g} ≤ optimal value "
             f"≤ {self.upper:.10g}",
@@ -240,7 +241,7 @@ def bound(
         search.bounds[method] = search.lower
     elif method in CONIC and status is not Status.INTERRUPTED:
         try:
-            spins, _ = search.whole_box()
+            spins, _ = search.whole_box
             multipliers = conic_multipliers(spins, method, task.remaining)
             search.try_multipliers(method, multipliers)
             status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
@@ -260,7 +261,7 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         upper=upper,
         relative_gap=search.relative_gap,
         values=asked.values(search.best),
-        rigorous=True,
+        rigorous=not search.contradicted,
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
         bounds={name: search.declared(end) for name, end in search.bounds.items()},
         status=status,

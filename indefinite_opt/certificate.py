@@ -296,8 +296,9 @@ def _certify_box(
         claim = Claim.FEASIBLE
         failing = "complementarity" if stationarity <= tol else "stationarity"
         reasons.append(f"The first-order conditions fail: {failing}.")
-        if np.isfinite(bound):
-            reasons.append(f"The bound leaves a {gap_kind} of {gap / size:.2e}.")
+        if box.is_convex and np.isfinite(bound):
+            reasons.append(f"The bound leaves a duality gap of {gap / size:.2e}.")
+        reasons += notes
     else:
         claim, reason = Claim.STATIONARY, "First-order conditions hold."
         if isinstance(box, BoxLineQP):
@@ -343,6 +344,10 @@ def _global_bound(
         boxes = search.nodes
     else:
         return -np.inf, []
+    if bound - value > task.tol * size:
+        return bound, [
+            "The objective lies beyond the bound, which holds where the constraints hold exactly."
+        ]
     if value - bound <= task.tol * size:
         parts = "one box" if boxes <= 1 else f"{boxes} boxes"
         return bound, [f"Not convex, but bounds over {parts} meet the objective."]

@@ -7,6 +7,7 @@ import itertools
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from threading import Event, Lock
 from typing import cast
 
@@ -64,6 +65,9 @@ FINE = 1e-9
 
 ROUNDINGS = 2
 """Leading deviations that are rounded at the root."""
+
+CROSSED = 1e-12
+"""Relative rounding of the objective itself."""
 
 LARGEST = 2000
 """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
@@ -202,6 +206,11 @@ class GlobalSearch:
         return max(gap, 0.0) / self.unit
 
     @property
+    def contradicted(self) -> bool:
+        """Whether the best point is beyond the bound by more than rounding: one is wrong."""
+        return self.original(self.lower) - self.original(self.value) > CROSSED * self.unit
+
+    @property
     def proof(self) -> Proof | None:
         """What proves the bound; None where that would take too much memory."""
         return Proof(self.root) if self._numbers <= KEPT else None
@@ -250,7 +259,7 @@ class GlobalSearch:
 
     def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
         """Bound the whole box with these multipliers, of the spins of `whole_box`."""
-        spins, binary = self.whole_box()
+        spins, binary = self.whole_box
         tangent = Tangent(multipliers, spins.place(self.point))
         with few_threads(spins.m):
             bound = lower_bound(spins, multipliers, tangent.start, binary).value
@@ -258,14 +267,19 @@ class GlobalSearch:
         if bound > self.lower:
             self.lower, self.root.last = bound, tangent
 
+    @cached_property
+    def _begin(self) -> Box:
+        return self.conditions.begin()
+
+    @cached_property
     def whole_box(self) -> tuple[Spins, Mask]:
         """The box in which the search begins, and which of its variables are binary."""
-        box = self.conditions.begin()
+        box = self._begin
         spins = self.quadratic.spins(box.lower, box.upper)
         return spins, box.binary[spins.members]
 
     def _bound_cheaply(self) -> None:
-        spins, _ = self.whole_box()
+        spins, _ = self.whole_box
         with few_threads(spins.m):
             diagonal = Multipliers.box_diagonal(spins)
         self.try_multipliers("spectral", Multipliers.spectral(spins.m))
@@ -273,7 +287,7 @@ class GlobalSearch:
         self.try_multipliers("separable", Multipliers.separable(spins))
 
     def _divide_and_bound(self) -> Status:
-        self._push(_Node(self.conditions.begin(), self.lower, 0, self.root))
+        self._push(_Node(self._begin, self.lower, 0, self.root))
         workers = threads()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             # While there is one box its relaxations have the other threads to themselves.

@@ -18,7 +18,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bound", "BoxQuadratic", "Multipliers", "Spins", "lower_bound", "pair_indices"]
+__all__ = [
+    "Bound",
+    "BoxQuadratic",
+    "Multipliers",
+    "Spins",
+    "add_products",
+    "lower_bound",
+    "pair_indices",
+]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -231,9 +239,7 @@ class Multipliers:
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
-        flat = total.ravel()
-        for column, sign in enumerate((1.0, 1.0, -1.0)):
-            np.add.at(flat, places[:, column], sign * gamma)
+        add_products(total, places, gamma)
         return total, squares, size
 
 
@@ -265,6 +271,13 @@ class Bound:
 def pair_indices(m: int) -> tuple[Indices, Indices]:
     """i and j of each row of pairs, i > j."""
     return np.tril_indices(m, -1)
+
+
+def add_products(pairs: Array, places: NDArray[np.int64], gamma: Array) -> None:
+    """Add to pairs, in place, what the multipliers of triangle inequalities are to the products."""
+    flat = pairs.ravel()
+    for column, sign in enumerate((1.0, 1.0, -1.0)):
+        np.add.at(flat, places[:, column], sign * gamma)
 
 
 def _are_triangles(places: NDArray[np.int64], m: int) -> Mask:

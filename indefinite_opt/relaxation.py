@@ -19,7 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.minorant import Indices, Mask, Multipliers, Spins, pair_indices
+from indefinite_opt.minorant import (
+    Indices,
+    Mask,
+    Multipliers,
+    Spins,
+    add_products,
+    pair_indices,
+)
 from indefinite_opt.partial_eigen import eigenpairs_above
 
 __all__ = ["TUNINGS", "Relaxation", "Tuning"]
@@ -230,9 +237,7 @@ class Relaxation:
         self.gamma = np.concatenate([self.gamma[acting], np.zeros(len(new))])
         # What the inequalities that were dropped had left behind goes with them.
         self.cut[:] = 0.0
-        flat = self.cut.ravel()
-        for column, sign in enumerate((1.0, 1.0, -1.0)):
-            np.add.at(flat, self.places[:, column], sign * self.gamma)
+        add_products(self.cut, self.places, self.gamma)
         return violations.size
 
     def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
@@ -250,7 +255,7 @@ class Relaxation:
         i, j = pair_indices(old.m)
         inside = (position[i] >= 0) & (position[j] >= 0)
         child.pairs = self.pairs[inside].copy()
-        child.cut = self.cut[inside].copy()
+        child.cut = np.zeros_like(child.pairs)
         child.ends = self.ends[kept].copy()
         child.squares = self.squares[kept].copy()
         child.state = self.state.copy()
@@ -267,10 +272,7 @@ class Relaxation:
         places = self.places[whole]
         child.places = 4 * where[places // 4] + places % 4
         child.gamma = self.gamma[whole].copy()
-        child.cut[:] = 0.0
-        flat = child.cut.ravel()
-        for column, sign in enumerate((1.0, 1.0, -1.0)):
-            np.add.at(flat, child.places[:, column], sign * child.gamma)
+        add_products(child.cut, child.places, child.gamma)
 
     def _fold(self, child: Relaxation, position: Indices) -> None:
         """Pass the multipliers of x_i x_j on to x_j where x_i has become 1, and so on."""

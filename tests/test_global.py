@@ -15,7 +15,7 @@ from test_enumeration import enumerated, inertias, random_kernel, read
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt import global_search
-from indefinite_opt.global_search import box_quadratic
+from indefinite_opt.global_search import GlobalSearch, box_quadratic
 from indefinite_opt.kkt import Conditions
 from indefinite_opt.structure import BoxLineQP
 
@@ -190,3 +190,28 @@ def test_a_start_is_used_also_along_rays() -> None:
     largest = 2.0 * float(first.values["alpha"].max())
     soft = iopt.solve(problem, iopt.SVMDual(C=largest), solver="global")
     assert soft.objective == pytest.approx(first.objective, rel=2e-6)
+
+
+def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optimum 4 of [[0, 2], [2, 0]]: a search that came to 3 must not pass for a bracket."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    honest = GlobalSearch.run
+
+    def wrong(search: GlobalSearch, relax: bool = True) -> iopt.Status:
+        status = honest(search, relax)
+        search.lower = -3.0
+        return status
+
+    monkeypatch.setattr(GlobalSearch, "run", wrong)
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    assert not bracket.rigorous
+    assert "WRONG" in str(bracket)
+
+
+def test_a_point_beyond_the_bound_is_not_said_to_meet_it() -> None:
+    """2a + 2a² at a = 1 + 9e-8: 5e-7 more than the optimum 4, and 4e-7 are tolerated."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    alpha = np.full(2, 1.0 + 9e-8)
+    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": alpha}, tol=1e-7, bound=True)
+    assert certificate.claim < iopt.Claim.GLOBAL
+    assert any("lies beyond the bound" in reason for reason in certificate.reasons)
