@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -57,8 +58,18 @@ class Gram(ABC):
 
     @property
     @abstractmethod
+    def extremes(self) -> tuple[float, float]:
+        """min K_ij and max K_ij."""
+
+    @property
     def largest(self) -> float:
         """max |K_ij|."""
+        least, most = self.extremes
+        return max(most, -least)
+
+    def changed(self) -> bool:
+        """Whether entries are no longer those that this object was made with."""
+        return False
 
     @abstractmethod
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
@@ -104,9 +115,8 @@ class DenseGram(Gram):
     Parameters
     ----------
     matrix : (n, n) array
-        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`.
-    largest : float, optional
-        max |K_ij|, if known.
+        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`. A
+        caller who changes it later is found out by `changed`, which costs one pass over it.
 
     Examples
     --------
@@ -117,21 +127,23 @@ class DenseGram(Gram):
 
     whole: Stored
 
-    def __init__(self, matrix: Stored, largest: float | None = None) -> None:
+    def __init__(self, matrix: Stored) -> None:
         self.whole = matrix.view()
         self.whole.flags.writeable = False
         self.n = self.capacity = matrix.shape[0]
         self.dtype = matrix.dtype
-        if largest is not None:
-            self.__dict__["largest"] = largest
+        self._checksum = _checksum(self.whole)
+
+    def changed(self) -> bool:
+        return _checksum(self.whole) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:
         return np.diag(self.whole).astype(np.float64)
 
     @cached_property
-    def largest(self) -> float:
-        return max(float(self.whole.max()), -float(self.whole.min()))
+    def extremes(self) -> tuple[float, float]:
+        return float(self.whole.min()), float(self.whole.max())
 
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
         return self.whole, np.asarray(indices, dtype=np.int64)
@@ -217,6 +229,10 @@ class RowGram(Gram):
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
         self._requests = 0
+        self._checksum = _checksum(self.points)
+
+    def changed(self) -> bool:
+        return _checksum(self.points) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:
@@ -224,13 +240,13 @@ class RowGram(Gram):
         return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
 
     @cached_property
-    def largest(self) -> float:
-        """max |K_ij|, by one pass over the upper half of K."""
-        largest = 0.0
+    def extremes(self) -> tuple[float, float]:
+        """min K_ij and max K_ij, by one pass over the upper half of K."""
+        least, most = np.inf, -np.inf
         for part in _parts(self.n, _CHUNK // self.n):
             values = self._values(part, slice(part.start, None))
-            largest = max(largest, float(values.max()), -float(values.min()))
-        return largest
+            least, most = min(least, float(values.min())), max(most, float(values.max()))
+        return least, most
 
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
         """Where rows of K are; those missing are computed by one call of the kernel.
@@ -294,6 +310,11 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     for part in _parts(n, _CHUNK // n):
         matrix[part] = stored(kernel.values(checked[part], checked), "K", dtype)
     return matrix
+
+
+def _checksum(values: Stored) -> int:
+    """One of 2³² numbers that tells whether an array has changed, without a copy of it."""
+    return zlib.crc32(values.data)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulation import check_problem, check_tolerance
@@ -127,10 +126,7 @@ def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
 def squared(problem: KernelProblem) -> KernelProblem:
     """The same labels with the kernel K², positive semidefinite; made once for every problem."""
     if problem not in _SQUARED:
-        with few_threads(problem.n):
-            # With its transpose, so that the product is symmetric to the last bit.
-            square = problem.K @ problem.K.T
-        _SQUARED[problem] = problem.with_kernel(square, f"{problem.name}, squared")
+        _SQUARED[problem] = problem.with_factor(problem.K, f"{problem.name}, squared")
     return _SQUARED[problem]
 
 
@@ -184,7 +180,8 @@ def _kept(
     chosen = np.sort(order[:count])
     values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
     kernel = Spectrum(values, vectors).rebuild(np.abs(values))
-    image = problem.with_kernel(kernel, f"{problem.name}, flip of {count} eigenvalues")
+    name = f"{problem.name}, flip of {count} eigenvalues"
+    image = problem._constructed(kernel, name, "its negative eigenvalues were flipped")
     share = float(sums[count - 1]) / total if count else 1.0
     return Stabilised(values, vectors, share, part.values.size, seconds, image)
 

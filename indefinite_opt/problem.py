@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import datasets, kernels
+from indefinite_opt.blas import few_threads
 from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.gram import DenseGram, Gram, RowGram, formed
@@ -40,7 +41,9 @@ class KernelProblem:
     ----------
     K : (n, n) array_like
         Symmetric, finite kernel (similarity) matrix. A C-contiguous array of the chosen precision
-        is used as it is, without a copy (in float32, if it is symmetric to the last bit).
+        that is symmetric to the last bit is used as it is, without a copy, and must not be changed
+        afterwards: every claim looks at its checksum first, in one pass. A matrix that is
+        symmetric up to rounding is replaced by (K + Kᵀ)/2.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
@@ -66,7 +69,8 @@ class KernelProblem:
     ------
     ProblemError
         If K is not square, finite and symmetric within `validation.SYMMETRY_TOLERANCE` (for
-        float32 within its rounding), or y does not have n entries of exactly two classes.
+        float32 within its rounding), or y does not have n entries of exactly two classes; and from
+        whatever makes a claim, if K has been changed since.
     UnknownName
         For an unknown precision.
 
@@ -87,11 +91,12 @@ class KernelProblem:
         name: str = "problem",
     ) -> None:
         matrix = checked_matrix(K, "K", symmetrize, checked_precision(precision))
-        self._begin(DenseGram(*matrix), y, name)
+        self._begin(DenseGram(matrix), y, name)
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
         self.gram = gram
         self.classes, self.y = checked_labels(y, gram.n)
+        self.y.flags.writeable = False
         self.name = name
         self.X: Array | None = None
         self.kernel: Callable[..., Array] | None = None
@@ -99,6 +104,7 @@ class KernelProblem:
         self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
         self._convex: dict[int, bool] = {}
+        self._construction: str | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
     @classmethod
@@ -239,7 +245,7 @@ class KernelProblem:
         array([[-0., -2.],
                [-2., -0.]])
         """
-        distances, _ = checked_matrix(D, "D", symmetrize)
+        distances = np.asarray(checked_matrix(D, "D", symmetrize), dtype=np.float64)
         if not (np.isfinite(gamma) and gamma > 0):
             raise ParameterError("gamma", "a positive number", repr(gamma))
         forms: dict[str, Callable[[], Array]] = {
@@ -280,10 +286,31 @@ class KernelProblem:
         matrix.flags.writeable = False
         return matrix
 
+    def check_unchanged(self) -> None:
+        """Raise `ProblemError` if K, or the points it is computed from, were changed meanwhile.
+
+        What is known of K is computed once. Whatever makes a claim calls this first: a pass over
+        K, in a few milliseconds for each ten million entries.
+        """
+        if self.gram.changed():
+            raise ProblemError(
+                "problem", "the kernel matrix that it was made with", "one that was changed since",
+                "Make a new KernelProblem after every change, or give this one a copy.",
+            )  # fmt: skip
+
     @property
     def largest(self) -> float:
         """max |K_ij|; for rows on demand found by computing all of them once."""
         return self.gram.largest
+
+    @property
+    def spread(self) -> float:
+        """(max K_ij - min K_ij)/2: the largest |K_ij| after the best constant is subtracted.
+
+        Weights with yᵀα = 0 do not notice a constant in K.
+        """
+        least, most = self.gram.extremes
+        return 0.5 * (most - least)
 
     @property
     def precision(self) -> str:
@@ -390,6 +417,13 @@ class KernelProblem:
         """`is_convex`, if that was found out before; nothing is computed."""
         return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
 
+    def why_convex(self, lines: int) -> str:
+        """What the answer of `is_convex` rests on, for a sentence: "by its eigenvalues"."""
+        if self._construction is not None:
+            return f"by construction, as {self._construction}"
+        along = "" if lines == 0 or self._convex.get(0, False) else ", along the constraints"
+        return f"by its eigenvalues{along}"
+
     def _convex_on(self, lines: int) -> bool:
         if lines not in self._convex:
             self._convex[lines] = self._test_convexity(lines)
@@ -451,15 +485,41 @@ class KernelProblem:
             source = self.centered_spectrum if centered else self.spectrum
             image = source.transformed(transform)
             name = f"{self.name}, {transform}"
-            problem = self.with_kernel(image.rebuild(image.values), name)
+            made = f"the spectrum was changed by {transform!r}"
+            problem = self._constructed(image.rebuild(image.values), name, made)
             problem.__dict__["spectrum"] = image
             self._transformed[key] = problem
         return self._transformed[key]
 
-    def with_kernel(self, K: Array, name: str) -> KernelProblem:
-        """The same labels with a kernel matrix that is positive semidefinite by construction."""
+    def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
+        """The same labels with another kernel matrix, of which nothing is known yet."""
+        return KernelProblem(K, self.labels, name=name)
+
+    def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
+        """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
+
+        Parameters
+        ----------
+        F : (n, r) array
+        name : str
+            What to call the problem in reports.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+        >>> problem.with_factor(np.array([[1.0], [2.0]])).K
+        array([[1., 2.],
+               [2., 4.]])
+        """
+        with few_threads(self.n):
+            # Of a matrix with its own transpose, which is symmetric to the last bit.
+            product = F @ F.T
+        return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
+
+    def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
+        """The same labels with a kernel that the caller has made positive semidefinite, and how."""
         problem = KernelProblem(K, self.labels, name=name)
-        problem._convex = {0: True, 1: True, 2: True}
+        problem._convex, problem._construction = {0: True, 1: True, 2: True}, why
         return problem
 
     @property

@@ -49,9 +49,9 @@ _SHORTEST = 1e-30
 """A step this much shorter than the first is none."""
 
 
-def kernel_program(dual: ProxyStructure, K: Array) -> BoxLineQP:
-    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the same box and line, for a positive semidefinite K."""
-    problem = dual.problem.with_kernel(K, "quadratic model")
+def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
+    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the same box and line; `why` K is positive semidefinite."""
+    problem = dual.problem._constructed(K, "quadratic model", why)
     return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=dual.upper, lines=1, sense=-1)
 
 
@@ -75,7 +75,7 @@ class KernelBound:
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
         tol = min(max(tol, FINEST), 0.1)
         limit = _BOUND_LIMIT + 10 * dual.n
-        qp = kernel_program(dual, dual.proxy_kernel(x))
+        qp = kernel_program(dual, dual.proxy_kernel(x), "its kernel matrix is a positive part")
         before = qp.value(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = replace(self.task, problem=qp.problem, structure=qp, tol=tol, max_iter=limit)

@@ -89,8 +89,7 @@ class SeparabilityProgram(ExplicitProgram):
         """The dual to be solved, in minimisation form: of a nonconvex problem the SVM dual."""
         problem = self.problem
         if self.identity:
-            # The product of a matrix with its own transpose is symmetric to the last bit.
-            problem = problem.with_kernel(problem.K @ problem.K.T, f"{problem.name}, squared")
+            problem = problem.with_factor(problem.K, f"{problem.name}, squared")
         return BoxLineQP(
             problem, hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1, variable="lambda"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,11 @@ PRECISIONS: dict[str, np.dtype[Any]] = {
 """How the entries of a kernel matrix are stored; sums are double always."""
 
 SYMMETRY_TOLERANCE = 1e-10
-"""Largest |K_ij - K_ji| accepted, relative to max |K_ij|: far above the rounding of any kernel
-function, far below anything that would change a certificate at tol = 1e-6."""
+"""Largest |K_ij - K_ji| accepted as rounding of a kernel function, relative to the largest entry of
+the rows i and j. The mean of K and Kᵀ then takes the place of K, so that no claim depends on it."""
 
 SINGLE_SYMMETRY_TOLERANCE = 16.0 * float(np.finfo(np.float32).eps)
-"""The same for float32: the rounding of a kernel computed in single precision. As it is visible at
-tol = 1e-6, a matrix that needs this tolerance is averaged with its transpose."""
+"""The same for float32: the rounding of a kernel computed in single precision."""
 
 _TILE = 512
 
@@ -71,11 +71,11 @@ def checked_matrix(
     argument: str,
     symmetrize: bool,
     dtype: np.dtype[Any] = PRECISIONS["double"],
-) -> tuple[Any, float]:
-    """A square, finite, symmetric matrix of `dtype` and its largest |entry|, in O(n²).
+) -> Stored:
+    """A square, finite matrix of `dtype`, symmetric to the last bit, in O(n²).
 
-    K itself if it is such a matrix, C-contiguous; in float32 it must be symmetric exactly, else
-    the mean of K and Kᵀ takes its place.
+    K itself if it is such a matrix, C-contiguous; else a new one. Where K differs from Kᵀ by
+    rounding their mean takes its place.
     """
     single = dtype == np.float32
     matrix = stored(K, argument, dtype)
@@ -83,23 +83,11 @@ def checked_matrix(
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
         matrix = _average(matrix)
-    # One pass over pairs of mirrored tiles that fit the cache; entries differ in few matrices.
-    largest, asymmetry, place = 0.0, 0.0, (0, 0)
-    for row in range(0, matrix.shape[0], _TILE):
-        for column in range(row, matrix.shape[0], _TILE):
-            tile = matrix[row : row + _TILE, column : column + _TILE]
-            mirror = matrix[column : column + _TILE, row : row + _TILE].T
-            largest = max(largest, float(tile.max()), -float(tile.min()))
-            if np.array_equal(tile, mirror):
-                continue
-            if not (np.isfinite(tile).all() and np.isfinite(mirror).all()):
-                largest = np.nan
-                break
-            difference = np.abs(tile - mirror)
-            i, j = divmod(int(difference.argmax()), difference.shape[1])
-            if difference[i, j] > asymmetry:
-                asymmetry, place = float(difference[i, j]), (row + i, column + j)
-    if not np.isfinite(largest):
+    largest, symmetric = 0.0, True
+    for _, _, tile, mirror in _mirrored(matrix):
+        largest = max(largest, float(tile.max()), -float(tile.min()))
+        symmetric = symmetric and np.array_equal(tile, mirror)
+    if not np.isfinite(largest) or not (symmetric or np.isfinite(matrix).all()):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
     if single and largest < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
@@ -107,25 +95,44 @@ def checked_matrix(
             argument, f"a largest entry of at least {np.finfo(dtype).tiny:.2g} in float32",
             "smaller ones only", "Use precision='double', or scale the kernel.",
         )  # fmt: skip
-    tolerance = SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE
-    if asymmetry > tolerance * largest:
-        i, j = place
-        raise ProblemError(
-            argument,
-            f"a symmetric matrix (within {tolerance:.2g} of its largest entry)",
-            f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
-            f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
+    if symmetric:
+        return matrix
+    _refuse_asymmetry(matrix, argument, SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE)
+    return _average(matrix)
+
+
+def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
+    """Pairs of tiles of a matrix and of its transpose that fit the cache, each with its corner."""
+    for row in range(0, matrix.shape[0], _TILE):
+        for column in range(row, matrix.shape[0], _TILE):
+            tile = matrix[row : row + _TILE, column : column + _TILE]
+            yield row, column, tile, matrix[column : column + _TILE, row : row + _TILE].T
+
+
+def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
+    """Raise `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
+    sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1)).astype(np.float64)
+    for row, column, tile, mirror in _mirrored(matrix):
+        difference = np.abs(np.subtract(tile, mirror, dtype=np.float64))
+        allowed = np.maximum.outer(
+            sizes[row : row + tile.shape[0]], sizes[column : column + tile.shape[1]]
         )
-    if single and asymmetry > 0.0:
-        matrix = _average(matrix)
-    return matrix, largest
+        excess = difference - tolerance * allowed
+        if np.any(excess > 0.0):
+            i, j = divmod(int(excess.argmax()), excess.shape[1])
+            i, j = row + i, column + j
+            raise ProblemError(
+                argument,
+                f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
+                f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
+                f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
+            )
 
 
 def _average(matrix: Stored) -> Stored:
     """(K + Kᵀ)/2, a new matrix."""
-    average = matrix + matrix.T
-    average *= 0.5
-    return average
+    half = 0.5 * matrix
+    return half + half.T
 
 
 def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:

@@ -182,7 +182,8 @@ class _Run:
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
         self.models += 1
-        self.model = kernel_program(self.dual, self.dual.second_derivative(self.alpha))
+        curvature = self.dual.second_derivative(self.alpha)
+        self.model = kernel_program(self.dual, curvature, "it is a model of a convex function")
         return self.model
 
     def _step(self, model: BoxLineQP, residual: float) -> float:
