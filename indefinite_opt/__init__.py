@@ -17,7 +17,7 @@ from indefinite_opt import baselines as _baselines
 from indefinite_opt import datasets, kernels, references
 from indefinite_opt import formulations as _formulations
 from indefinite_opt.bounds import Bracket, bound
-from indefinite_opt.certificate import Certificate, verify
+from indefinite_opt.certificate import Certificate
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.compare import Comparison, compare
 from indefinite_opt.confidence import ConfidenceProblem
@@ -46,6 +46,7 @@ from indefinite_opt.sigmoid_limits import limit_study
 from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.solve import fitting_solvers as solvers
 from indefinite_opt.solve import solve, solve_path
+from indefinite_opt.verification import verify
 
 __version__ = "0.1.0"
 

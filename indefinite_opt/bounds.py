@@ -56,8 +56,7 @@ class Bracket:
         lower ≤ optimal value ≤ upper, in the declared sense: of a maximisation `lower` is the
         objective of `values` and `upper` the bound, of a minimisation the other way round.
     relative_gap : float
-        (upper - lower) / max(1, |objective|); in the homogeneous problems the largest |K_ij| takes
-        the place of 1 where it is less.
+        (upper - lower) / max(|objective|, floor), as every relative gap; see `gaps`.
     values : dict of str to array
         The best point that was found.
     rigorous : bool
@@ -129,6 +128,8 @@ class Bracket:
         ParameterError
             If there is no proof: another method than branch and bound, or too large a search.
         """
+        check_problem(problem)
+        problem.check_unchanged()
         qp = self.formulation.structure(problem)
         if self.proof is None or not isinstance(qp, BoxLineQP):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
@@ -215,6 +216,7 @@ def bound(
     if seed is not None:
         check_seed(seed)
     check_problem(problem)
+    problem.check_unchanged()
     chosen = as_formulation(formulation)
     structure = chosen.structure(problem)
     if not isinstance(structure, BoxLineQP):

@@ -97,8 +97,8 @@ class BoxLine(ABC):
 
     @property
     @abstractmethod
-    def objective_unit(self) -> float:
-        """Smallest size that a gap is divided by."""
+    def gap_floor(self) -> float:
+        """Smallest size that a gap is divided by; see `gaps`."""
 
     @property
     def n(self) -> int:

@@ -29,8 +29,8 @@ class ExplicitProgram(ABC):
     sense : {1, -1}
         Declared objective = sense · F.
     is_convex : bool
-    unit : float
-        Smallest size that a gap is divided by.
+    gap_floor : float
+        See `gaps`.
     title : str
         What kind of program it is, with its article, for messages.
     default_solver : str
@@ -42,7 +42,7 @@ class ExplicitProgram(ABC):
     problem: KernelProblem
     sense: int = 1
     is_convex: bool = True
-    unit: float = 1.0
+    gap_floor: float = 0.0
 
     @property
     def why_convex(self) -> str:
@@ -81,6 +81,10 @@ class ExplicitProgram(ABC):
     @abstractmethod
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """A lower bound on F that holds whatever the numbers: -inf where nothing can be said."""
+
+    def repaired(self, values: Values) -> Values:
+        """The values, changed as little as it takes to satisfy every constraint exactly."""
+        return values
 
     def explanation(self, values: Values) -> tuple[str, ...]:
         """Further sentences for the certificate about a point that satisfies the conditions."""

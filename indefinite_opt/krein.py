@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulation import check_problem, check_tolerance
+from indefinite_opt.gaps import relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
@@ -206,6 +207,11 @@ class KreinLeastSquares(BoxLineQP):
         """eᵀe."""
         return float(self.n)
 
+    @property
+    def gap_floor(self) -> float:
+        """‖e‖², the square that α = 0 leaves; see `gaps`."""
+        return self.constant
+
     def hessian_times(self, x: Array) -> Array:
         """Hx = 2G(Gx), by two products with K: what is claimed does not hang on the square."""
         y, gram = self.problem.y, self.source.gram
@@ -252,7 +258,7 @@ class KreinCertificate:
     primal, dual : float
         ½⟨f, f⟩_|K| + C Σ max(0, 1 - y_i f(x_i)), and eᵀα̃ - ½⟨f, f⟩_|K|.
     gap, relative_gap : float
-        primal - dual, and that divided by max(1, |dual|).
+        primal - dual, and that relative to the dual; see `gaps`.
     square, krein_square : float
         ⟨f, f⟩_|K| = ‖f₊‖² + ‖f₋‖², and ⟨f, f⟩_K = ‖f₊‖² - ‖f₋‖², which may be negative.
     margins : (n,) array
@@ -371,11 +377,11 @@ def krein_certificate(
     primal = 0.5 * square + qp.upper * float(np.maximum(1.0 - margins, 0.0).sum())
     dual = float(alpha.sum()) - 0.5 * square
     gap = primal - dual
-    size = max(1.0, abs(dual))
+    relative_gap = relative(abs(gap), dual)
     infeasibility = qp.infeasibility(alpha)
     found = {
         "Margins violate the hinge conditions by": residual,
-        "Primal and dual objective leave a relative gap of": abs(gap) / size,
+        "Primal and dual objective leave a relative gap of": relative_gap,
         "A constraint on the weights is violated by": infeasibility,
         "The coefficients differ from V sign(Λ)Vᵀ(y∘α̃) by": link,
     }
@@ -388,7 +394,7 @@ def krein_certificate(
         primal=primal,
         dual=dual,
         gap=gap,
-        relative_gap=abs(gap) / size,
+        relative_gap=relative_gap,
         square=square,
         krein_square=float(coef @ scores),
         margins=margins,

@@ -21,6 +21,8 @@ __all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
 
+_EPS = float(np.finfo(float).eps)
+
 _ACTIVE = 1e-6
 """Slacks below this, in units of the margin, count as none where multipliers are recovered: the
 tolerance that certificates have unless told otherwise."""
@@ -84,9 +86,9 @@ class LiftedPrimal(ExplicitProgram):
         }
 
     @property
-    def unit(self) -> float:  # type: ignore[override]
-        """None but the optimal value itself, which is positive, if convex; else a unit of slack."""
-        return float(np.finfo(float).tiny) if self.is_convex else self.C
+    def gap_floor(self) -> float:  # type: ignore[override]
+        """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
+        return 0.0 if self.is_convex else self.C
 
     @property
     def why_convex(self) -> str:
@@ -118,11 +120,18 @@ class LiftedPrimal(ExplicitProgram):
         return 0.5 * self.square_norm(values["w"]) + self.C * float(values["xi"].sum())
 
     def infeasibility(self, values: Values) -> float:
-        """Largest shortfall of a margin, relative to the numbers in it, or of a slack."""
-        xi, decisions = values["xi"], self.decision_values(values)
-        sizes = np.maximum(1.0, np.abs(decisions) + np.abs(float(values["b"])) + np.abs(xi))
-        margins = (1.0 - xi - self.problem.y * decisions) / sizes
-        return max(float(np.max(margins)), float(np.max(-xi)), 0.0)
+        """Largest slack that is missing, relative to max(1, ξ_i), the rounding of margins aside."""
+        w, xi = values["w"], values["xi"]
+        lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
+        rounding = _EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
+        shortfall = 1.0 - self.problem.y * self.decision_values(values)
+        needed = np.maximum(shortfall - rounding, 0.0)
+        return max(float(np.max((needed - xi) / np.maximum(needed, 1.0))), 0.0)
+
+    def repaired(self, values: Values) -> dict[str, Array]:
+        """The same w and b with as much slack as the margins need."""
+        needed = 1.0 - self.problem.y * self.decision_values(values)
+        return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
 
     def residual(self, values: Values, multipliers: Values) -> float:
         """The largest violation of w = Σα_iy_iΦ(x_i), yᵀα = 0, α + η = C, α ≥ 0, η ≥ 0, and of

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.gaps import CANCELLED
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
@@ -26,9 +27,6 @@ _EPS = float(np.finfo(float).eps)
 
 _OFFSET_STEPS = 200
 """Newton steps or bisections for an offset; a handful is the rule, and 60 bisections the worst."""
-
-_CANCELLED = 1e-3
-"""A gradient is measured by its terms, never below this share of what these could be."""
 
 
 def best_offset(scores: Array, y: Array) -> float:
@@ -145,9 +143,6 @@ class LogisticProgram(ExplicitProgram):
     title: ClassVar[str] = "a kernel logistic regression"
     default_solver: ClassVar[str] = "newton-cg"
 
-    # Relative to F itself, which is positive: with a small C all of it may be less than 1e-6.
-    unit: ClassVar[float] = float(np.finfo(float).tiny)  # type: ignore[misc]
-
     def arrays(self) -> dict[str, Array]:
         return {"K": self.problem.K, "y": self.problem.y, "C": np.array(self.C)}
 
@@ -200,7 +195,7 @@ class LogisticProgram(ExplicitProgram):
 
     def _residual(self, alpha: Array, pull: Array, shares: Array) -> float:
         total = float(shares.sum())
-        possible = _CANCELLED * self.problem.largest * self.C * total
+        possible = CANCELLED * self.problem.largest * self.C * total
         unit = max(float(np.abs(alpha).max()), float(np.abs(pull).max()), possible) or 1.0
         unbalanced = abs(float(self.problem.y @ shares)) / (total or 1.0)
         return max(float(np.abs(alpha - pull).max()) / unit, unbalanced)

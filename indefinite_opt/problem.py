@@ -17,6 +17,7 @@ from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.gram import DenseGram, Gram, RowGram, formed
 from indefinite_opt.spectrum import (
     Spectrum,
+    convexity_tolerance,
     negative_direction,
     norm_bound,
     spectrum,
@@ -344,6 +345,14 @@ class KernelProblem:
         return zero_tolerance(self.n, norm_bound(self.K))
 
     @cached_property
+    def convexity_allowance(self) -> float:
+        """What `is_convex` proves is vᵀKv ≥ -convexity_allowance·‖v‖²; see `convexity_tolerance`.
+
+        The product FFᵀ that makes a kernel convex by construction is rounded by no more.
+        """
+        return 2.0 * convexity_tolerance(self.K)
+
+    @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of K."""
         return spectrum(self.K)
@@ -387,12 +396,12 @@ class KernelProblem:
 
     @property
     def is_psd(self) -> bool:
-        """Whether K is positive semidefinite up to `zero_tolerance`."""
+        """Whether K is positive semidefinite up to `convexity_allowance`."""
         return self._convex_on(lines=0)
 
     @property
     def is_conditionally_psd(self) -> bool:
-        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `zero_tolerance`.
+        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `convexity_allowance`.
 
         Exactly then the SVM dual with a bias is convex.
         """
@@ -421,7 +430,7 @@ class KernelProblem:
         """What the answer of `is_convex` rests on, for a sentence: "by its eigenvalues"."""
         if self._construction is not None:
             return f"by construction, as {self._construction}"
-        along = "" if lines == 0 or self._convex.get(0, False) else ", along the constraints"
+        along = "" if lines == 0 or self._convex.get(0, False) else " along the constraints"
         return f"by its eigenvalues{along}"
 
     def _convex_on(self, lines: int) -> bool:

@@ -277,9 +277,9 @@ class ProxyStructure(BoxLine):
         return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
 
     @property
-    def objective_unit(self) -> float:
-        """Smallest size that a gap is divided by."""
-        return 1.0
+    def gap_floor(self) -> float:
+        """Zero: F is positive nowhere near its minimum; see `gaps`."""
+        return 0.0
 
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
         """F(x) as a bound from K*(x) may start from it: the kernel that was found, as it is."""

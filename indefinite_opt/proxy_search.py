@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.descent import Descent
+from indefinite_opt.gaps import relative, unit
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solver import Task
@@ -125,7 +126,8 @@ class ProxySearch:
         if not feasible:
             return value, gradient
         # Of points as good as equal the one that proves more is the better one.
-        margin = _EQUAL * self.task.tol * self._size if np.isfinite(self.value) else 0.0
+        size = unit(self.value, self.dual.gap_floor)
+        margin = _EQUAL * self.task.tol * size if np.isfinite(self.value) else 0.0
         if value < self.value - margin or (value <= self.value + margin and bound > self._own):
             self.best, self.value, self.gradient, self._own = x, value, gradient, bound
         return value, gradient
@@ -155,12 +157,7 @@ class ProxySearch:
     @property
     def relative_gap(self) -> float:
         """Gap between the best point and the best bound, the constant left out."""
-        return self.gap / self._size
-
-    @property
-    def _size(self) -> float:
-        """What a gap is divided by."""
-        return max(self.dual.objective_unit, abs(self.value))
+        return relative(self.gap, self.value, self.dual.gap_floor)
 
     def report(self) -> Status | None:
         """One line of the trace; why to stop here, if there is a reason."""

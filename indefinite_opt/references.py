@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.bounds import bound
-from indefinite_opt.certificate import Certificate, verify
+from indefinite_opt.certificate import Certificate
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.export import export as write_model
 from indefinite_opt.formulation import check_tolerance
@@ -30,6 +30,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.solve import solve
 from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.verification import verify
 
 __all__ = [
     "Check",

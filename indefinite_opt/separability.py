@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import check_positive, check_problem
+from indefinite_opt.gaps import CANCELLED, relative
 from indefinite_opt.lifted import stationary_weights
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
@@ -29,9 +30,6 @@ _EPS = float(np.finfo(float).eps)
 
 _TIGHT = 1e-5
 """Margins this close to 1 may have any multiplier: an interior-point method gets that close."""
-
-_CANCELLED = 1e-3
-"""A gradient is measured by its terms, never below this share of what these could be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +67,9 @@ class SeparabilityProgram(ExplicitProgram):
         return self.identity or (self.problem.curvature_known and self.problem.is_psd)
 
     @property
-    def unit(self) -> float:  # type: ignore[override]
-        """None but the optimal value itself, which is positive, if convex; else a unit of slack."""
-        return float(np.finfo(float).tiny) if self.is_convex else self.C
+    def gap_floor(self) -> float:  # type: ignore[override]
+        """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
+        return 0.0 if self.is_convex else self.C
 
     @property
     def why_convex(self) -> str:
@@ -131,14 +129,20 @@ class SeparabilityProgram(ExplicitProgram):
         return value if np.isfinite(value) else np.nan
 
     def infeasibility(self, values: Values) -> float:
-        """Largest shortfall of a margin, relative to what is added up in it, and largest -ξ_i."""
-        xi, b = values["xi"], float(values["b"])
+        """Largest slack that is missing, relative to max(1, ξ_i), the rounding of margins aside."""
+        alpha, xi, b = values["alpha"], values["xi"], float(values["b"])
         with np.errstate(over="ignore", invalid="ignore"):
-            image = self._Q_times(values["alpha"])
-            shortfall = 1.0 - xi - image - b * self.problem.y
-            sizes = np.maximum.reduce([np.abs(image), np.abs(xi), np.full(xi.size, max(1, abs(b)))])
-            violation = max(float(np.max(shortfall / sizes)), float(np.max(-xi)), 0.0)
-        return violation if np.isfinite(violation) else np.inf
+            terms = self.problem.largest * float(np.abs(alpha).sum()) + abs(b) + 1.0
+            rounding = 2.0 * (xi.size + 4.0) * _EPS * terms
+            needed = np.maximum(1.0 - self._margins(values) - rounding, 0.0)
+            violation = float(np.max((needed - xi) / np.maximum(needed, 1.0)))
+        return max(violation, 0.0) if np.isfinite(violation) else np.inf
+
+    def repaired(self, values: Values) -> dict[str, Array]:
+        """The same α and b with as much slack as the margins need."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            needed = np.maximum(1.0 - self._margins(values), 0.0)
+        return {**values, "xi": np.maximum(values["xi"], needed)}
 
     def multipliers(self, values: Values) -> dict[str, Array]:
         """λ of the margins and μ = C - λ of ξ ≥ 0.
@@ -169,7 +173,7 @@ class SeparabilityProgram(ExplicitProgram):
         with np.errstate(over="ignore", invalid="ignore"):
             pull, push = self._Q_times(lam), self._R_times(values["alpha"])
             total = float(np.abs(lam).sum())
-            possible = _CANCELLED * self.problem.largest * total
+            possible = CANCELLED * self.problem.largest * total
             unit = max(float(np.abs(pull).max()), float(np.abs(push).max()), possible) or 1.0
             residual = max(
                 float(np.abs(push - pull).max()) / unit,
@@ -210,6 +214,7 @@ class SeparabilityProgram(ExplicitProgram):
             else:
                 # ½λᵀQλ may lack what a negative eigenvalue that passes for zero takes away.
                 square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
+                square += problem.convexity_allowance * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
         relative = 8.0 * (problem.n + 4.0) * _EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)
@@ -317,7 +322,7 @@ def theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6)
     first_order = dual.first_order(weights, gradient, tol)
     stationarity = first_order.residual / dual.gradient_unit(gradient)
     paid = dual.complementarity(weights, first_order.lower, first_order.upper)
-    complementarity = paid / max(dual.objective_unit, abs(dual.value(weights, gradient)))
+    complementarity = relative(paid, dual.value(weights, gradient), dual.gap_floor)
     if max(stationarity, complementarity) > tol:
         raise ProblemError(
             "alpha", f"a stationary point of the SVM dual within {tol:g}",

@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
 from indefinite_opt.box_line import BoxLine
-from indefinite_opt.certificate import certify
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.gaps import relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution
 from indefinite_opt.solver import Callback, Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.verification import certify
 
 __all__ = [
     "as_formulation",
@@ -251,7 +252,7 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
     bound = -np.inf
     if solution.multipliers:
         bound = task.formulation.dual_bound(task.problem, solution.multipliers)
-    gap = abs(value - bound) / max(structure.unit, abs(value))
+    gap = relative(abs(value - bound), value, structure.gap_floor)
     return structure.sense * value, max(gap, structure.infeasibility(x)), solution.multipliers
 
 

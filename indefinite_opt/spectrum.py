@@ -17,6 +17,7 @@ __all__ = [
     "TRANSFORMS",
     "Inertia",
     "Spectrum",
+    "convexity_tolerance",
     "negative_direction",
     "norm_bound",
     "spectrum",
@@ -41,6 +42,22 @@ def zero_tolerance(order: int, norm: float) -> float:
     entries of K carry errors of that size themselves; n·eps·‖K‖ bounds both with room.
     """
     return max(order, 10) * float(np.finfo(float).eps) * norm
+
+
+def convexity_tolerance(K: Array) -> float:
+    """τ for which a Cholesky factorisation of K + τI that succeeds proves vᵀKv ≥ -2τ‖v‖².
+
+    A factorisation in floating point is that of a matrix A with an error of at most
+    (n + 1)·eps/2·trace(A) in the 2-norm (Rump 2006), whatever the numbers. With up to two
+    directions excluded A has the trace of K + 2‖K‖ at most, and the products that exclude them are
+    rounded by a few n·eps·‖K‖, which is within the rest.
+
+    References
+    ----------
+    Rump (2006), Verification of positive definiteness. BIT 46.
+    """
+    size = 0.5 * float(np.abs(np.diagonal(K)).sum()) + 4.0 * norm_bound(K)
+    return zero_tolerance(K.shape[0], size)
 
 
 def norm_bound(K: Array) -> float:
@@ -200,8 +217,8 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
 def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | None:
     """A vector v with vᵀKv < 0, or None when K is positive semidefinite up to rounding.
 
-    One Cholesky factorisation, O(n³/3), of K + τI with τ the `zero_tolerance`: where it breaks
-    down, its factor gives the direction.
+    One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`: where it
+    breaks down, its factor gives the direction.
 
     Parameters
     ----------
@@ -213,8 +230,7 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
     Returns
     -------
     (n,) array of unit length, or None
-        None proves vᵀKv ≥ -2τ‖v‖² for every v considered (2τ: the rounding of the factorisation
-        itself is below τ).
+        None proves vᵀKv ≥ -2τ‖v‖² for every v considered.
     """
     import scipy.linalg
 
@@ -222,7 +238,7 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
     norm = norm_bound(K)
     if norm == 0.0:
         return None
-    tolerance = zero_tolerance(order, norm)
+    tolerance = convexity_tolerance(K)
     shifted = np.array(K, order="F")
     if orthogonal_to is not None:
         # P K P + ‖K‖ (I - P): the excluded directions are made safely positive.

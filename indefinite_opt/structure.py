@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.explicit import ExplicitProgram
+from indefinite_opt.gaps import CANCELLED
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 
@@ -105,35 +106,51 @@ class BoxLineQP(BoxLine):
 
         max |c| where there is a linear term (the margin 1 of an SVM), never below 1e-6 of the
         gradient, where rounding would decide. Without one the gradient's own size, never below
-        1e-3 of what it could be if nothing cancelled: where two hulls meet it vanishes altogether.
+        `CANCELLED` of what it could be if nothing cancelled: where two hulls meet it vanishes.
         """
         largest = float(np.max(np.abs(gradient - self.linear)))
         if np.any(self.linear):
             return max(self.tilt, 1e-6 * largest)
-        possible = self.hessian * self.problem.largest * self.total
-        return max(largest, 1e-3 * possible) or 1.0
+        return max(largest, CANCELLED * self._steepest) or 1.0
 
     @property
-    def objective_unit(self) -> float:
-        """Smallest size that a gap is divided by: 1, or the scale of K in a homogeneous problem."""
-        if np.any(self.linear):
-            return 1.0
-        return min(1.0, self.problem.largest) or 1.0
+    def gap_floor(self) -> float:
+        """Zero with a linear term, else `CANCELLED` times the largest |F|; see `gaps`."""
+        return 0.0 if np.any(self.linear) else 0.5 * self.total * CANCELLED * self._steepest
+
+    @property
+    def _steepest(self) -> float:
+        """The largest |(Hx)_i|, without the line multipliers, for weights of the given total.
+
+        A constant in K cancels, as yᵀx = 0 with two lines, and does not count.
+        """
+        return self.hessian * self.problem.spread * self.total
 
     def dual_bound(self, x: Array, gradient: Array) -> float:
         """A lower bound on F over the feasible set, valid when F is convex there.
 
         The linearisation at x minimised over the feasible set; for the SVM dual this is the
         primal objective at the best offset. With u = ∞ the primal point is first scaled until
-        it is feasible. Less the amount by which an eigenvalue that passes as zero could lower F.
+        it is feasible. From it are subtracted
+
+        1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
+           a being what convexity was proved up to and R the largest ‖z‖;
+        2. the rounding of the gradient, n·eps·‖|H|‖‖x‖ at most, along z - x;
+        3. the rounding of the sums that are left, n·eps of their terms.
         """
+        problem, eps = self.problem, float(np.finfo(float).eps)
         curvature = float(x @ (gradient - self.linear))
-        allowance = self.hessian * 2.0 * self.problem.zero_tolerance * 0.5 * self._square_radius(x)
+        square, length = self._square_radius(x), float(np.linalg.norm(x))
+        reach = float(np.sqrt(square))
+        allowance = 0.5 * problem.convexity_allowance * (square + length**2)
+        allowance += problem.zero_tolerance * length * (reach + length)
+        allowance *= self.hessian
         if np.isfinite(self.upper) or self.lines == 2:
-            bound = self.linear_minimum(gradient) - 0.5 * curvature
-            # Far from the optimum, or from the box, what cancels is large.
-            eps = float(np.finfo(float).eps)
-            return bound - allowance - self.n * eps * float(np.abs(x) @ np.abs(gradient))
+            least = self.linear_minimum(gradient)
+            terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
+            single = min(self.upper, 0.5 * self.total) if self.lines == 2 else self.upper
+            rounding = (self.n + 4.0) * eps * terms + eps * single * float(np.abs(gradient).sum())
+            return least - 0.5 * curvature - allowance - rounding
         if np.ndim(self.linear):
             return -np.inf
         # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
@@ -201,8 +218,8 @@ class LinearProgram:
         Multipliers of the declared constraints -> λ.
     sense : {1, -1}
         Declared objective = sense · cᵀx.
-    unit : float
-        Smallest size that a gap is divided by.
+    gap_floor : float
+        See `gaps`.
     """
 
     cost: Array
@@ -216,14 +233,19 @@ class LinearProgram:
     write: Callable[[Values], Array]
     read_multipliers: Callable[[Array, Array], Values]
     write_multipliers: Callable[[Values], Array]
+    repair: Callable[[Array], Array] = np.asarray
     sense: int = 1
-    unit: float = 1.0
+    gap_floor: float = 0.0
     is_convex: bool = field(default=True, init=False)
 
     @cached_property
     def matrix(self) -> Any:
         """A."""
         return self.build_matrix()
+
+    def repaired(self, x: Array) -> Array:
+        """A feasible point near x, up to the rounding of its rows."""
+        return self.repair(x)
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the terms in its row.

@@ -267,7 +267,7 @@ def test_the_witness_proves_the_bound() -> None:
 
 def rate(solution: Solution) -> tuple[float, float]:
     """Slope of log10 of the gap against iterations, and the correlation with a straight line."""
-    gaps = np.log10(np.maximum(solution.trace.residual, 1e-16))
+    gaps = np.log10(np.maximum(solution.trace.gap, 1e-16))
     iterations = np.array(solution.trace.iterations, dtype=float)
     return np.polyfit(iterations, gaps, 1)[0], float(np.corrcoef(iterations, gaps)[0, 1])
 

@@ -97,7 +97,9 @@ class Program:
         largest = float(np.abs(self.gradient(x) - self.c).max())
         if self.c:
             return max(abs(self.c), 1e-6 * largest)
-        return max(largest, 1e-3 * self.h * float(np.abs(self.Q).max()) * self.total) or 1.0
+        # Balanced weights do not notice a constant in K: half the range of its entries counts.
+        spread = 0.5 * float(np.ptp(self.Q * np.outer(self.y, self.y)))
+        return max(largest, 1e-3 * self.h * spread * self.total) or 1.0
 
     def violation(self, x: Array) -> float:
         """max(0, m - M) of Lin & Lin (21); without lines the largest slope of one weight."""

@@ -30,7 +30,7 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
     structure = formulation.structure(problem)
-    size = max(structure.unit, abs(full.objective))
+    size = max(structure.gap_floor, abs(full.objective))
     assert ours.status is Status.SOLVED
     assert abs(ours.objective - full.objective) <= 2.0 * tol * size
     assert structure.infeasibility(structure.write(ours.values)) <= 1e-8

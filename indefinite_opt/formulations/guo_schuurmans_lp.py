@@ -13,6 +13,7 @@ from indefinite_opt.box_line import cheapest
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.confidence import confidence_classifier, own_sensitivity
 from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
+from indefinite_opt.gaps import CANCELLED
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.structure import LinearProgram
@@ -95,7 +96,11 @@ class GuoSchuurmansLP(Formulation):
         """x = (α, δ); rows Δᵀα - δe ≤ 0, yᵀα = 0, eᵀα = 1."""
         n, zeros = problem.n, np.zeros(problem.n)
         Delta = own_sensitivity(problem, self.sensitivity)
-        largest = 2.0 * problem.largest if Delta is None else float(np.max(np.abs(Delta)))
+        if Delta is None:
+            spread = 2.0 * problem.spread
+        else:
+            # Of y_k y_i Δ_ki, as a constant in it is not noticed by balanced weights.
+            spread = 0.5 * float(np.ptp(Delta * np.outer(problem.y, problem.y)))
         return LinearProgram(
             cost=np.append(zeros, 1.0),
             lower=np.append(zeros, -np.inf),
@@ -108,7 +113,7 @@ class GuoSchuurmansLP(Formulation):
             write=lambda values: np.append(values["alpha"], values["delta"]),
             read_multipliers=_read_multipliers,
             write_multipliers=_write_multipliers,
-            unit=min(1.0, largest) or 1.0,
+            gap_floor=CANCELLED * spread,
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.descent import Descent
 from indefinite_opt.formulation import check_choice
+from indefinite_opt.gaps import relative
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -108,8 +109,9 @@ class _Run:
         qp = self.qp
         first_order = qp.first_order(self.alpha, self.gradient)
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
-        size = max(qp.objective_unit, abs(qp.value(self.alpha, self.gradient)))
-        return first_order.residual / qp.gradient_unit(self.gradient), total / size
+        value = qp.value(self.alpha, self.gradient)
+        residual = first_order.residual / qp.gradient_unit(self.gradient)
+        return residual, relative(total, value, qp.gap_floor)
 
     def _iterate(self, residual: float, value: float) -> bool:
         """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""

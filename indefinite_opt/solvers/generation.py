@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.blas import one_thread
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.gaps import relative, unit
 from indefinite_opt.highs_model import new_highs
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
 from indefinite_opt.solution import Claim, Solution, Status, Trace
@@ -166,7 +167,8 @@ class _Run:
 
     def _may_leave(self) -> bool:
         """Whether multipliers are good enough to tell idle rows, and the end is not too near."""
-        return _FAR * self.task.tol * self._size < self.gap <= _NEAR * abs(self.value)
+        size = unit(self.value, self.program.gap_floor)
+        return _FAR * self.task.tol * size < self.gap <= _NEAR * abs(self.value)
 
     def _worst(self, violation: Array, among: Mask, above: float = -np.inf) -> Indices:
         """The most violated rows, one batch at most."""
@@ -211,11 +213,6 @@ class _Run:
         """Between the best point and the best bound."""
         return self.value - self.bound
 
-    @property
-    def _size(self) -> float:
-        """What a gap is divided by."""
-        return max(self.program.unit, abs(self.value))
-
     def evaluate(self, v: Array, eq: Array, y: Array, activity: Array) -> None:
         """Keep the feasible point and the bound that v and its multipliers make, if better."""
         game, program = self.game, self.program
@@ -234,16 +231,18 @@ class _Run:
         """One line of the trace; why to stop here, if there is a reason."""
         task, sense = self.task, self.program.sense
         closed = np.isfinite(self.value) and np.isfinite(self.bound)
-        relative = max(self.gap, 0.0) / self._size if closed else np.nan
+        left = np.nan
+        if closed:
+            left = relative(max(self.gap, 0.0), self.value, self.program.gap_floor)
         self.trace.add(
             task.elapsed,
             self.steps + self.simplex,
             sense * self.value,
-            relative,
+            left,
             bound=sense * self.bound,
             calls=self.calls,
         )
-        if relative <= task.tol:
+        if left <= task.tol:
             return Status.SOLVED
         if task.callback and task.callback(self.trace):
             return Status.INTERRUPTED

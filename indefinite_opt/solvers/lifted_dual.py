@@ -9,6 +9,7 @@ import numpy as np
 
 from indefinite_opt.blas import few_threads
 from indefinite_opt.descent import Descent
+from indefinite_opt.gaps import relative
 from indefinite_opt.separability import SeparabilityProgram
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
@@ -104,12 +105,12 @@ class _Run:
     def _report(self) -> bool:
         """One line of the trace; whether the lifted point passes the tests of the certificate."""
         task, program = self.task, self.program
-        size = max(program.unit, abs(self.value))
-        residual = program.residual(self.values, self.multipliers)
-        excess = program.complementarity(self.values, self.multipliers) / size
-        measure = max(residual, excess)
         if program.is_convex:
-            measure = max(self.value - self.bound, 0.0) / size
+            measure = relative(max(self.value - self.bound, 0.0), self.value, program.gap_floor)
+        else:
+            excess = program.complementarity(self.values, self.multipliers)
+            residual = program.residual(self.values, self.multipliers)
+            measure = max(residual, relative(excess, self.value, program.gap_floor))
         bound = self.bound if np.isfinite(self.bound) else np.nan
         self.trace.add(
             task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds

@@ -213,7 +213,7 @@ class _Run:
     def _accept(self, alpha: Array, wanted: float, residual: float) -> bool:
         """Go to a point where F has fallen enough, or the residual where F cannot tell any more."""
         value, gradient = self.search.evaluate(alpha)
-        level = value <= self.value + _ROUNDING * max(1.0, abs(self.value))
+        level = value <= self.value + _ROUNDING * abs(self.value)
         better = level and self._residual(alpha, gradient) < residual
         if better or (value < self.value and value <= self.value + wanted):
             self.alpha, self.value, self.gradient = alpha, value, gradient

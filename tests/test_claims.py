@@ -1,0 +1,108 @@
+"""The ladder of claims as a table: facts in, claim out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.certificate import Facts, claim_of
+from indefinite_opt.curvature import Curvature, curvature_at, least_curvature
+from indefinite_opt.structure import BoxLineQP
+
+Claim = iopt.Claim
+TOL = 1e-6
+ABOVE = 1.0000001e-6
+NO, YES = False, True
+
+
+@pytest.mark.parametrize(
+    ("primal", "consistent", "gap", "first_order", "curvature", "claim"),
+    [
+        # An infeasible point proves nothing, whatever else holds.
+        (ABOVE, YES, 0.0, YES, "POSITIVE", "NONE"),
+        (math.nan, YES, 0.0, YES, "POSITIVE", "NONE"),
+        (math.inf, YES, 0.0, YES, "POSITIVE", "NONE"),
+        # Multipliers that somebody vouches for must be right.
+        (0.0, NO, 0.0, YES, "POSITIVE", "FEASIBLE"),
+        # A gap that is closed is enough, and one that is not proves nothing.
+        (TOL, YES, TOL, NO, "UNKNOWN", "GLOBAL"),
+        (0.0, YES, 0.0, NO, "NEGATIVE", "GLOBAL"),
+        (0.0, YES, ABOVE, NO, "POSITIVE", "FEASIBLE"),
+        (0.0, YES, math.nan, NO, "POSITIVE", "FEASIBLE"),
+        (0.0, YES, math.inf, NO, "POSITIVE", "FEASIBLE"),
+        # First-order conditions, and what the curvature adds to them.
+        (0.0, YES, math.inf, YES, "UNKNOWN", "STATIONARY"),
+        (0.0, YES, math.inf, YES, "NEGATIVE", "STATIONARY"),
+        (0.0, YES, math.inf, YES, "UNDECIDED", "STATIONARY"),
+        (0.0, YES, ABOVE, YES, "FLAT", "LOCAL"),
+        (0.0, YES, math.inf, YES, "POSITIVE", "LOCAL"),
+        (0.0, YES, math.nan, YES, "NO_DIRECTION", "LOCAL"),
+    ],
+)
+def test_claims(primal, consistent, gap, first_order, curvature, claim) -> None:
+    facts = Facts(primal, consistent, gap, first_order, Curvature[curvature])
+    assert claim_of(facts, TOL) is Claim[claim]
+
+
+def program(K, C: float = 1.0, lines: int = 0) -> BoxLineQP:
+    """min ½αᵀKα - eᵀα over 0 ≤ α ≤ C; all labels but the last are +1, which K makes up for."""
+    n = len(K)
+    y = np.array([1.0] * (n - 1) + [-1.0])
+    problem = iopt.KernelProblem(np.outer(y, y) * np.asarray(K, dtype=float), y)
+    return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=C, lines=lines)
+
+
+def examined(qp: BoxLineQP, x, reduced) -> tuple[Curvature, float]:
+    sign, least, _ = curvature_at(qp, np.array(x), np.array(reduced), slack=1e-6, tol=1e-6)
+    return sign, least
+
+
+def test_curvature_of_free_variables() -> None:
+    """diag(2, -3): free in the first, in the second, in both, in none."""
+    qp = program(np.diag([2.0, -3.0]))
+    assert examined(qp, [0.5, 1.0], [0.0, -9.0]) == (Curvature.POSITIVE, 2.0)
+    assert examined(qp, [1.0, 0.5], [-9.0, 0.0]) == (Curvature.NEGATIVE, -3.0)
+    assert examined(qp, [0.5, 0.5], [0.0, 0.0]) == (Curvature.NEGATIVE, -3.0)
+    assert examined(qp, [1.0, 0.0], [-9.0, 9.0]) == (Curvature.NO_DIRECTION, np.inf)
+
+
+def test_a_zero_multiplier_counts_on_one_side_only() -> None:
+    """At the bound with a zero multiplier, -3 decides nothing; free beside it, it does."""
+    qp = program(np.diag([2.0, -3.0]))
+    assert examined(qp, [0.5, 1.0], [0.0, 0.0]) == (Curvature.UNDECIDED, -3.0)
+    assert examined(qp, [0.5, 1.0], [0.0, -1.1e-6])[0] is Curvature.POSITIVE
+    # Both weak and free directions are negative: the free one alone decides, with its own value.
+    both = program(np.diag([-3.0, -5.0]))
+    assert examined(both, [0.5, 1.0], [0.0, 0.0]) == (Curvature.NEGATIVE, -3.0)
+
+
+def test_flat_directions_are_flat_to_rounding() -> None:
+    assert examined(program(np.zeros((2, 2))), [0.5, 0.5], [0.0, 0.0]) == (Curvature.FLAT, 0.0)
+    singular = program([[1.0, 1.0], [1.0, 1.0]])
+    assert examined(singular, [0.5, 0.5], [0.0, 0.0])[0] is Curvature.FLAT
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> None:
+    """λ_min(NᵀHN) with N from the singular vectors of the constraints, for every inertia."""
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((7, 7))
+    K = {0: A + A.T, 1: A @ A.T, 2: -A @ A.T}.get(seed, A + A.T)
+    qp = program(K, lines=lines)
+    kept = np.array([0, 2, 3, 5, 6])
+    H = qp.H()[np.ix_(kept, kept)]
+    basis = np.linalg.svd(qp.A[:, kept])[2][lines:].T if lines else np.eye(5)
+    expected = np.linalg.eigvalsh(basis.T @ H @ basis)[0]
+    least, rounding = least_curvature(qp, kept)
+    assert least == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert 0.0 < rounding <= 1e-13 * np.abs(K).sum()
+
+
+def test_rounding_of_the_curvature_is_that_of_the_block() -> None:
+    """n·eps·‖block‖ with n at least 10: ‖diag(4, 4)‖ is 4 by rows."""
+    least, rounding = least_curvature(program(np.diag([4.0, 4.0, 1e9])), np.array([0, 1]))
+    assert (least, rounding) == (4.0, 10 * np.finfo(float).eps * 4.0)

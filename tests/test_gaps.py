@@ -1,0 +1,183 @@
+"""The one unit of gaps: the same claim at every scale, and none for what is close to nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.gaps import relative, unit
+
+Claim = iopt.Claim
+
+SCALED = {
+    "SVMDual": lambda s: iopt.SVMDual(C=2.0 / s),
+    "SVMDual without bias": lambda s: iopt.SVMDual(C=2.0 / s, bias=False),
+    "ConvexHullDual": lambda s: iopt.ConvexHullDual(),
+    "GuoSchuurmansQP": lambda s: iopt.GuoSchuurmansQP(),
+    "GuoSchuurmansLP": lambda s: iopt.GuoSchuurmansLP(),
+    "UniformWeights": lambda s: iopt.UniformWeights(),
+    "LPSVM": lambda s: iopt.LPSVM(C=2.0 / s),
+    "SpectrumSVM": lambda s: iopt.SpectrumSVM(C=2.0 / s),
+    "ESVM": lambda s: iopt.ESVM(C=2.0 / s),
+    "KSVM": lambda s: iopt.KSVM(C=2.0 / s),
+    "SeparabilitySVM": lambda s: iopt.SeparabilitySVM(C=2.0 / s / s),
+    "SeparabilitySVM as printed": lambda s: iopt.SeparabilitySVM(C=2.0 / s, convex=False),
+    "KernelLogistic": lambda s: iopt.KernelLogistic(C=2.0 / s / s),
+    "PseudoEuclideanPrimal": lambda s: iopt.PseudoEuclideanPrimal(C=2.0 / s),
+    "LussDual": lambda s: iopt.LussDual(C=2.0 / s, rho=1.0 / s**3),
+    "LussBall": lambda s: iopt.LussBall(C=2.0 / s, radius=2.0 * RADIUS * s**2),
+}
+"""The same problem for the kernel sK: weights go with 1/s, and every parameter with its unit."""
+
+BASE = {kernel: random_problem(kernel, n=12, seed=5) for kernel in ("gaussian", "sigmoid")}
+RADIUS = iopt.LussBall.smallest_radius(BASE["sigmoid"]) + 1.0
+
+
+def scaled(kernel: str, s: float) -> iopt.KernelProblem:
+    base = BASE[kernel]
+    return iopt.KernelProblem(s * base.K, base.labels)
+
+
+@pytest.mark.parametrize("name", sorted(SCALED))
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+@settings(max_examples=6)
+@given(power=st.integers(-40, 40))
+def test_the_claim_is_the_same_at_every_scale(name: str, kernel: str, power: int) -> None:
+    """K·s with C/s, s a power of two from 1e-12 to 1e12, so that scaling does not round."""
+    s = 2.0**power
+    first = iopt.solve(BASE[kernel], SCALED[name](1.0)).certificate
+    other = iopt.solve(scaled(kernel, s), SCALED[name](s)).certificate
+    assert other.claim is first.claim, (first, other)
+    if np.isfinite(first.relative_gap):
+        assert other.relative_gap <= max(1e-6, 10.0 * first.relative_gap)
+    assert other.primal_residual <= 1e-9
+
+
+@pytest.mark.parametrize("decimal", [-12, -5, 3, 12])
+@pytest.mark.parametrize("name", sorted(SCALED))
+def test_scales_that_round_leave_the_claim_as_it_is(name: str, decimal: int) -> None:
+    s = 10.0**decimal
+    first = iopt.solve(BASE["sigmoid"], SCALED[name](1.0)).certificate
+    assert iopt.solve(scaled("sigmoid", s), SCALED[name](s)).certificate.claim is first.claim
+
+
+@pytest.mark.parametrize("power", [-40, 40])
+@pytest.mark.parametrize("form", ["SVMDual", "ConvexHullDual", "GuoSchuurmansQP"])
+def test_brackets_close_alike_at_every_scale(form: str, power: int) -> None:
+    first = iopt.bound(BASE["sigmoid"], SCALED[form](1.0), gap=1e-6)
+    other = iopt.bound(scaled("sigmoid", 2.0**power), SCALED[form](2.0**power), gap=1e-6)
+    assert max(first.relative_gap, other.relative_gap) <= 1e-6
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+@pytest.mark.parametrize("C", [1e-8, 1.0])
+def test_no_weights_at_all_are_never_optimal(kernel: str, C: float) -> None:
+    """For tiny C the optimum is about 2C·min(n₊, n₋), and zero is a hundred per cent off."""
+    formulation, zero = iopt.SVMDual(C=C), {"alpha": np.zeros(12)}
+    certificate = iopt.verify(BASE[kernel], formulation, zero, bound=True)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.relative_gap == np.inf
+    result = iopt.solve(BASE[kernel], formulation)
+    smaller = BASE[kernel].smaller_class
+    if C == 1e-8:
+        assert result.objective == pytest.approx(2.0 * C * smaller, rel=1e-6)
+    assert iopt.verify(BASE[kernel], formulation, result.values, bound=True).claim is Claim.GLOBAL
+
+
+@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP"])
+def test_a_linear_program_of_small_value_is_judged_by_it(name: str) -> None:
+    """K = 1e-4·I: δ = 0.5e-4 at α = e/4; a point that is 0.5 % worse is not optimal."""
+    problem = iopt.KernelProblem(1e-4 * np.eye(4), [1, 1, -1, -1])
+    if name == "GuoSchuurmansLP":
+        formulation = iopt.GuoSchuurmansLP(beta=0.5)
+        best = {"alpha": np.full(4, 0.25), "delta": 0.5e-4}
+        worse = {"alpha": np.full(4, 0.25), "delta": 0.5e-4 * 1.005}
+    else:
+        # C so small that no coefficient pays: the slacks cost 4C.
+        formulation = iopt.LPSVM(C=1e-8)
+        best = {"u": np.zeros(4), "b": 0.0, "xi": np.ones(4)}
+        worse = {"u": np.zeros(4), "b": 0.0, "xi": np.full(4, 1.005)}
+    assert iopt.verify(problem, formulation, best).claim is Claim.GLOBAL
+    certificate = iopt.verify(problem, formulation, worse)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.relative_gap == pytest.approx(0.005 / 1.005, rel=1e-6)
+
+
+def test_a_constant_in_the_kernel_hides_no_gap() -> None:
+    """K = I + c: balanced weights do not notice c, and the gap of 1/8 is not small beside it.
+
+    ConvexHullDual is -ᾱᵀQᾱ = -ᾱᵀᾱ: -1 at ᾱ = e/2, and -2·(0.75² + 0.25²) = -1.25 elsewhere.
+    """
+    for constant in (0.0, 1e3, 1e6):
+        problem = iopt.KernelProblem(np.eye(4) + constant, [1, 1, -1, -1])
+        formulation = iopt.ConvexHullDual(mu=1.0)
+        values = {"alphabar": [0.75, 0.25, 0.75, 0.25]}
+        certificate = iopt.verify(problem, formulation, values)
+        assert certificate.objective == pytest.approx(-1.25, rel=1e-9)
+        assert certificate.claim is Claim.FEASIBLE, constant
+        assert certificate.stationarity > 1e-3
+        assert formulation.structure(problem).gap_floor <= 2e-3
+
+
+def test_hulls_that_meet_are_optimal_at_zero() -> None:
+    """Two classes with the same points: the optimal value is zero, and rounding decides nothing."""
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    problem = iopt.KernelProblem.from_data(np.vstack([X, X]), [1] * 6 + [-1] * 6, "linear")
+    result = iopt.solve(problem, iopt.ConvexHullDual(mu=1.0), tol=1e-9)
+    assert result.objective == pytest.approx(0.0, abs=1e-12)
+    assert iopt.verify(problem, iopt.ConvexHullDual(mu=1.0), result.values).claim is Claim.GLOBAL
+
+
+def test_units() -> None:
+    assert unit(-3.0, 1.0) == 3.0
+    assert unit(0.5, 1.0) == 1.0
+    assert relative(2.0, -4.0) == 0.5
+    assert relative(2.0, 1.0, 8.0) == 0.25
+    assert relative(0.0, 0.0) == 0.0
+    assert relative(1e-300, 0.0) == np.inf
+    assert relative(np.inf, np.inf) == np.inf
+    assert np.isnan(relative(np.nan, 1.0))
+    assert np.isnan(relative(0.0, np.nan))
+
+
+def test_what_violates_a_constraint_pays_for_it() -> None:
+    """Margins of K = 1e12·ee^T that are missed by 1 need slacks that cost 2; see `gaps`."""
+    problem = iopt.KernelProblem(1e12 * np.ones((2, 2)), [1, -1])
+    values = {"u": [5e-7, -5e-7], "b": 0.0, "xi": [0.0, 0.0]}
+    multipliers = {"margin": [0.0, 0.0], "slack": [1.0, 1.0]}
+    assert iopt.solve(problem, "LPSVM").objective == pytest.approx(2.0, rel=1e-9)
+    for given_multipliers in (None, multipliers):
+        certificate = iopt.verify(problem, "LPSVM", values, given_multipliers)
+        assert certificate.claim is Claim.NONE
+        assert certificate.primal_residual == pytest.approx(1.0)
+        assert certificate.bound == pytest.approx(2.0, rel=1e-9)
+
+
+def test_given_multipliers_do_not_weaken_a_check() -> None:
+    """All zero but for the slack's own price they are consistent, and bound nothing."""
+    problem, formulation = BASE["sigmoid"], iopt.LPSVM(C=2.0)
+    values = iopt.solve(problem, formulation).values
+    zero = {"margin": np.zeros(12), "slack": np.full(12, 2.0)}
+    certificate = iopt.verify(problem, formulation, values, zero)
+    assert certificate.claim is Claim.GLOBAL
+    assert certificate.relative_gap <= 1e-6
+
+
+def test_a_point_that_is_too_good_is_no_optimum() -> None:
+    """Weights beyond their bound by a tenth of the tolerance, priced: nobody gets more than 2C.
+
+    K = 0: the objective is Σα, at most 4C; with α = C(1 + 1e-7) it is 4C(1 + 1e-7), within tol.
+    With the tolerance of the constraints at 1e-2 and 0.9e-2 too much it is beyond the bound.
+    """
+    problem = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, -1, -1])
+    formulation = iopt.SVMDual(C=1.0)
+    fine = iopt.verify(problem, formulation, {"alpha": np.full(4, 1.0 + 1e-7)})
+    assert fine.claim is Claim.GLOBAL
+    assert fine.relative_gap == pytest.approx(1e-7, rel=1e-2)
+    coarse = iopt.verify(problem, formulation, {"alpha": np.full(4, 1.009)}, tol=8.9e-3)
+    assert coarse.claim < Claim.GLOBAL
+    assert coarse.relative_gap == pytest.approx(0.009 / 1.009, rel=1e-6)

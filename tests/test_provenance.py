@@ -1,0 +1,156 @@
+"""Nothing is known of a kernel matrix but what was computed from it, or made so by construction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indefinite_opt as iopt
+from bruteforce import global_minimum
+from conftest import random_problem
+
+Claim = iopt.Claim
+LABELS = [1, 1, -1, -1]
+
+
+def test_another_kernel_is_not_believed_to_be_convex() -> None:
+    """For K = -I, Σα - ½αᵀQα = Σα + ½αᵀα: 6 at α = e, and 1 + 1 + ½ + ½ = 3 at (1, 0, 1, 0)."""
+    problem = iopt.KernelProblem(np.eye(4), LABELS).with_kernel(-np.eye(4))
+    assert not problem.is_psd
+    worse = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 0.0, 1.0, 0.0]})
+    assert worse.claim < Claim.GLOBAL
+    assert not np.isfinite(worse.bound)
+    best = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": np.ones(4)}, bound=True)
+    assert best.claim is Claim.GLOBAL
+    assert best.objective == 6.0
+    assert best.gap_kind == "global bracket"
+
+
+def test_a_factor_makes_a_kernel_that_is_convex_by_construction() -> None:
+    F = np.array([[1.0], [2.0], [-1.0], [0.5]])
+    problem = iopt.KernelProblem(np.eye(4), LABELS).with_factor(F)
+    np.testing.assert_array_equal(problem.K, np.outer(F, F))
+    assert problem.is_psd
+    result = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    assert result.certificate.claim is Claim.GLOBAL
+    assert "Convex by construction, as its kernel matrix is F" in str(result.certificate)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "formulation", "words"),
+    [
+        ("gaussian", iopt.SVMDual(), "Convex by its eigenvalues along the constraints, and"),
+        ("sigmoid", iopt.SpectrumSVM(transform="flip"), "the spectrum was changed by 'flip'"),
+        ("sigmoid", iopt.ESVM(energy=0.5), "its negative eigenvalues were flipped"),
+        ("sigmoid", iopt.KSVM(), "its kernel matrix is F times the transpose of F"),
+    ],
+)
+def test_the_certificate_says_why_a_problem_is_convex(kernel, formulation, words) -> None:
+    result = iopt.solve(random_problem(kernel, n=30, seed=3), formulation)
+    assert result.certificate.claim is Claim.GLOBAL
+    assert words in str(result.certificate)
+
+
+def test_convexity_along_the_constraints_only_says_so() -> None:
+    """-d²/2 of points on a line is conditionally positive definite, and no more."""
+    x = np.array([0.0, 1.0, 3.0, 4.0])
+    problem = iopt.KernelProblem(-0.5 * (x[:, None] - x) ** 2, LABELS)
+    certificate = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
+    assert certificate.claim is Claim.GLOBAL
+    assert "Convex by its eigenvalues along the constraints" in str(certificate)
+
+
+def changed_after(change) -> iopt.KernelProblem:
+    """A problem whose caller changes K once its convexity is known."""
+    K = np.eye(4)
+    view = K[:]
+    problem = iopt.KernelProblem(K, LABELS)
+    assert problem.is_psd
+    change(view)
+    return problem
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda K: np.fill_diagonal(K, -5.0),
+        lambda K: np.negative(K, out=K),
+        lambda K: K.__setitem__((0, 1), 1e-300),
+        lambda K: np.copyto(K, K[[1, 0, 2, 3]]),
+    ],
+    ids=["diagonal", "sign", "one tiny entry", "rows exchanged"],
+)
+def test_no_claim_is_made_of_a_matrix_that_was_changed(change) -> None:
+    problem, formulation = changed_after(change), iopt.SVMDual(C=10.0)
+    before = iopt.KernelProblem(np.eye(4), LABELS)
+    bracket = iopt.bound(before, formulation)
+    calls = [
+        lambda: iopt.verify(problem, formulation, {"alpha": np.ones(4)}),
+        lambda: iopt.solve(problem, formulation).certificate,
+        lambda: iopt.bound(problem, formulation),
+        lambda: bracket.check(problem),
+    ]
+    for call in calls:
+        with pytest.raises(iopt.ProblemError, match="the kernel matrix that it was made with"):
+            call()
+
+
+def test_points_that_were_changed_are_found_out_too() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    problem = iopt.KernelProblem.from_data(X, LABELS, "gaussian(gamma=1)", cache_mb=1)
+    formulation = iopt.SVMDual(C=1.0)
+    assert iopt.solve(problem, formulation).certificate.claim >= Claim.STATIONARY
+    X[0] = 7.0
+    with pytest.raises(iopt.ProblemError, match="changed since"):
+        iopt.verify(problem, formulation, {"alpha": np.zeros(4)})
+
+
+def test_labels_cannot_be_changed() -> None:
+    problem = iopt.KernelProblem(np.eye(4), LABELS)
+    with pytest.raises(ValueError, match="read-only"):
+        problem.y[0] = -1.0
+
+
+def test_the_kernel_is_symmetric_to_the_last_bit_and_copied_only_where_it_was_not() -> None:
+    K = np.array([[1.0, 0.3], [0.3, 1.0]])
+    assert np.shares_memory(iopt.KernelProblem(K, [1, -1]).K, K)
+    K[0, 1] *= 1.0 + 1e-15
+    problem = iopt.KernelProblem(K, [1, -1])
+    assert not np.shares_memory(problem.K, K)
+    np.testing.assert_array_equal(problem.K, problem.K.T)
+    assert problem.K[0, 1] == 0.5 * K[0, 1] + 0.5 * K[1, 0]
+
+
+@pytest.mark.parametrize("size", [1e12, 1e6])
+def test_asymmetry_is_judged_by_its_own_rows(size: float) -> None:
+    """90 against 0 is rounding beside 1e12 only if it stands in the same row."""
+    K = np.diag([size, 1.0, 1.0, 1.0])
+    K[1, 2] = 90.0
+    with pytest.raises(iopt.ProblemError, match=r"K\[1, 2\] = 90, K\[2, 1\] = 0"):
+        iopt.KernelProblem(K, LABELS)
+    K[1, 2] = 0.0
+    K[0, 2] = 1e-11 * size
+    assert iopt.KernelProblem(K, LABELS).K[2, 0] == 0.5e-11 * size
+
+
+@given(seed=st.integers(0, 10_000), C=st.sampled_from([0.1, 1.0, 30.0]))
+def test_rounding_asymmetry_makes_no_claim_false(seed: int, C: float) -> None:
+    """Rows from 1e-8 to 1e12, asymmetric by as much as is accepted, against enumeration."""
+    generator = np.random.default_rng(seed)
+    scale = 10.0 ** generator.uniform(-4.0, 6.0, 4)
+    A = generator.standard_normal((4, 4))
+    K = (A + A.T) * np.outer(scale, scale)
+    rows = np.abs(K).max(axis=1)
+    K += np.triu(0.9e-10 * np.minimum.outer(rows, rows) * generator.uniform(-1, 1, (4, 4)), 1)
+    problem, formulation = iopt.KernelProblem(K, LABELS), iopt.SVMDual(C=C / scale.max() ** 2)
+    qp = formulation.structure(problem)
+    # In weights of unit size, as the enumeration has absolute tolerances.
+    least = qp.upper * global_minimum(qp.upper * qp.H(), np.full(4, -1.0), 1.0, qp.A, qp.b)
+    certificate = iopt.solve(problem, formulation).certificate
+    if certificate.claim is Claim.GLOBAL:
+        assert -certificate.objective <= least + 2e-6 * abs(least)
+    bracket = iopt.bound(problem, formulation)
+    assert -bracket.upper <= least + 1e-9 * abs(least)
+    assert -bracket.lower >= least - 1e-9 * abs(least)
