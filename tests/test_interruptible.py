@@ -1,0 +1,76 @@
+"""Long calls end at their limit and on Ctrl-C, and pass on what they return and raise."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from indefinite_opt.interruptible import TimeLimitReached, within
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What a call that never ends waits for; opened when the test is over."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_the_result_and_the_arguments_are_passed_on() -> None:
+    assert within(60.0, divmod, 17, 5) == (3, 2)
+    assert within(np.inf, divmod, 17, 5) == (3, 2)
+
+
+def test_an_exception_is_passed_on() -> None:
+    with pytest.raises(ZeroDivisionError):
+        within(60.0, divmod, 1, 0)
+
+
+def test_the_treatment_of_floating_point_errors_is_that_of_the_caller() -> None:
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        within(60.0, np.divide, np.ones(1), np.zeros(1))
+
+
+def test_a_call_that_does_not_end_is_abandoned(gate: threading.Event) -> None:
+    with pytest.raises(TimeLimitReached, match=r"wait did not end within 0.01 s"):
+        within(0.01, gate.wait)
+
+
+def test_a_call_is_abandoned_where_its_caller_asks_to_stop(gate: threading.Event) -> None:
+    with pytest.raises(TimeLimitReached):
+        within(np.inf, gate.wait, stop=lambda: True)
+
+
+def test_nothing_is_started_without_time() -> None:
+    called: list[int] = []
+    with pytest.raises(TimeLimitReached):
+        within(0.0, called.append, 1)
+    assert called == []
+
+
+def test_an_interrupt_ends_the_wait_and_the_process() -> None:
+    """Otherwise the process would sleep for an hour, and the test run out of time."""
+    code = (
+        "import time\n"
+        "from indefinite_opt.interruptible import within\n"
+        "try:\n"
+        "    within(float('inf'), lambda: (print('waiting', flush=True), time.sleep(3600)))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert rest == "interrupted\n"
+    assert process.returncode == 0
