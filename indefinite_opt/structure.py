@@ -5,7 +5,7 @@ A `structure` says a declared program a second time, for speed. A contract test 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ __all__ = [
     "BoxLineQP",
     "LinearProgram",
     "Structure",
+    "power_near",
 ]
 
 Array = NDArray[np.float64]
@@ -216,6 +217,14 @@ class LinearProgram:
         (row multipliers λ, reduced costs c - Aᵀλ) -> multipliers of the declared constraints.
     write_multipliers : callable
         Multipliers of the declared constraints -> λ.
+    repair : callable
+        x -> a feasible point near x: what other variables determine is computed from them.
+    rescale : callable, optional
+        Makes the same program in other variables and rows, with all numbers about 1, for solvers
+        whose tolerances are absolute; None where they are about 1 as it stands.
+    slacks : mapping of str to float
+        Declared variables that only need be large enough, and the size that a shortfall is compared
+        with at least.
     sense : {1, -1}
         Declared objective = sense · cᵀx.
     gap_floor : float
@@ -234,6 +243,8 @@ class LinearProgram:
     read_multipliers: Callable[[Array, Array], Values]
     write_multipliers: Callable[[Values], Array]
     repair: Callable[[Array], Array] = np.asarray
+    rescale: Callable[[], LinearProgram | None] = lambda: None
+    slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
     gap_floor: float = 0.0
     is_convex: bool = field(default=True, init=False)
@@ -247,22 +258,35 @@ class LinearProgram:
         """A feasible point near x, up to the rounding of its rows."""
         return self.repair(x)
 
-    def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the terms in its row.
+    def rescaled(self) -> LinearProgram:
+        """The same program with all numbers about 1, see `rescale`; itself where they are."""
+        return self.rescale() or self
 
-        A bound is compared with its own range where that is finite, else with 1. No constraint
-        is excused by the size of another, so that kernels of any scale are judged alike.
+    def infeasibility(self, x: Array) -> float:
+        """How far each variable is from what satisfies every constraint, relative to its size.
+
+        Of `slacks` only what is missing counts, each relative to itself or the size given there.
         """
-        activity = self.matrix @ x
-        sizes = abs(self.matrix) @ np.abs(x)
-        for ends in (self.row_lower, self.row_upper):
-            sizes = np.maximum(sizes, np.where(np.isfinite(ends), np.abs(ends), 0.0))
-        sizes[sizes == 0.0] = 1.0
-        rows = np.maximum(self.row_lower - activity, activity - self.row_upper) / sizes
-        ranges = np.where(np.isfinite(self.upper), self.upper - self.lower, 1.0)
-        ranges[ranges == 0.0] = 1.0
-        columns = np.maximum(self.lower - x, x - self.upper) / ranges
-        return max(float(np.max(rows, initial=0.0)), float(np.max(columns, initial=0.0)), 0.0)
+        found, near = self.read(x), self.read(self.repaired(x))
+        worst = 0.0
+        for name, target in near.items():
+            distance = np.abs(found[name] - target)
+            size = np.max(np.abs(target), initial=0.0)
+            if name in self.slacks:
+                distance = np.maximum(target - found[name], 0.0)
+                size = np.maximum(np.abs(target), self.slacks[name])
+            relative = np.divide(distance, size, out=np.zeros_like(distance), where=distance > 0.0)
+            worst = max(worst, float(np.max(relative, initial=0.0)))
+        return worst
 
 
 Structure = BoxLineQP | LinearProgram | ProxyStructure | ExplicitProgram
+
+
+def power_near(sizes: Array) -> Array:
+    """For each size the nearest power of two; 1 for sizes from 1/8 to 8, and for 0.
+
+    Powers of two scale without rounding; numbers about 1 are left as they are.
+    """
+    plain = (sizes == 0.0) | ((sizes >= 0.125) & (sizes <= 8.0))
+    return np.exp2(np.round(np.log2(np.where(plain, 1.0, sizes))))

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import cheapest
+from indefinite_opt.box_line import cheapest, project_line
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.confidence import confidence_classifier, own_sensitivity
 from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.gaps import CANCELLED
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program, constants
-from indefinite_opt.structure import LinearProgram
+from indefinite_opt.structure import LinearProgram, power_near
 
 __all__ = ["GuoSchuurmansLP"]
 
 Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(float).eps)
+
+_LEVEL = 8.0
+"""Δ is shifted where that makes its largest entry less by this factor."""
+
+_COARSE = 1e-8
+"""Relative rounding of the bound beyond which it is computed more finely."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,15 @@ class GuoSchuurmansLP(Formulation):
 
     def structure(self, problem: KernelProblem) -> LinearProgram:
         """x = (α, δ); rows Δᵀα - δe ≤ 0, yᵀα = 0, eᵀα = 1."""
+        natural = _Units(1.0, np.zeros((2, problem.n)))
+        return replace(self._program(problem, natural), rescale=partial(self._rescale, problem))
+
+    def _rescale(self, problem: KernelProblem) -> LinearProgram | None:
+        units = _units(self._sensitivity(problem), problem.y)
+        natural = not units.level.any() and units.scale == 1.0
+        return None if natural else self._program(problem, units)
+
+    def _program(self, problem: KernelProblem, units: _Units) -> LinearProgram:
         n, zeros = problem.n, np.zeros(problem.n)
         Delta = own_sensitivity(problem, self.sensitivity)
         if Delta is None:
@@ -102,17 +119,21 @@ class GuoSchuurmansLP(Formulation):
             # Of y_k y_i Δ_ki, as a constant in it is not noticed by balanced weights.
             spread = 0.5 * float(np.ptp(Delta * np.outer(problem.y, problem.y)))
         return LinearProgram(
-            cost=np.append(zeros, 1.0),
+            cost=np.append(zeros, units.scale),
             lower=np.append(zeros, -np.inf),
             upper=np.append(np.full(n, self._beta(problem)), np.inf),
             row_lower=np.concatenate([np.full(n, -np.inf), [0.0, 1.0]]),
-            row_upper=np.concatenate([zeros, [0.0, 1.0]]),
-            build_matrix=partial(self._rows, problem),
+            row_upper=np.concatenate(
+                [zeros - 0.5 * units.level.sum(axis=0) / units.scale, [0.0, 1.0]]
+            ),
+            build_matrix=partial(self._rows, problem, units),
             key=(GuoSchuurmansLP, id(problem), id(self.sensitivity)),
-            read=lambda x: {"alpha": x[:n], "delta": x[n]},
-            write=lambda values: np.append(values["alpha"], values["delta"]),
-            read_multipliers=_read_multipliers,
-            write_multipliers=_write_multipliers,
+            read=lambda x: {"alpha": x[:n], "delta": units.scale * x[n]},
+            write=lambda values: np.append(values["alpha"], values["delta"] / units.scale),
+            read_multipliers=lambda rows, reduced: _read_multipliers(units.restored(rows), reduced),
+            write_multipliers=lambda named: units.changed(_write_multipliers(named)),
+            repair=partial(self._repaired, problem, units),
+            slacks={"delta": CANCELLED * spread},
             gap_floor=CANCELLED * spread,
         )
 
@@ -120,20 +141,66 @@ class GuoSchuurmansLP(Formulation):
         return confidence_classifier(problem, values["alpha"], self.sensitivity)
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
-        """min over α of αᵀΔπ, π the sensitivity multipliers scaled to sum to one."""
+        """min over α of αᵀΔπ, π the sensitivity multipliers scaled to sum to one.
+
+        Less what rounding may have added.
+        """
         pi = np.maximum(multipliers["sensitivity"], 0.0)
-        if not pi.sum() > 0:
+        if not pi.max() > 0.0:
             return -np.inf
+        pi = pi / pi.max()
         pi = pi / pi.sum()
         y, Delta = problem.y, own_sensitivity(problem, self.sensitivity)
-        costs = 2.0 * y * (problem.K @ (y * pi)) if Delta is None else Delta @ pi
-        classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
-        return sum(cheapest(ascending, 0.5, self._beta(problem)) for ascending in classes)
+        if Delta is None:
+            costs, largest = 2.0 * y * (problem.K @ (y * pi)), 2.0 * problem.largest
+        else:
+            costs, largest = Delta @ pi, float(np.max(np.abs(Delta)))
+        bound, rounding = self._cheapest(problem, costs, largest)
+        if rounding > _COARSE * abs(bound):
+            # Each class has the weight ½: a row less a constant for each loses half of their sum.
+            Delta = self._sensitivity(problem)
+            level = _class_means(Delta, y)
+            shifted = _less(Delta, level, y)
+            largest = float(np.max(np.abs(shifted)))
+            constants = 0.5 * level.sum(axis=0) * pi
+            fine, error = self._cheapest(problem, shifted @ pi, largest)
+            error += 4.0 * (problem.n + 4) * _EPS * float(np.abs(constants).sum())
+            fine += float(constants.sum())
+            bound, rounding = max(
+                (bound, rounding), (fine, error), key=lambda pair: pair[0] - pair[1]
+            )
+        return bound - rounding - 4.0 * _EPS * abs(bound)
 
-    def _rows(self, problem: KernelProblem) -> Array:
+    def _cheapest(
+        self, problem: KernelProblem, costs: Array, largest: float
+    ) -> tuple[float, float]:
+        """min costsᵀα over the feasible α, and what rounding may have added to it.
+
+        To the n products in each cost, of a sum π that is not quite 1, and to the n of the sum.
+        """
+        y = problem.y
+        classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
+        bound = sum(cheapest(ascending, 0.5, self._beta(problem)) for ascending in classes)
+        return bound, 4.0 * (problem.n + 4) * _EPS * largest
+
+    def _repaired(self, problem: KernelProblem, units: _Units, x: Array) -> Array:
+        """The nearest feasible α with the δ that it needs."""
+        n, y = problem.n, problem.y
+        alpha = np.empty(n)
+        for sign in (1.0, -1.0):
+            group = y == sign
+            ones = np.ones(int(group.sum()))
+            alpha[group] = project_line(x[:n][group], ones, 0.5, self._beta(problem))
+        Delta = own_sensitivity(problem, self.sensitivity)
+        rows = 2.0 * y * (problem.K @ (y * alpha)) if Delta is None else Delta.T @ alpha
+        return np.append(alpha, float(np.max(rows)) / units.scale)
+
+    def _rows(self, problem: KernelProblem, units: _Units) -> Array:
         n = problem.n
         rows = np.empty((n + 2, n + 1))
-        rows[:n, :n] = self._sensitivity(problem).T
+        Delta = self._sensitivity(problem)
+        shifted = _less(Delta, units.level, problem.y) if units.level.any() else Delta
+        np.divide(shifted.T, units.scale, out=rows[:n, :n])
         rows[:n, n] = -1.0
         rows[n, :n], rows[n + 1, :n] = problem.y, 1.0
         rows[n:, n] = 0.0
@@ -145,6 +212,50 @@ class GuoSchuurmansLP(Formulation):
 
     def _beta(self, problem: KernelProblem) -> float:
         return reduced_weight("beta", self.beta, 0.5, problem.smaller_class)
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """δ = scale·δ', and (Δ_ki - level of the class of k in row i)/scale in the place of Δ_ki.
+
+    Every feasible α has the weight ½ in each class, so that row i loses half the sum of its levels.
+    """
+
+    scale: float
+    level: Array
+
+    def restored(self, rows: Array) -> Array:
+        """Multipliers of the rows Δᵀα - δe ≤ 0, yᵀα = 0, eᵀα = 1."""
+        return self._moved(np.append(rows[:-2] / self.scale, rows[-2:]), -rows[:-2] / self.scale)
+
+    def changed(self, rows: Array) -> Array:
+        """Multipliers in these units."""
+        return self._moved(np.append(rows[:-2] * self.scale, rows[-2:]), rows[:-2])
+
+    def _moved(self, rows: Array, weights: Array) -> Array:
+        plus, minus = self.level @ weights
+        rows[-2:] += 0.5 * (plus - minus), 0.5 * (plus + minus)
+        return rows
+
+
+def _class_means(Delta: Array, y: Array) -> Array:
+    """Mean of Δ_ki over the k of each class, (2, n)."""
+    return np.array([Delta[y > 0].mean(axis=0), Delta[y < 0].mean(axis=0)])
+
+
+def _less(Delta: Array, level: Array, y: Array) -> Array:
+    """Δ_ki less the level of the class of k in row i, a new array."""
+    return Delta - level[(y < 0).astype(int)]
+
+
+def _units(Delta: Array, y: Array) -> _Units:
+    """Units in which entries are at most about 1; with a level where that makes Δ far smaller."""
+    level = _class_means(Delta, y)
+    largest, spread = float(np.max(np.abs(Delta))), float(np.max(np.abs(_less(Delta, level, y))))
+    # Rounding of a constant is no spread.
+    if not y.size * _EPS * largest < spread < largest / _LEVEL:
+        level, spread = np.zeros_like(level), largest
+    return _Units(float(power_near(np.array(spread))), level)
 
 
 def _read_multipliers(rows: Array, reduced: Array) -> dict[str, Array]:

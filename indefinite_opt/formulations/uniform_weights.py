@@ -75,6 +75,7 @@ class UniformWeights(Formulation):
                 "upper": np.maximum(-reduced, 0.0),
             },
             write_multipliers=lambda named: np.empty(0),
+            repair=lambda x: np.clip(x, 0.0, 1.0 / n),
             sense=-1,
         )
 

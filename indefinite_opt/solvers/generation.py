@@ -11,6 +11,7 @@ from indefinite_opt.blas import one_thread
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.gaps import relative, unit
 from indefinite_opt.highs_model import new_highs
+from indefinite_opt.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
@@ -63,6 +64,12 @@ _ROUNDING = 2.0**-52
 _SHORT, _SHORT_STEPS = 1e-5, 5
 """Steps shorter than this, so many in a row, are no progress."""
 
+_SIMPLEX = 2
+"""Simplex iterations per row and column, beside 1000, on each restricted program."""
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before HiGHS is no longer waited for."""
+
 _INTERIOR_STEPS = 200
 """Interior steps before the simplex method takes over; 20 to 70 are usual."""
 
@@ -98,11 +105,15 @@ class Generation(Solver):
 
 
 class _Run:
-    """The best point and the best bound of the whole program, and the rows in use."""
+    """The best point and the best bound of the whole program, and the rows in use.
+
+    `asked` is the program as it was declared; everything else is done in units about 1.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.program = cast("LinearProgram", task.structure)
+        self.asked = cast("LinearProgram", task.structure)
+        self.program = self.asked.rescaled()
         self.trace = Trace()
         self.steps = self.simplex = self.calls = 0
         self.x: Array | None = None
@@ -121,7 +132,7 @@ class _Run:
         status = self.report()
         if status is None and game.has_interior:
             if self.x is not None:
-                v = _inside(game, v, self.program, self.x)
+                v = _inside(game, v, self.program.write(self.asked.read(self.x)))
             status, chosen = self._interior(_Interior(game, v, chosen))
         return self._simplex(chosen) if status is None else status
 
@@ -186,10 +197,13 @@ class _Run:
             model.add(chosen)
             outside[chosen] = False
             self.used = max(self.used, self.all - int(outside.sum()))
-            limit = None
+            limit = _SIMPLEX * (game.cost.size + model.chosen.size) + 1000
             if self.task.max_iter is not None:
                 limit = max(self.task.max_iter - self.steps - self.simplex, 0)
-            outcome = model.run(self.task.remaining, limit)
+            try:
+                outcome = model.run(self.task.remaining, limit)
+            except TimeLimitReached:
+                return Status.TIME_LIMIT
             self.simplex += model.iterations
             if model.v is not None:
                 activity = game.G @ model.v
@@ -218,9 +232,11 @@ class _Run:
         game, program = self.game, self.program
         self.calls += 1
         x = game.point(v, eq, y, activity)
-        value = float(program.cost @ x)
-        if value < self.value and game.defect(x, v, activity) <= _FEASIBLE:
-            self.x, self.value = x, value
+        if game.defect(x, v, activity) <= _FEASIBLE:
+            x = self.asked.repaired(self.asked.write(program.read(x)))
+            value = float(self.asked.cost @ x)
+            if value < self.value:
+                self.x, self.value = x, value
         rows = game.rows(v, eq, y)
         multipliers = program.read_multipliers(rows, program.cost - program.matrix.T @ rows)
         bound = self.task.formulation.dual_bound(self.task.problem, multipliers)
@@ -253,12 +269,16 @@ class _Run:
     def solution(self, status: Status) -> Solution:
         """The best point, with the multipliers of the best bound."""
         if self.x is None:
+            # Stopped before there was anything better; most formulations can repair any point.
+            zero = self.asked.repaired(np.zeros(self.asked.cost.size))
+            self.x = zero if self.asked.infeasibility(zero) <= _FEASIBLE else None
+        if self.x is None:
             raise SolverFailed(f"generation found no feasible point of {self.task.formulation}")
         message = f"{self.used} of {self.all} rows, {self.steps} interior steps"
         if self.simplex:
             message += f", then {self.simplex} of the simplex method"
         return Solution(
-            values=self.program.read(self.x),
+            values=self.asked.read(self.x),
             multipliers=self.multipliers,
             status=status,
             iterations=self.steps + self.simplex,
@@ -267,7 +287,7 @@ class _Run:
         )
 
 
-def _inside(game: MatrixGame, v: Array, program: LinearProgram, x: Array) -> Array:
+def _inside(game: MatrixGame, v: Array, x: Array) -> Array:
     """v with its free entries where the first feasible point has them, if they are its own."""
     if x.size != v.size:
         return v
@@ -597,16 +617,24 @@ class _Model:
         self._append(game.G[rows], game.row_lower[rows], game.row_upper[rows])
         self.chosen = np.concatenate([self.chosen, rows])
 
-    def run(self, seconds: float, limit: int | None) -> Status:
-        """Solve from the last basis, keep the point and its multipliers."""
+    def run(self, seconds: float, limit: int) -> Status:
+        """Solve from the last basis, keep the point and its multipliers.
+
+        Raises
+        ------
+        TimeLimitReached
+            If HiGHS has not looked at the clock in time.
+        """
         import highspy
 
         highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
         if np.isfinite(seconds):
             highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
-        if limit is not None:
-            highs.setOptionValue("simplex_iteration_limit", int(limit))
-        highs.run()
+        highs.setOptionValue("simplex_iteration_limit", int(limit))
+        if self.game.cost.size < LONG:
+            highs.run()
+        else:
+            within(seconds + _GRACE, highs.run)
         answer, outcome = highs.getSolution(), highs.getModelStatus()
         self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
         if answer.value_valid and answer.dual_valid:
