@@ -22,20 +22,20 @@ _DEPENDENT = 1e-12
 class Curvature(enum.Enum):
     """The sign of the Hessian along the directions that the constraints leave; a sentence."""
 
-    UNKNOWN = "first-order conditions hold"
-    NO_DIRECTION = "first-order conditions hold and leave no direction to move in"
-    POSITIVE = "first-order conditions hold, curvature is positive on {where}"
+    UNKNOWN = "First-order conditions hold."
+    NO_DIRECTION = "First-order conditions hold and leave no direction to move in."
+    POSITIVE = "First-order conditions hold, curvature is positive on {where}."
     FLAT = (
-        "first-order conditions hold, curvature is nonnegative on {where}, flat to rounding along "
-        "some directions"
+        "First-order conditions hold, curvature is nonnegative on {where}, flat to rounding along "
+        "some directions."
     )
     UNDECIDED = (
-        "first-order conditions hold, curvature is negative on {where}: it decides nothing, as "
-        "directions at a bound count on one side only"
+        "First-order conditions hold, curvature is negative on {where}: it decides nothing, as "
+        "directions at a bound count on one side only."
     )
     NEGATIVE = (
-        "first-order conditions hold, curvature is negative on {where}: the point is no local "
-        "optimum, and can be improved"
+        "First-order conditions hold, curvature is negative on {where}: the point is no local "
+        "optimum, and can be improved."
     )
 
     @property
@@ -96,8 +96,6 @@ def _sign(least: float, rounding: float) -> Curvature:
 
 def least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float]:
     """Least eigenvalue of the Hessian on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""
-    import scipy.linalg
-
     normals = np.empty((kept.size, 0))
     if qp.lines and kept.size:
         left, sizes, _ = np.linalg.svd(qp.A[:, kept].T, full_matrices=False)
@@ -117,7 +115,5 @@ def least_curvature(qp: BoxLineQP, kept: NDArray[np.intp]) -> tuple[float, float
         block -= half @ normals.T
         block -= normals @ half.T
     with few_threads(kept.size):
-        least = scipy.linalg.eigh(
-            block, eigvals_only=True, subset_by_index=[0, 0], check_finite=False
-        )
-    return float(least[0]), zero_tolerance(kept.size, norm)
+        least = float(np.linalg.eigvalsh(block)[0])
+    return least, zero_tolerance(kept.size, norm)

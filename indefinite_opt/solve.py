@@ -78,7 +78,7 @@ def solve(
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
-        Seconds for the solver.
+        Seconds for the solver, and for the certificate when it is read.
     max_iter : int, optional
         Iterations of the solver; None for its own limit.
     start : array_like or mapping, optional
@@ -224,7 +224,13 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         optima=solution.optima,
         _classify=lambda: formulation.classifier(problem, values),
         _certify=lambda: certify(
-            problem, formulation, values, recovered, task.tol, witness=solution.witness
+            problem,
+            formulation,
+            values,
+            recovered,
+            task.tol,
+            witness=solution.witness,
+            time_limit=task.time_limit,
         ),
     )
 

@@ -5,13 +5,14 @@ Nothing here trusts the solver that a point came from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import Certificate, Facts, claim_of
 from indefinite_opt.curvature import curvature_at
@@ -21,6 +22,7 @@ from indefinite_opt.formulation import Formulation, check_positive, check_switch
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.gaps import relative, unit
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
+from indefinite_opt.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
@@ -34,6 +36,7 @@ __all__ = ["certify", "verify"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
+T = TypeVar("T")
 
 EQUALITIES = ("balance", "total")
 """Names of equality constraints, whose multipliers have no sign."""
@@ -69,7 +72,8 @@ def verify(
         Bracket the global optimum of a nonconvex quadratic program, too; see `bounds.bound`.
         Without effect on the others, whose bound is always computed.
     time_limit : float, optional
-        Seconds for that bracket.
+        Seconds for that bracket, and for the test of convexity: what is not known by then is left
+        out, and the certificate says so.
 
     Returns
     -------
@@ -116,10 +120,11 @@ def verify(
         names = {k: np.shape(v) for k, v in structure.read_multipliers(*zeros).items()}
     checked = _checked("values", values, shapes)
     given = None if multipliers is None else _checked("multipliers", multipliers, names)
-    search = (np.inf if time_limit is None else time_limit) if bound else 0.0
+    limit = np.inf if time_limit is None else float(time_limit)
     return certify(
-        problem, formulation, checked, given, tol, given=given is not None, search=search
-    )
+        problem, formulation, checked, given, tol,
+        given=given is not None, search=bound, time_limit=limit,
+    )  # fmt: skip
 
 
 def certify(
@@ -130,20 +135,22 @@ def certify(
     tol: float,
     given: bool = False,
     witness: Witness | Proof | None = None,
-    search: float = 0.0,
+    search: bool = False,
+    time_limit: float = np.inf,
 ) -> Certificate:
     """`verify` for numbers of the right names and shapes.
 
     `given`: somebody vouches for the multipliers, so that they are checked, too.
 
-    A `witness` of a bound is not believed: the bound is computed from it again. `search` is how
-    many seconds may be spent on a bracket where there is none.
+    A `witness` of a bound is not believed: the bound is computed from it again. With `search` a
+    bracket is looked for where there is none. Within the time limit, in seconds, what can be found
+    out about the curvature is.
     """
     problem.check_unchanged()
     structure = formulation.structure(problem)
-    task = Task(problem, formulation, structure, tol=tol, time_limit=search)
+    task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
     if isinstance(structure, BoxLine):
-        return _certify_box(task, values[structure.variable], multipliers, witness)
+        return _certify_box(task, values[structure.variable], multipliers, witness, search)
     if isinstance(structure, ExplicitProgram):
         return _certify_explicit(structure, values, multipliers, tol, given)
     return _certify_linear(task, values, multipliers, given)
@@ -179,9 +186,10 @@ def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
 
 
 def _certify_box(
-    task: Task, x: Array, given: Values | None, witness: Witness | Proof | None
+    task: Task, x: Array, given: Values | None, witness: Witness | Proof | None, search: bool
 ) -> Certificate:
     box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
+    convex = _is_convex(task)
     value, gradient = box.value_gradient(x)
     scale = box.gradient_unit(gradient)
     primal = box.infeasibility(x)
@@ -205,28 +213,36 @@ def _certify_box(
     if given is not None and not wrong and not kkt:
         wrong = [INCONSISTENT]
 
-    bound, gap_kind, notes = _bound_of(task, x, max(value, attained), value, gradient, witness)
+    bound, gap_kind, notes = -np.inf, "KKT residual", list[str]()
+    if convex:
+        bound, gap_kind = _lower_bound(task, x, value, gradient, witness), "duality gap"
+    elif isinstance(witness, Proof) or search:
+        bound, notes = _global_bound(task, x, value, attained, witness)
+        gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(value, attained, bound)
     relative_gap = relative(gap, value, box.gap_floor)
     facts = Facts(primal, not wrong, relative_gap, kkt)
     curvature, words = np.nan, "First-order conditions hold."
     if claim_of(facts, tol) is Claim.STATIONARY and isinstance(box, BoxLineQP):
-        sign, curvature, sentence = curvature_at(box, x, reduced, tol * scale, tol)
-        facts = replace(facts, curvature=sign)
-        words = _doubt(box, np.isfinite(bound)) + f"{sentence[0].upper()}{sentence[1:]}."
+        try:
+            sign, curvature, words = _in_time(task, curvature_at, box, x, reduced, tol * scale, tol)
+            facts = replace(facts, curvature=sign)
+        except TimeLimitReached:
+            words = "First-order conditions hold; curvature was not examined in time."
+        words = _doubt(box, convex, np.isfinite(bound)) + words
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
         reasons = [*wrong, f"A constraint is violated by {primal:.2e}."]
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
-        reasons = _convexity(box) if box.is_convex else notes
+        reasons = _convexity(box) if convex else notes
     elif claim is Claim.FEASIBLE:
         failing = "complementarity" if stationarity <= tol else "stationarity"
         reasons = [f"The first-order conditions fail: {failing}.", *notes]
     else:
         reasons = [words, *notes]
-    if box.is_convex and np.isfinite(bound) and Claim.NONE < claim < Claim.GLOBAL and not wrong:
+    if convex and np.isfinite(bound) and Claim.NONE < claim < Claim.GLOBAL and not wrong:
         reasons.append(f"Convex, but the bound leaves a duality gap of {relative_gap:.2e}.")
     if claim >= Claim.STATIONARY and isinstance(box, BoxLineQP):
         reasons += _norm_of_the_normal(box, x, float(x @ (gradient - box.linear)))
@@ -256,22 +272,25 @@ def _gap(value: float, attained: float, bound: float) -> float:
     return max(abs(value - bound), abs(attained - bound))
 
 
-def _bound_of(
-    task: Task,
-    x: Array,
-    attained: float,
-    value: float,
-    gradient: Array,
-    witness: Witness | Proof | None,
-) -> tuple[float, str, list[str]]:
-    """A bound on F, what the gap to it is called, and what to say of it."""
-    box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
-    if box.is_convex:
-        witness = witness if isinstance(witness, Witness) else None
-        wanted = value - tol * unit(value, box.gap_floor)
-        return _lower_bound(task, x, value, gradient, wanted, witness), "duality gap", []
-    bound, notes = _global_bound(task, x, value, attained, witness)
-    return bound, "global bracket" if np.isfinite(bound) else "KKT residual", notes
+def _in_time(task: Task, function: Callable[..., T], *arguments: object, least: int = LONG) -> T:
+    """The result of a call that may take long from n = `least` on, if it comes in time.
+
+    Raises
+    ------
+    TimeLimitReached
+    """
+    if task.problem.n < least or np.isinf(task.time_limit):
+        return function(*arguments)
+    with few_threads(task.problem.n):
+        return within(task.time_limit - task.elapsed, function, *arguments)
+
+
+def _is_convex(task: Task) -> bool | None:
+    """Whether the program is convex; None if that was not found out in time."""
+    try:
+        return _in_time(task, lambda: task.structure.is_convex)
+    except TimeLimitReached:
+        return None
 
 
 def _global_bound(
@@ -280,8 +299,12 @@ def _global_bound(
     """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
     qp, tol = cast("BoxLineQP", task.structure), task.tol
     if isinstance(witness, Proof):
-        bound, boxes, better = proved_bound(qp, witness), witness.boxes, value
-    elif task.time_limit > 0.0:
+        try:
+            bound = _in_time(task, proved_bound, qp, witness, least=0)
+        except TimeLimitReached:
+            return -np.inf, ["The proof was not checked again in time, so no bound is claimed."]
+        boxes, better = witness.boxes, value
+    else:
         reason = obstacle(qp)
         if reason is not None:
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
@@ -289,8 +312,6 @@ def _global_bound(
         search.run()
         bound, better = search.original(search.lower), search.original(search.value)
         boxes = search.nodes
-    else:
-        return -np.inf, []
     size = unit(value, qp.gap_floor)
     if bound - value > tol * size:
         return bound, [
@@ -307,9 +328,9 @@ def _global_bound(
 
 
 def _lower_bound(
-    task: Task, x: Array, value: float, gradient: Array, wanted: float, witness: Witness | None
+    task: Task, x: Array, value: float, gradient: Array, witness: Witness | Proof | None
 ) -> float:
-    """A lower bound on a convex F; where a proxy kernel is chosen, more is done to reach `wanted`.
+    """A lower bound on a convex F; where a proxy kernel is chosen, more is done to close the gap.
 
     The tangent at x is enough near the optimum; the solver's own witness and the SVM of the proxy
     kernel may say more elsewhere.
@@ -318,8 +339,9 @@ def _lower_bound(
     if isinstance(box, BoxLineQP):
         return box.dual_bound(x, gradient)
     proxy = cast("ProxyStructure", box)
+    wanted = value - task.tol * unit(value, proxy.gap_floor)
     bound = proxy.dual_bound(x, value, gradient)
-    if bound < wanted and witness is not None:
+    if bound < wanted and isinstance(witness, Witness):
         bound = max(bound, proxy.tangent_bound(witness.points, witness.shares))
     if bound < wanted and np.isfinite(value):
         bound = max(bound, KernelBound(task).at(x, value, gradient, 0.1 * (value - wanted)))
@@ -353,16 +375,16 @@ def _norm_of_the_normal(qp: BoxLineQP, x: Array, curvature: float) -> list[str]:
     return [f"{words} (Haasdonk 2005, section 7)."]
 
 
-def _doubt(qp: BoxLineQP, bounded: bool) -> str:
-    """Why first- and second-order conditions do not settle it, as the beginning of a reason."""
-    if qp.is_convex:
+def _doubt(qp: BoxLineQP, convex: bool | None, bounded: bool) -> str:
+    """Why first- and second-order conditions do not settle it, as a sentence before a reason."""
+    if convex:
         return ""
+    unknown = "" if bounded else "no bound on the global optimum is known"
     if not qp.problem.curvature_known:
-        return (
-            "Convexity was not examined, as the kernel matrix is never formed; no bound on the "
-            "global optimum is known. "
-        )
-    return "Not convex. " if bounded else "Not convex; no bound on the global optimum is known. "
+        return f"Convexity was not examined, as the kernel matrix is never formed; {unknown}. "
+    if convex is None:
+        return f"Convexity was not examined in time; {unknown}. "
+    return "Not convex. " if bounded else f"Not convex; {unknown}. "
 
 
 def _certify_linear(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.gaps import relative
 from indefinite_opt.highs_model import highs_model
 from indefinite_opt.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.solution import Claim, Solution, Status
@@ -172,7 +173,7 @@ class _Found:
     def closed(self) -> bool:
         """Whether the bound meets the value, to the tolerance that was asked for."""
         gap = abs(self.value - self.bound)
-        return bool(gap <= self.task.tol * max(self.program.unit, abs(self.value)))
+        return relative(gap, self.value, self.program.gap_floor) <= self.task.tol
 
     def solution(self, status: Status) -> Solution:
         """The point; what HiGHS calls optimal is solved only where its own bound meets it."""
