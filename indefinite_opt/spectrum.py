@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads
+from indefinite_opt.cholesky import cholesky_in_place
 from indefinite_opt.errors import ParameterError, UnknownName
 
 __all__ = [
@@ -248,8 +249,7 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
         shifted -= half @ orthogonal_to.T
         shifted -= orthogonal_to @ half.T
     shifted[np.diag_indices(order)] += tolerance
-    with few_threads(order):
-        factor, breakdown = scipy.linalg.lapack.dpotrf(shifted, lower=1, clean=0)
+    breakdown = cholesky_in_place(shifted)
     if breakdown == 0:
         return None
     pivot = breakdown - 1
@@ -258,7 +258,7 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
     if pivot:
         # The leading block is L Lᵀ; v = (-L⁻ᵀL⁻¹m, 1) has vᵀ(K + τI)v = the failed pivot ≤ 0.
         direction[:pivot] = -scipy.linalg.solve_triangular(
-            factor[:pivot, :pivot], factor[pivot, :pivot], lower=True, trans="T"
+            shifted[:pivot, :pivot], shifted[pivot, :pivot], lower=True, trans="T"
         )
     if orthogonal_to is not None:
         direction -= orthogonal_to @ (orthogonal_to.T @ direction)
