@@ -13,6 +13,7 @@ from indefinite_opt.errors import ProblemError, UnknownName
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.spectrum import TRANSFORMS, spectrum
+from indefinite_opt.validation import real_array
 
 __all__ = ["TREATMENTS", "Classifier", "KernelChange", "ProxyChange", "least_error_offset"]
 
@@ -199,7 +200,7 @@ class Classifier:
         ProblemError
             For a wrong shape, non-finite values, or a missing `K_new_new`.
         """
-        rows = _finite(K_new, "K_new", (None, self.coef.size))
+        rows = checked_rows(K_new, self.coef.size)
         if self.change is None:
             return rows @ self.coef + self.offset
         if self.new_points == "joint":
@@ -209,7 +210,8 @@ class Classifier:
                     "The joint treatment transforms training and new points together.",
                 )  # fmt: skip
             m = rows.shape[0]
-            block = _finite(K_new_new, "K_new_new", (m, m))
+            expected = f"a finite matrix of shape {(m, m)}"
+            block = real_array("K_new_new", K_new_new, expected, (m, m))
             return self.change.joint(rows, block) @ self.coef + self.offset
         coef = self.coef
         if self.new_points == "projected":
@@ -222,16 +224,10 @@ class Classifier:
         return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
 
 
-def _finite(matrix: ArrayLike, argument: str, shape: tuple[int | None, int]) -> Array:
-    array = np.asarray(matrix, dtype=float)
-    rows = "m" if shape[0] is None else str(shape[0])
-    expected = f"a finite matrix of shape ({rows}, {shape[1]})"
-    fits = array.ndim == 2 and array.shape[1] == shape[1] and shape[0] in (None, array.shape[0])
-    if not fits:
-        raise ProblemError(argument, expected, f"shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise ProblemError(argument, expected, "NaN or infinite entries")
-    return array
+def checked_rows(K_new: ArrayLike, n: int) -> Array:
+    """Kernel values of new points with n training points; `ProblemError` for anything else."""
+    rows: Array = real_array("K_new", K_new, f"a finite matrix of shape (m, {n})", (None, n))
+    return rows
 
 
 def least_error_offset(scores: Array, y: Array) -> float:

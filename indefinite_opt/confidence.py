@@ -34,7 +34,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.kernels import checked_points
 from indefinite_opt.learned import ConfidenceFunction, Learner
 from indefinite_opt.problem import KernelProblem, Split
-from indefinite_opt.validation import SYMMETRY_TOLERANCE, checked_labels
+from indefinite_opt.validation import SYMMETRY_TOLERANCE, checked_labels, real_array
 
 __all__ = [
     "ConfidenceKernel",
@@ -99,7 +99,7 @@ class ConfidenceProblem(KernelProblem):
         name: str = "problem",
     ) -> None:
         super().__init__(K, y, symmetrize=True, precision=precision, name=name)
-        given = np.asarray(K, dtype=float)
+        given = real_array("K", K, "a matrix of real numbers")
         if np.max(np.abs(given - given.T)) > SYMMETRY_TOLERANCE * np.max(np.abs(given)):
             self._directed = _read_only(given)
 
@@ -257,7 +257,7 @@ class ConfidenceProblem(KernelProblem):
         """
         points, kernel = self._source()
         if isinstance(kernel, ConfidenceKernel):
-            return kernel.tables(np.asarray(X_new), points)
+            return kernel.tables(X_new, points)
         plus = self.kernel_with(X_new) * self.y
         return plus, -plus
 
@@ -334,11 +334,8 @@ class ConfidenceKernel:
 
 def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array:
     """A finite (n, n) sensitivity matrix."""
-    Delta = np.asarray(sensitivity, dtype=float)
-    if Delta.shape != (problem.n, problem.n) or not np.all(np.isfinite(Delta)):
-        raise ProblemError(
-            "sensitivity", f"a finite ({problem.n}, {problem.n}) matrix", f"shape {Delta.shape}"
-        )
+    shape = problem.n, problem.n
+    Delta: Array = real_array("sensitivity", sensitivity, f"a finite {shape} matrix", shape)
     return Delta
 
 
@@ -366,31 +363,20 @@ def confidence_classifier(
 
 def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
     """½ y_j (plus - minus), (m, n), of two finite (m, n) tables."""
-    first, second = _numbers(plus, "plus"), _numbers(minus, "minus")
-    if first.ndim != 2 or first.shape[1] != y.size:
-        raise ProblemError("plus", f"a table of shape (m, {y.size})", f"shape {first.shape}")
-    if second.shape != first.shape:
-        raise ProblemError("minus", f"shape {first.shape}, as plus", f"shape {second.shape}")
+    n = y.size
+    first = real_array("plus", plus, f"a finite table of shape (m, {n})", (None, n))
+    shape = first.shape
+    second = real_array("minus", minus, f"a finite table of shape {shape}, as plus", shape)
     return 0.5 * y * (first - second)
 
 
 def _table(values: ArrayLike, argument: str) -> Array:
     """A finite square matrix."""
-    table = _numbers(values, argument)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
-        raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {table.shape}")
+    expected = "a finite square (n, n) matrix, n ≥ 2"
+    table: Array = real_array(argument, values, expected, (None, None))
+    if table.shape[0] != table.shape[1] or table.size == 0:
+        raise ProblemError(argument, expected, f"shape {table.shape}")
     return table
-
-
-def _numbers(values: ArrayLike, argument: str) -> Array:
-    """An array of finite numbers."""
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(argument, "an array of real numbers", str(error)) from None
-    if not np.isfinite(numbers).all():
-        raise ProblemError(argument, "finite numbers", "NaN or infinite entries")
-    return numbers
 
 
 def _read_only(values: Array) -> Array:

@@ -366,7 +366,7 @@ def _read_table(path: Path, known: _Table | None) -> tuple[pd.DataFrame, Any]:
     frame = _read_csv(path)
     y = frame.pop("label")
     if not y.isin([-1, 1]).all():
-        raise DataError(str(path), "labels -1 and 1", f"{sorted(set(y.astype(str)))[:5]}")
+        raise DataError(str(path), "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
     return frame, _checked_labels(y.to_numpy(dtype=np.int64), known, str(path))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
 
 __all__ = [
+    "LONGEST",
     "BadArgument",
     "DataError",
     "IncompatibleSolver",
@@ -16,7 +18,11 @@ __all__ = [
     "SolverFailed",
     "UnboundedProblem",
     "UnknownName",
+    "shown",
 ]
+
+LONGEST = 500
+"""Most characters of what came that a message repeats."""
 
 
 class IndefiniteOptError(ValueError):
@@ -46,7 +52,8 @@ class BadArgument(IndefiniteOptError):
         self.hint = hint
 
     def __str__(self) -> str:
-        sentence = f"{self.argument}: expected {self.expected}, got {self.got}"
+        got = self.got if len(self.got) <= LONGEST else f"{self.got[:LONGEST]}..."
+        sentence = f"{self.argument}: expected {self.expected}, got {got}"
         return f"{sentence}. {self.hint}" if self.hint else sentence
 
 
@@ -103,3 +110,17 @@ class IncompatibleSolver(IndefiniteOptError):
 
 class SolverFailed(IndefiniteOptError):
     """A solver that ended without any point to return; the message gives its own words."""
+
+
+def shown(value: object) -> str:
+    """The `repr` of a value, also of an integer that is too long for Python to write.
+
+    >>> shown(10**5000)
+    'an integer of more than 4300 digits'
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        if not isinstance(value, int):
+            raise
+        return f"an integer of more than {sys.get_int_max_str_digits()} digits"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -12,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import (
+    InfeasibleProblem,
+    ParameterError,
+    ProblemError,
+    UnknownName,
+    shown,
+)
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.structure import Structure
@@ -118,9 +125,10 @@ def check_positive(
     expected = "a positive number" + (" (inf allowed)" if infinite else " or 0" if zero else "")
     number = isinstance(value, int | float | np.integer | np.floating)
     if isinstance(value, bool) or not number or not (value > 0 or (zero and value == 0)):
-        raise ParameterError(argument, expected, repr(value))
-    if np.isinf(value) and not infinite:
-        raise ParameterError(argument, expected, repr(value))
+        raise ParameterError(argument, expected, shown(value))
+    # An integer can be larger than every float without being infinite.
+    if value > sys.float_info.max and not (infinite and value == np.inf):
+        raise ParameterError(argument, expected, shown(value))
 
 
 def check_switch(argument: str, value: Any) -> None:

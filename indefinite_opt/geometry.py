@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.validation import real_array
 
 __all__ = ["Diagnosis", "Embedding", "diagnose", "embed"]
 
@@ -160,11 +160,7 @@ def diagnose(
     }
     if alpha is None:
         return Diagnosis(**before)  # type: ignore[arg-type]
-    weights = np.asarray(alpha, dtype=float)
-    if weights.shape != (problem.n,) or not np.all(np.isfinite(weights)):
-        raise ProblemError(
-            "alpha", f"{problem.n} finite weights", f"an array of shape {weights.shape}"
-        )
+    weights = real_array("alpha", alpha, f"{problem.n} finite weights", (problem.n,))
     coef = problem.y * weights
     norm = float(coef @ problem.gram.times(coef))
     total = float(weights.sum())

@@ -18,8 +18,8 @@ References
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName, shown
 from indefinite_opt.names import instantiate
+from indefinite_opt.validation import real_array
 
 __all__ = [
     "Custom",
@@ -133,15 +134,9 @@ def _shown(value: object) -> str:
 def checked_points(X: npt.ArrayLike, argument: str) -> Array:
     """Points in the rows of a finite (n, d) matrix; `ProblemError` for anything else."""
     expected = "a finite matrix with points in rows, at least one row and one column"
-    try:
-        points = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(argument, expected, f"a {type(X).__name__}") from None
-    if points.ndim != 2 or 0 in points.shape:
+    points: Array = real_array(argument, X, expected, (None, None))
+    if 0 in points.shape:
         raise ProblemError(argument, expected, f"shape {points.shape}")
-    if not np.isfinite(points).all():
-        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-        raise ProblemError(argument, expected, f"NaN or infinity in row {row}")
     return points
 
 
@@ -166,8 +161,9 @@ def _width(value: float | None, X: Array) -> float:
 
 def _check_number(argument: str, value: object, *, positive: bool = False) -> None:
     fits = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not fits or not math.isfinite(value) or (positive and value <= 0):  # type: ignore[arg-type, operator]
-        raise ParameterError(argument, f"a finite {'positive ' * positive}number", repr(value))
+    # Compared, not converted: an integer can be larger than every float.
+    if not fits or not abs(value) <= sys.float_info.max or (positive and value <= 0):  # type: ignore[arg-type, operator]
+        raise ParameterError(argument, f"a finite {'positive ' * positive}number", shown(value))
 
 
 def _check_width(argument: str, value: object) -> None:
@@ -177,8 +173,8 @@ def _check_width(argument: str, value: object) -> None:
 
 def _check_integer(argument: str, value: object, least: int) -> None:
     fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not fits or value < least:  # type: ignore[operator]
-        raise ParameterError(argument, f"an integer, at least {least}", repr(value))
+    if not fits or not least <= value <= sys.maxsize:  # type: ignore[operator]
+        raise ParameterError(argument, f"an integer from {least} to {sys.maxsize}", shown(value))
 
 
 @dataclass(frozen=True)
@@ -482,14 +478,10 @@ class Custom(Kernel):
 
 
 def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
-    expected = f"{function!r} to return a real matrix of shape {(len(X), len(Z))}"
-    returned = function(X, Z)
-    try:
-        values = np.asarray(returned, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError("K", expected, f"a {type(returned).__name__}") from None
-    if values.shape != (len(X), len(Z)):
-        raise ProblemError("K", expected, f"shape {values.shape}")
+    shape = len(X), len(Z)
+    expected = f"{function!r} to return a real matrix of shape {shape}"
+    # Whether the values are finite is asked of every kernel, in `Kernel.values`.
+    values: Array = real_array("K", function(X, Z), expected, shape, finite=False)
     return values
 
 

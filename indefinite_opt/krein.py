@@ -6,19 +6,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_problem, check_tolerance
 from indefinite_opt.gaps import relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.validation import checked_values
 
 __all__ = [
     "KreinCertificate",
@@ -360,7 +361,7 @@ def krein_certificate(
     if isinstance(formulation, type) or not isinstance(formulation, Stabilising):
         raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
     qp = formulation.structure(problem)
-    alpha = _weights(values, qp)
+    alpha = checked_values("values", values, {qp.variable: (qp.n,)})[qp.variable]
     y, z = problem.y, problem.y * alpha
     stabilised = formulation.stabilised(problem)
     expected = stabilised.coefficients(z)
@@ -401,21 +402,3 @@ def krein_certificate(
         tol=float(tol),
         reasons=reasons,
     )
-
-
-def _weights(values: Any, qp: BoxLineQP) -> Array:
-    if not isinstance(values, Mapping):
-        expected = f"a mapping with the name {qp.variable}"
-        raise ProblemError("values", expected, type(values).__name__)
-    if set(values) != {qp.variable}:
-        names = ", ".join(sorted(values)) or "none"
-        raise ProblemError("values", f"the name {qp.variable}", f"the names {names}")
-    try:
-        alpha = np.asarray(values[qp.variable], dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(f"values[{qp.variable!r}]", "real numbers", str(error)) from None
-    if alpha.shape != (qp.n,):
-        raise ProblemError(f"values[{qp.variable!r}]", f"shape ({qp.n},)", f"shape {alpha.shape}")
-    if not np.all(np.isfinite(alpha)):
-        raise ProblemError(f"values[{qp.variable!r}]", "finite numbers", "NaN or infinite ones")
-    return alpha

@@ -15,6 +15,7 @@ from indefinite_opt.formulation import check_positive, check_problem, check_tole
 from indefinite_opt.geometry import Embedding, embed
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.validation import real_array
 
 __all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]
 
@@ -361,13 +362,7 @@ def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
     """
     check_tolerance(tol)
     name = qp.variable
-    try:
-        weights = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(name, f"{qp.n} finite weights", str(error)) from None
-    if weights.shape != (qp.n,) or not np.all(np.isfinite(weights)):
-        came = "NaN or infinite ones" if weights.shape == (qp.n,) else f"shape {weights.shape}"
-        raise ProblemError(name, f"{qp.n} finite weights", came)
+    weights: Array = real_array(name, given, f"{qp.n} finite weights", (qp.n,)).copy()
     violation = qp.infeasibility(weights)
     if violation > tol:
         raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")

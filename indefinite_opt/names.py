@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import sys
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -17,7 +18,8 @@ T = TypeVar("T")
 def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     """Split `Name(key=value, ...)` into its name and its keyword arguments.
 
-    Values are Python literals; `inf` is infinity and any other bare word is a string.
+    Values are Python literals; `inf` is infinity and any other bare word is a string. A number
+    beyond the range of floats is refused, for `1e999` may be a slip, and `inf` is none.
 
     >>> parse_call("SpectrumSVM(C=inf, transform=clip)")
     ('SpectrumSVM', {'C': inf, 'transform': 'clip'})
@@ -25,7 +27,8 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     Raises
     ------
     ParameterError
-        If the text is not a name, optionally followed by keyword arguments in parentheses.
+        If the text is not a name, optionally followed by keyword arguments in parentheses, or a
+        number is out of range.
     """
     malformed = ParameterError(argument, "NAME or NAME(key=value, ...)", repr(text))
     name, bracket, rest = text.strip().partition("(")
@@ -36,7 +39,7 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
         return name, {}
     try:
         call = ast.parse("_(" + rest, mode="eval").body
-    except SyntaxError:
+    except _UNREADABLE:
         raise malformed from None
     # Of several calls in a row the function is no plain name but what comes before the last one.
     if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
@@ -44,16 +47,30 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     words = [word.arg for word in call.keywords]
     if None in words or len(set(words)) < len(words):
         raise malformed
-    return name, {str(word.arg): _value(word.value, malformed) for word in call.keywords}
+    return name, {str(word.arg): _value(word, malformed) for word in call.keywords}
 
 
-def _value(node: ast.expr, malformed: ParameterError) -> Any:
+_UNREADABLE = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
+"""What Python's parser raises on text that is no literal: also for NUL characters, for thousands of
+signs or brackets, for integers of thousands of digits, and for keys that cannot be hashed."""
+
+
+def _value(word: ast.keyword, malformed: ParameterError) -> Any:
+    node = word.value
     if isinstance(node, ast.Name):
         return float("inf") if node.id == "inf" else node.id
     try:
-        return ast.literal_eval(node)
-    except ValueError:
+        value = ast.literal_eval(node)
+    except _UNREADABLE:
         raise malformed from None
+    largest = sys.float_info.max
+    for part in ast.walk(node):
+        number = part.value if isinstance(part, ast.Constant) else 0
+        if isinstance(number, int | float | complex) and abs(number) > largest:
+            raise ParameterError(
+                str(word.arg), f"numbers up to {largest:.2g}, or inf", "a larger one"
+            )
+    return value
 
 
 def split_calls(text: str) -> list[str]:

@@ -23,7 +23,13 @@ from indefinite_opt.spectrum import (
     spectrum,
     zero_tolerance,
 )
-from indefinite_opt.validation import checked_labels, checked_matrix, checked_precision
+from indefinite_opt.validation import (
+    checked_distances,
+    checked_labels,
+    checked_matrix,
+    checked_precision,
+    real_array,
+)
 
 __all__ = ["KernelProblem", "Split"]
 
@@ -159,7 +165,7 @@ class KernelProblem:
         """
         function = kernels.get(kernel, **parameters)
         dtype = checked_precision(precision)
-        points = _numbers(X, "X")
+        points = kernels.checked_points(X, "X")
         scaled = _fitted_scaling(scaling, points)
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
@@ -205,7 +211,8 @@ class KernelProblem:
                 precision=precision, name=dataset.name, **parameters,
             )  # fmt: skip
         if dataset.D is not None:
-            gamma = 1.0 / float(np.mean(np.square(dataset.D)))
+            # The mean of distances that are all 0 is no width; any other does.
+            gamma = 1.0 / (float(np.mean(np.square(checked_distances(dataset.D)))) or 1.0)
             return cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, precision=precision, name=dataset.name
             )
@@ -230,7 +237,7 @@ class KernelProblem:
         Parameters
         ----------
         D : (n, n) array_like
-            Symmetric, finite distances.
+            Symmetric, finite distances: not negative, and 0 on the diagonal within rounding.
         y : (n,) array_like
             Labels of two classes.
         form : {"linear", "gaussian", "raw"}
@@ -246,7 +253,7 @@ class KernelProblem:
         array([[-0., -2.],
                [-2., -0.]])
         """
-        distances = np.asarray(checked_matrix(D, "D", symmetrize), dtype=np.float64)
+        distances = checked_distances(D, symmetrize)
         if not (np.isfinite(gamma) and gamma > 0):
             raise ParameterError("gamma", "a positive number", repr(gamma))
         forms: dict[str, Callable[[], Array]] = {
@@ -539,7 +546,9 @@ class KernelProblem:
     def kernel_with(self, X_new: ArrayLike) -> Array:
         """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
         X, kernel = self._source()
-        return kernel(self._scaled(_numbers(X_new, "X_new")), self._scaled(X))
+        d = X.shape[1]
+        points = real_array("X_new", X_new, f"finite points with {d} features", (None, d))
+        return kernel(self._scaled(points), self._scaled(X))
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
@@ -595,13 +604,6 @@ def _orthonormal(y: Array, lines: int) -> Array | None:
     return np.linalg.qr(np.column_stack([np.ones(y.size), y][:lines]))[0]
 
 
-def _numbers(X: ArrayLike, argument: str) -> Array:
-    try:
-        return np.asarray(X, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
-
-
 def _unscaled(X: Array) -> Array:
     return X
 
@@ -610,7 +612,5 @@ def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
     transformer = datasets.scaler(scaling)
     if transformer is None:
         return _unscaled
-    if X.ndim != 2 or not np.all(np.isfinite(X)):
-        raise ProblemError("X", "a finite matrix, one row a point", f"shape {X.shape}")
     fitted: Callable[[Array], Array] = transformer.fit(X).transform
     return fitted

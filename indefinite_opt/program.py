@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.structure import BoxLineQP, Structure
+from indefinite_opt.validation import real_array
 
 __all__ = ["Inner", "Program", "constants"]
 
@@ -131,10 +132,11 @@ class Program:
         for name, variable in self.variables.items():
             if name not in values:
                 raise ProblemError("values", f"a value of {name}", f"only {', '.join(values)}")
+            expected = f"finite numbers of shape {variable.shape}"
+            numbers = real_array(f"values[{name!r}]", values[name], expected)
             try:
-                variable.value = np.reshape(values[name], variable.shape)
+                variable.value = np.reshape(numbers, variable.shape)
             except ValueError as error:
-                expected = f"numbers of shape {variable.shape}"
                 raise ProblemError(f"values[{name!r}]", expected, str(error)) from None
 
     def evaluate(self, values: Values) -> tuple[float, float]:

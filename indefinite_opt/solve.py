@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
 from indefinite_opt.box_line import BoxLine
-from indefinite_opt.errors import IncompatibleSolver, ParameterError, ProblemError
+from indefinite_opt.errors import IncompatibleSolver, ParameterError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
@@ -21,6 +20,7 @@ from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution
 from indefinite_opt.solver import Callback, Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.validation import checked_values, real_array
 from indefinite_opt.verification import certify
 
 __all__ = [
@@ -266,19 +266,11 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
     if not isinstance(structure, BoxLine):
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
-    given: Any = start
+    name, shape = structure.variable, (structure.n,)
     if isinstance(start, Mapping):
-        if set(start) != {structure.variable}:
-            raise ProblemError("start", f"the name {structure.variable}", ", ".join(start))
-        given = start[structure.variable]
-    try:
-        x = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ProblemError("start", f"{structure.n} finite numbers", str(error)) from None
-    if x.shape != (structure.n,) or not np.all(np.isfinite(x)):
-        came = f"shape {x.shape}" if x.shape != (structure.n,) else "NaN or infinite ones"
-        raise ProblemError("start", f"{structure.n} finite numbers", came)
-    return structure.project(x)
+        return structure.project(checked_values("start", start, {name: shape})[name])
+    expected = f"{structure.n} finite numbers"
+    return structure.project(real_array("start", start, expected, shape))
 
 
 def _is_number(value: object) -> bool:

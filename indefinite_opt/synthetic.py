@@ -93,9 +93,16 @@ class Dataset:
         given = [letter for letter in "XKD" if getattr(self, letter) is not None]
         if len(given) != 1:
             raise ProblemError("dataset", "exactly one of X, K, D", " and ".join(given) or "none")
-        rows = getattr(self, given[0]).shape
-        if rows[0] != self.n or (given[0] != "X" and rows[1] != self.n):
-            raise ProblemError(given[0], f"{self.n} rows as in y", f"shape {rows}")
+        arrays: dict[str, object] = {"y": self.y, given[0]: getattr(self, given[0])}
+        for argument, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise ProblemError(argument, "an array", f"a {type(array).__name__}")
+        if self.y.ndim != 1:
+            raise ProblemError("y", "a vector of labels", f"shape {self.y.shape}")
+        shape = getattr(self, given[0]).shape
+        width = shape[-1:] if given[0] == "X" else (self.n,)
+        if shape != (self.n, *width):
+            raise ProblemError(given[0], f"a matrix with {self.n} rows as in y", f"shape {shape}")
 
     @property
     def n(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import numbers
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ __all__ = [
     "PRECISIONS",
     "SYMMETRY_TOLERANCE",
     "Stored",
+    "checked_distances",
     "checked_labels",
     "checked_matrix",
     "checked_precision",
+    "checked_values",
+    "real_array",
     "stored",
 ]
 
@@ -36,6 +40,10 @@ the rows i and j. The mean of K and Kᵀ then takes the place of K, so that no c
 SINGLE_SYMMETRY_TOLERANCE = 16.0 * float(np.finfo(np.float32).eps)
 """The same for float32: the rounding of a kernel computed in single precision."""
 
+DIAGONAL_TOLERANCE = 1e-6
+"""Largest distance of a point from itself that is accepted, relative to the largest distance: the
+rounding of x·x - 2 x·x + x·x, some 1e-16 of x·x, is 1e-8 of its size after the root is taken."""
+
 _TILE = 512
 
 
@@ -46,6 +54,107 @@ def checked_precision(precision: str) -> np.dtype[Any]:
     return PRECISIONS[precision]
 
 
+_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+"""What numpy's kinds of entries are in words."""
+
+
+def real_array(
+    argument: str,
+    value: ArrayLike,
+    expected: str,
+    shape: tuple[int | None, ...] | None = None,
+    *,
+    finite: bool = True,
+    dtype: np.dtype[Any] = PRECISIONS["double"],
+) -> Any:
+    """The value as an array of `dtype`: the value itself where it is one already.
+
+    Parameters
+    ----------
+    argument, expected : str
+        The name of the value and what it should be, for the message.
+    value : array_like
+        Real numbers; neither text nor complex numbers.
+    shape : tuple, optional
+        What its shape must be; None stands for any length.
+    finite : bool
+        Whether NaN and infinities are refused.
+    dtype : dtype
+        float64 or float32.
+
+    Raises
+    ------
+    ProblemError
+        For anything else.
+
+    Examples
+    --------
+    >>> real_array("alpha", [1, 2], "two weights", (2,))
+    array([1., 2.])
+    >>> real_array("alpha", [1j, 2], "two weights", (2,))
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: alpha: expected two weights, got complex numbers
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
+    kind = array.dtype.kind
+    if kind == "O":
+        for entry in array.flat:
+            if not isinstance(entry, numbers.Real):
+                raise ProblemError(argument, expected, f"an entry of type {type(entry).__name__}")
+    elif kind not in "biuf":
+        raise ProblemError(argument, expected, _KINDS.get(kind, f"entries of type {array.dtype}"))
+    if shape is not None and (
+        array.ndim != len(shape)
+        or any(wanted not in (None, size) for wanted, size in zip(shape, array.shape, strict=True))
+    ):
+        raise ProblemError(argument, expected, f"shape {array.shape}")
+    try:
+        with np.errstate(over="raise"):
+            array = array.astype(dtype, copy=False)
+    except (FloatingPointError, OverflowError):
+        raise ProblemError(
+            argument, f"numbers up to {np.finfo(dtype).max:.2g}, the largest {dtype}",
+            "larger ones",
+            "Use precision='double', or scale the kernel." if dtype == np.float32 else "",
+        ) from None  # fmt: skip
+    if finite and not np.isfinite(array).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        where = f" at {place[0] if len(place) == 1 else place}" if place else ""
+        raise ProblemError(argument, expected, f"{array[place]}{where}")
+    return array
+
+
+def checked_values(
+    argument: str, given: object, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    """Finite arrays of the given names and shapes.
+
+    Raises
+    ------
+    ProblemError
+        For anything but a mapping with exactly these names, and for other arrays.
+    """
+    wanted = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
+    if not isinstance(given, Mapping):
+        inside = isinstance(getattr(given, "values", None), Mapping)
+        raise ProblemError(
+            argument, f"a mapping with {wanted}", f"an object of type {type(given).__name__}",
+            "Pass its `values`." if inside else "",
+        )  # fmt: skip
+    if set(given) != set(shapes):
+        names = ", ".join(sorted(map(str, given))) or "none"
+        raise ProblemError(argument, wanted, f"the names {names}")
+    return {
+        name: real_array(
+            f"{argument}[{name!r}]", given[name], f"finite real numbers of shape {shape}", shape
+        )
+        for name, shape in shapes.items()
+    }
+
+
 def stored(values: ArrayLike, argument: str, dtype: np.dtype[Any]) -> Stored:
     """The values as a C-contiguous array of `dtype`: themselves, where they are one already.
 
@@ -54,16 +163,9 @@ def stored(values: ArrayLike, argument: str, dtype: np.dtype[Any]) -> Stored:
     ProblemError
         If they are no real numbers, or too large for `dtype`.
     """
-    try:
-        with np.errstate(over="raise"):
-            return np.ascontiguousarray(values, dtype=dtype)
-    except FloatingPointError:
-        raise ProblemError(
-            argument, f"numbers up to {np.finfo(dtype).max:.2g}, the largest {dtype}",
-            "larger ones", "Use precision='double', or scale the kernel.",
-        ) from None  # fmt: skip
-    except (TypeError, ValueError) as error:
-        raise ProblemError(argument, "a matrix of real numbers", str(error)) from None
+    return np.ascontiguousarray(
+        real_array(argument, values, "a matrix of real numbers", finite=False, dtype=dtype)
+    )
 
 
 def checked_matrix(
@@ -135,16 +237,40 @@ def _average(matrix: Stored) -> Stored:
     return half + half.T
 
 
+def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
+    """A symmetric, finite matrix without negative entries, and with a diagonal of 0."""
+    distances = np.asarray(checked_matrix(D, "D", symmetrize), dtype=np.float64)
+    i, j = divmod(int(distances.argmin()), len(distances))
+    if distances[i, j] < 0.0:
+        raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
+    i = int(np.diag(distances).argmax())
+    if distances[i, i] > DIAGONAL_TOLERANCE * float(distances.max()):
+        raise ProblemError(
+            "D", "distances, 0 on the diagonal", f"{distances[i, i]:g} at ({i}, {i})",
+            "Pass similarities as K.",
+        )  # fmt: skip
+    return distances
+
+
 def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
     """The two classes in sorting order, and y as -1.0 and +1.0."""
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except (TypeError, ValueError):
+        raise ProblemError("y", "a vector of labels", "sequences of unequal lengths") from None
     if labels.ndim != 1:
         raise ProblemError("y", "a vector of labels", f"shape {labels.shape}")
     if labels.size != n:
         raise ProblemError("y", f"{n} labels, one for each row of K", f"{labels.size} labels")
     if labels.dtype.kind in "fc" and not np.all(np.isfinite(labels)):
         raise ProblemError("y", "finite labels", "NaN or infinite entries")
-    classes = np.unique(labels)
+    try:
+        classes = np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ProblemError(
+            "y", "labels of one type that can be sorted", f"labels of type {', '.join(kinds)}"
+        ) from None
     if classes.size != 2:
         shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
         raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})")

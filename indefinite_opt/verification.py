@@ -16,7 +16,7 @@ from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import Certificate, Facts, claim_of
 from indefinite_opt.curvature import curvature_at
-from indefinite_opt.errors import IncompatibleSolver, ProblemError
+from indefinite_opt.errors import IncompatibleSolver
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
@@ -31,6 +31,7 @@ from indefinite_opt.solution import Claim, Witness
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.highs import Highs
 from indefinite_opt.structure import BoxLineQP, LinearProgram
+from indefinite_opt.validation import checked_values
 
 __all__ = ["certify", "verify"]
 
@@ -118,8 +119,8 @@ def verify(
         shapes = {name: np.shape(value) for name, value in sample.items()}
         zeros = np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)
         names = {k: np.shape(v) for k, v in structure.read_multipliers(*zeros).items()}
-    checked = _checked("values", values, shapes)
-    given = None if multipliers is None else _checked("multipliers", multipliers, names)
+    checked = checked_values("values", values, shapes)
+    given = None if multipliers is None else checked_values("multipliers", multipliers, names)
     limit = np.inf if time_limit is None else float(time_limit)
     return certify(
         problem, formulation, checked, given, tol,
@@ -154,26 +155,6 @@ def certify(
     if isinstance(structure, ExplicitProgram):
         return _certify_explicit(structure, values, multipliers, tol, given)
     return _certify_linear(task, values, multipliers, given)
-
-
-def _checked(
-    argument: str, given: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]
-) -> Values:
-    wanted = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
-    if set(given) != set(shapes):
-        raise ProblemError(argument, wanted, f"the names {', '.join(sorted(given)) or 'none'}")
-    checked = {}
-    for name, shape in shapes.items():
-        try:
-            array = np.asarray(given[name], dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ProblemError(f"{argument}[{name!r}]", "real numbers", str(error)) from None
-        if array.shape != shape:
-            raise ProblemError(f"{argument}[{name!r}]", f"shape {shape}", f"shape {array.shape}")
-        if not np.all(np.isfinite(array)):
-            raise ProblemError(f"{argument}[{name!r}]", "finite numbers", "NaN or infinite ones")
-        checked[name] = array
-    return checked
 
 
 def _wrong_signs(multipliers: Values, slack: float) -> list[str]:

@@ -129,8 +129,11 @@ def test_infeasible_points_claim_nothing(alpha) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"alpha": [np.nan, 0.0]}, "finite numbers"),
-        ({"alpha": [0.0]}, r"values\['alpha'\]: expected shape \(2,\), got shape \(1,\)"),
+        ({"alpha": [np.nan, 0.0]}, "got nan at 0"),
+        (
+            {"alpha": [0.0]},
+            r"values\['alpha'\]: expected .* \(2,\), got shape \(1,\)",
+        ),
         ({"alpha": [[0.0, 0.0]]}, r"shape \(1, 2\)"),
         ({"beta": [0.0, 0.0]}, "alpha of shape"),
         ({}, "none"),

@@ -576,7 +576,7 @@ def test_solve_by_the_global_solver(folder: Path) -> None:
         ('{"alpha": null}', r"values\['alpha'\]"),
         ('{"alpha": "x"}', "real numbers"),
         ('{"alpha": [[1], [2, 3]]}', "real numbers"),
-        (json.dumps({"alpha": [float("nan")] * 24}), "finite numbers"),
+        (json.dumps({"alpha": [float("nan")] * 24}), "got nan at 0"),
     ],
 )
 def test_values_that_cannot_be_read(text: str, message: str, folder: Path, tmp_path: Path) -> None:

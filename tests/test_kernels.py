@@ -244,7 +244,7 @@ def test_bad_values() -> None:
         kernels.get(lambda A, B: np.full((len(A), len(B)), np.nan))(X)
     with pytest.raises(ProblemError, match=r"shape \(7, 4\), got shape \(7,\)"):
         kernels.get(lambda A, B: A[:, 0])(X, Z)
-    with pytest.raises(ProblemError, match="got a list"):
+    with pytest.raises(ProblemError, match="nested sequences of unequal lengths"):
         kernels.get(lambda A, B: [[1.0], [1.0, 2.0]])(X)
     with pytest.raises(ProblemError, match="symmetric"):
         kernels.get(lambda A, B: A[:, :1] - B[:, :1].T)(X)

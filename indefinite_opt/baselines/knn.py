@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.baseline import Baseline
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.classifier import checked_rows
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KNN", "Neighbours"]
@@ -113,7 +114,7 @@ class Neighbours:
         ProblemError
             For a wrong shape or non-finite values.
         """
-        rows = _checked_rows(K_new, self.y.size)
+        rows = checked_rows(K_new, self.y.size)
         order = np.argsort(self.diagonal - 2.0 * rows, axis=1, kind="stable")[:, : self.k]
         votes = self.y[order]
         difference = votes.sum(axis=1)
@@ -122,13 +123,3 @@ class Neighbours:
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
         """Predicted labels of m new points, (m,), in the caller's own classes."""
         return self.classes[(self.decision_function(K_new) > 0).astype(int)]
-
-
-def _checked_rows(K_new: ArrayLike, n: int) -> Array:
-    rows = np.asarray(K_new, dtype=float)
-    expected = f"a finite matrix of shape (m, {n})"
-    if rows.ndim != 2 or rows.shape[1] != n:
-        raise ProblemError("K_new", expected, f"shape {rows.shape}")
-    if not np.all(np.isfinite(rows)):
-        raise ProblemError("K_new", expected, "NaN or infinite entries")
-    return rows
