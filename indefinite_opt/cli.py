@@ -19,6 +19,7 @@ import indefinite_opt as iopt
 from indefinite_opt import references
 from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.formulation import check_positive
 from indefinite_opt.live import Watch
 from indefinite_opt.names import split_calls
@@ -102,6 +103,7 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA"),
 ]
+MaxBytes = Annotated[int, typer.Option(help="Most bytes of a file that is read, unpacked.")]
 Tolerance = Annotated[float, typer.Option(help="Relative tolerance of solvers and certificates.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds allowed for each solve.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -179,6 +181,7 @@ def solve(
     scaling: ScalingOption = Scaling.minmax,
     form: FormOption = Form.gaussian,
     data_dir: DataDir = None,
+    max_bytes: MaxBytes = MAX_BYTES,
     solver: Annotated[str | None, typer.Option(help="Solver; by default the fitting one.")] = None,
     tol: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
@@ -189,7 +192,7 @@ def solve(
 ) -> None:
     """Solve one formulation and print what the answer proves."""
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
-    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
     warm_up([solver or default_solver(chosen.structure_type)])
     result = iopt.solve(
@@ -237,6 +240,7 @@ def bound(
     scaling: ScalingOption = Scaling.minmax,
     form: FormOption = Form.gaussian,
     data_dir: DataDir = None,
+    max_bytes: MaxBytes = MAX_BYTES,
     time_limit: Annotated[float, typer.Option(help="Seconds; inf for no limit.")] = 60.0,
     gap: Annotated[float, typer.Option(help="Relative gap to stop at.")] = 1e-4,
     method: Annotated[
@@ -267,7 +271,7 @@ def bound(
     if require_gap is not None:
         check_positive("require_gap", require_gap)
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
-    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
         warm_up(["global"])
@@ -302,6 +306,7 @@ def verify(
     scaling: ScalingOption = Scaling.minmax,
     form: FormOption = Form.gaussian,
     data_dir: DataDir = None,
+    max_bytes: MaxBytes = MAX_BYTES,
     tol: Tolerance = 1e-6,
     bound: Annotated[
         bool,
@@ -321,11 +326,10 @@ def verify(
             raise iopt.UnknownName("require", require, iopt.Claim.__members__)
         wanted = iopt.Claim[require.upper()]
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
-    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
-    certificate = iopt.verify(
-        problem, chosen, _read_values(values), tol=tol, bound=bound, time_limit=time_limit
-    )
+    point = _read_values(values, max_bytes)
+    certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
     if as_json:
         _print_json(_certificate_fields(certificate))
     else:
@@ -345,6 +349,7 @@ def compare(
     scaling: ScalingOption = Scaling.minmax,
     form: FormOption = Form.gaussian,
     data_dir: DataDir = None,
+    max_bytes: MaxBytes = MAX_BYTES,
     formulations: Annotated[
         str, typer.Option(help="'all', or a list: 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
     ] = "all",
@@ -368,7 +373,7 @@ def compare(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
-    problem = _problem(data, kernel, parameters, scaling, form, data_dir)
+    problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = None if formulations == "all" else split_calls(formulations)
     folder = _folder(output)
     columns = (
@@ -438,11 +443,12 @@ def reference_export(
 def reference_check(
     name: ReferenceName,
     solution: Annotated[Path, typer.Argument(help="Your point: .npz, or .json, by name.")],
+    max_bytes: MaxBytes = MAX_BYTES,
     tol: Tolerance = 1e-6,
     as_json: Json = False,
 ) -> None:
     """Compare your point with the best-known one; exit with 1 unless it is as good."""
-    found = references.check(name, _read_values(solution), tol=tol)
+    found = references.check(name, _read_values(solution, max_bytes), tol=tol)
     known = found.reference
     if as_json:
         _print_json(
@@ -499,8 +505,9 @@ def _problem(
     scaling: Scaling,
     form: Form,
     data_dir: Path | None,
+    max_bytes: int,
 ) -> iopt.KernelProblem:
-    dataset = _dataset(data, data_dir)
+    dataset = _dataset(data, data_dir, max_bytes)
     if dataset.X is None and (parameters or kernel != DEFAULT_KERNEL):
         raise iopt.ParameterError(
             "kernel", "none, for data that bring their own as similarities or distances",
@@ -512,22 +519,22 @@ def _problem(
     )
 
 
-def _dataset(data: str, data_dir: Path | None) -> iopt.datasets.Dataset:
+def _dataset(data: str, data_dir: Path | None, max_bytes: int) -> iopt.datasets.Dataset:
     path = Path(data)
     if path.suffix == ".npz":
-        return _read_dataset(path)
+        return _read_dataset(path, max_bytes)
     try:
         # A name wins over a file or folder that happens to have it.
-        return iopt.datasets.load(data, data_dir)
+        return iopt.datasets.load(data, data_dir, max_bytes=max_bytes)
     except (iopt.ParameterError, iopt.UnknownName):
         if not path.is_file():
             raise
     raise DataError("data", "a data set or a readable .npz file, named so", data)
 
 
-def _read_dataset(path: Path) -> iopt.datasets.Dataset:
-    arrays = _read_npz(path)
-    matrices = {name: arrays[name] for name in ("X", "K", "D") if name in arrays}
+def _read_dataset(path: Path, max_bytes: int) -> iopt.datasets.Dataset:
+    arrays = read_arrays(path, max_bytes)
+    matrices: dict[str, Any] = {name: arrays[name] for name in "XKD" if name in arrays}
     if "y" not in arrays or len(matrices) != 1:
         raise DataError(
             "data", "a .npz file with y and exactly one of X, K, D",
@@ -536,31 +543,13 @@ def _read_dataset(path: Path) -> iopt.datasets.Dataset:
     return iopt.datasets.Dataset(name=path.stem, y=arrays["y"], **matrices)
 
 
-def _read_values(path: Path) -> dict[str, Any]:
+def _read_values(path: Path, max_bytes: int) -> dict[str, Any]:
     if path.suffix != ".json":
-        return dict(_read_npz(path))
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError("values", "a readable JSON file", f"{path}: {error}") from None
+        return dict(read_arrays(path, max_bytes))
+    values = read_json(path, "values", max_bytes)
     if not isinstance(values, dict):
         raise DataError("values", "a JSON object of names and numbers", f"{path}")
     return values
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    expected = "a readable .npz file"
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            with loaded as file:
-                return {name: file[name] for name in file.files}
-    except Exception as error:
-        # Numpy reads a damaged file with the tools of Python's own tokenizer, zip and zlib, and
-        # lets all their errors through.
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError("file", expected, f"{path}: {reason}") from None
-    raise DataError("file", expected, f"{path}: a single array")
 
 
 def _save(path: Path, values: dict[str, Any]) -> None:

@@ -27,9 +27,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import os
-import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +37,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt import synthetic
-from indefinite_opt.errors import DataError, UnknownName
+from indefinite_opt.errors import DataError, ProblemError, UnknownName
+from indefinite_opt.files import MAX_BYTES, read_arrays, read_bytes
 from indefinite_opt.kernels import Epanechnikov, Kernel, Sigmoid, Simpson
 from indefinite_opt.names import parse_call
 from indefinite_opt.synthetic import (
@@ -53,6 +53,7 @@ from indefinite_opt.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
+from indefinite_opt.validation import real_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +114,13 @@ _USPS_DIGITS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]  # how many 
 _USPS_OPENML = 41082  # labels 1 to 10
 
 
-def load(name: str, data_dir: str | Path | None = None, **parameters: Any) -> Dataset:
+def load(
+    name: str,
+    data_dir: str | Path | None = None,
+    *,
+    max_bytes: int = MAX_BYTES,
+    **parameters: Any,
+) -> Dataset:
     """The data set of a name.
 
     Parameters
@@ -123,6 +130,8 @@ def load(name: str, data_dir: str | Path | None = None, **parameters: Any) -> Da
         `missing="drop"` (default) or `missing="impute"` of a table.
     data_dir : path, optional
         Folder of the named sets; the environment variable INDEFINITE_OPT_DATA if not given.
+    max_bytes : int
+        Most bytes of a file, unpacked.
     **parameters
         As in the name; they win over those written there.
 
@@ -142,7 +151,7 @@ def load(name: str, data_dir: str | Path | None = None, **parameters: Any) -> Da
     (100, ('virginica', 'versicolor'))
     """
     key, written = parse_call(name, "data set")
-    loaders = _loaders(data_dir)
+    loaders = _loaders(_Home(data_dir, max_bytes))
     by_folded = {_folded(known): loader for known, loader in loaders.items()}
     if _folded(key) not in by_folded:
         raise UnknownName("data set", key, loaders)
@@ -161,7 +170,7 @@ def names(data_dir: str | Path | None = None) -> list[str]:
     >>> names()[-3:]
     ['vote', 'wine-1-2', 'wine-2-3']
     """
-    return sorted(_loaders(data_dir), key=str.casefold)
+    return sorted(_loaders(_Home(data_dir)), key=str.casefold)
 
 
 def describe() -> dict[str, str]:
@@ -170,7 +179,7 @@ def describe() -> dict[str, str]:
     >>> describe()["heart"]
     '270 rows: 120 present (+1), 150 absent (-1)'
     """
-    lines = {name: _first_line(loader) for name, loader in _loaders(None).items()}
+    lines = {name: _first_line(loader) for name, loader in _loaders(_Home(None)).items()}
     for name, table in _TABLES.items():
         negative, positive = table.meaning
         counts = f"{table.positive} {positive} (+1), {table.rows - table.positive} {negative} (-1)"
@@ -212,7 +221,7 @@ def _folded(name: str) -> str:
     return name.casefold().replace("_", "-")
 
 
-def _loaders(data_dir: str | Path | None) -> dict[str, Callable[..., Dataset]]:
+def _loaders(home: _Home) -> dict[str, Callable[..., Dataset]]:
     bind = functools.partial
     loaders: dict[str, Callable[..., Dataset]] = {
         "breast_cancer": _breast_cancer,
@@ -221,59 +230,65 @@ def _loaders(data_dir: str | Path | None) -> dict[str, Callable[..., Dataset]]:
         "iris-versicolor-virginica": bind(_sklearn_pair, "iris", 1, 2),
         "wine-1-2": bind(_sklearn_pair, "wine", 0, 1),
         "wine-2-3": bind(_sklearn_pair, "wine", 1, 2),
-        "usps-3-5": bind(_usps, data_dir, 3, 5),
-        "usps-4-6": bind(_usps, data_dir, 4, 6),
-        "protein": bind(_protein, data_dir, ("HA", "HB")),
-        "coilyork": bind(_coilyork, data_dir),
-        "auralsonar": bind(_auralsonar, data_dir),
+        "usps-3-5": bind(_usps, home, 3, 5),
+        "usps-4-6": bind(_usps, home, 4, 6),
+        "protein": bind(_protein, home, ("HA", "HB")),
+        "coilyork": bind(_coilyork, home),
+        "auralsonar": bind(_auralsonar, home),
     }
     for generator in synthetic.__all__:
         if generator != "Dataset":
             loaders[generator.replace("_", "-")] = getattr(synthetic, generator)
     for name in ("HA", "HB", "M", "G"):
-        loaders[f"protein-{name}"] = bind(_protein, data_dir, (name,))
+        loaders[f"protein-{name}"] = bind(_protein, home, (name,))
     for name in ("Visual", "Auditory", "Somato-Motor", "Frontolimbic"):
-        loaders[f"catcortex53-{name[0]}"] = bind(_catcortex, data_dir, name)
-    for name in [*_TABLES, *_unlisted_tables(data_dir)]:
-        loaders.setdefault(name, bind(_table, data_dir, name))
+        loaders[f"catcortex53-{name[0]}"] = bind(_catcortex, home, name)
+    for name in [*_TABLES, *home.unlisted]:
+        loaders.setdefault(name, bind(_table, home, name))
     for alias, name in _ALIASES.items():
-        loaders[alias] = bind(_table, data_dir, name)
+        loaders[alias] = bind(_table, home, name)
     return loaders
 
 
-def _unlisted_tables(data_dir: str | Path | None) -> list[str]:
-    # A folder that is not there matters only to those who want a file of it.
-    folder = _named_folder(data_dir)
-    return [path.stem for path in (folder / "uci").glob("*.csv")] if folder else []
+@dataclass(frozen=True)
+class _Home:
+    """Where the files of named sets are, and how large each may be."""
 
+    data_dir: str | Path | None
+    max_bytes: int = MAX_BYTES
 
-def _named_folder(data_dir: str | Path | None) -> Path | None:
-    named = data_dir if data_dir is not None else os.environ.get(VARIABLE)
-    return Path(named).expanduser() if named else None
+    @property
+    def named(self) -> Path | None:
+        """The data folder, whether it exists or not, or None if nobody named one."""
+        named = self.data_dir if self.data_dir is not None else os.environ.get(VARIABLE)
+        return Path(named).expanduser() if named else None
 
+    @property
+    def folder(self) -> Path | None:
+        """The data folder, or None if nobody named one; one that is named must exist."""
+        folder = self.named
+        if folder is not None and not folder.is_dir():
+            origin = "data_dir" if self.data_dir is not None else VARIABLE
+            raise DataError(origin, "the folder of the data sets", f"no folder {str(folder)!r}")
+        return folder
 
-def _folder(data_dir: str | Path | None) -> Path | None:
-    """The data folder, or None if nobody named one; one that is named must exist."""
-    folder = _named_folder(data_dir)
-    if folder is not None and not folder.is_dir():
-        source = "data_dir" if data_dir is not None else VARIABLE
-        raise DataError(source, "the folder of the data sets", f"no folder {str(folder)!r}")
-    return folder
+    @property
+    def unlisted(self) -> list[str]:
+        """Names of the tables in the folder; none where it does not exist."""
+        return [path.stem for path in (self.named / "uci").glob("*.csv")] if self.named else []
 
+    def file(self, *parts: str) -> Path | None:
+        """A file of the folder, None if it is not there."""
+        path = self.folder.joinpath(*parts) if self.folder else None
+        return path if path and path.is_file() else None
 
-def _file(data_dir: str | Path | None, *parts: str) -> Path | None:
-    folder = _folder(data_dir)
-    path = folder.joinpath(*parts) if folder else None
-    return path if path and path.is_file() else None
-
-
-def _needed_file(data_dir: str | Path | None, *parts: str) -> Path:
-    path = _file(data_dir, *parts)
-    if path is None:
-        folder = _folder(data_dir)
-        got = f"no such file in {str(folder)!r}" if folder else "no data folder"
-        raise DataError("data_dir", f"the file {'/'.join(parts)}", got, HINT)
-    return path
+    def needed_file(self, *parts: str) -> Path:
+        """A file of the folder."""
+        path = self.file(*parts)
+        if path is None:
+            got = f"no such file in {str(self.folder)!r}" if self.folder else "no data folder"
+            raise DataError("data_dir", f"the file {'/'.join(parts)}", got, HINT)
+        return path
 
 
 def _first_line(loader: Callable[..., Dataset]) -> str:
@@ -325,19 +340,19 @@ def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
 # --- tables --------------------------------------------------------------------------------
 
 
-def _table(data_dir: str | Path | None, name: str, missing: str = "drop") -> Dataset:
+def _table(home: _Home, name: str, missing: str = "drop") -> Dataset:
     """A two-class table."""
     if missing not in ("drop", "impute"):
         raise UnknownName("missing", str(missing), ["drop", "impute"])
     known = _TABLES.get(name)
-    path = _file(data_dir, "uci", f"{name}.csv")
+    path = home.file("uci", f"{name}.csv")
     if path is None and known is not None and known.openml is not None:
         source = f"OpenML {known.openml}"
         features, y = _fetch_table(known)
     else:
-        path = path or _needed_file(data_dir, "uci", f"{name}.csv")
+        path = path or home.needed_file("uci", f"{name}.csv")
         source = str(path)
-        features, y = _read_table(path, known)
+        features, y = _read_table(path, home.max_bytes, known)
     total = len(y)
     features, y = _complete(features, y, missing)
     if len(y) == 0:
@@ -362,22 +377,23 @@ def _finite(values: Array, source: str) -> Array:
     return values
 
 
-def _read_table(path: Path, known: _Table | None) -> tuple[pd.DataFrame, Any]:
-    frame = _read_csv(path)
+def _read_table(path: Path, max_bytes: int, known: _Table | None) -> tuple[pd.DataFrame, Any]:
+    frame = _read_csv(path, max_bytes)
     y = frame.pop("label")
     if not y.isin([-1, 1]).all():
         raise DataError(str(path), "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
     return frame, _checked_labels(y.to_numpy(dtype=np.int64), known, str(path))
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
+def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
     import pandas as pd
 
     expected = "a comma-separated table with a last column 'label'"
+    content = io.BytesIO(read_bytes(path, max_bytes))
     try:
         # A cell such as "NA" or "None" may be a level: only empty cells are missing.
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+        frame = pd.read_csv(content, keep_default_na=False, na_values=[""])
+    except ValueError as error:
         raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
     if frame.shape[1] < 2 or frame.columns[-1] != "label" or frame.empty:
         raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
@@ -453,9 +469,9 @@ def _encoded(features: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, axis=1)
 
 
-def _usps(data_dir: str | Path | None, positive: int, negative: int) -> Dataset:
+def _usps(home: _Home, positive: int, negative: int) -> Dataset:
     """Two digits of USPS, the first named +1, training and test part pooled, pixels in [-1, 1]."""
-    pixels, digits = _usps_all(data_dir)
+    pixels, digits = _usps_all(home)
     rows = np.isin(digits, [positive, negative])
     return Dataset(
         name=f"usps-{positive}-{negative}",
@@ -467,12 +483,12 @@ def _usps(data_dir: str | Path | None, positive: int, negative: int) -> Dataset:
     )
 
 
-def _usps_all(data_dir: str | Path | None) -> tuple[Array, Any]:
+def _usps_all(home: _Home) -> tuple[Array, Any]:
     import pandas as pd
 
-    paths = [_file(data_dir, "usps", f"usps_{part}.csv.gz") for part in ("train", "test")]
+    paths = [home.file("usps", f"usps_{part}.csv.gz") for part in ("train", "test")]
     if paths[0] and paths[1]:
-        frame = pd.concat([_read_csv(path) for path in paths if path])
+        frame = pd.concat([_read_csv(path, home.max_bytes) for path in paths if path])
         source, labels = str(paths[0].parent), frame.pop("label")
     else:
         bunch = _fetch(_USPS_OPENML)
@@ -490,24 +506,22 @@ def _usps_all(data_dir: str | Path | None) -> tuple[Array, Any]:
 # --- proximities ---------------------------------------------------------------------------
 
 
-def _read_npz(data_dir: str | Path | None, stem: str, matrix: str, n: int) -> dict[str, Any]:
-    path = _needed_file(data_dir, "proximity", f"{stem}.npz")
+def _read_npz(home: _Home, stem: str, matrix: str, n: int) -> dict[str, Any]:
+    path = home.needed_file("proximity", f"{stem}.npz")
     expected = f"arrays {matrix} of shape {(n, n)} and y of shape {(n,)}"
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-    except (OSError, EOFError, ValueError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
+    arrays = read_arrays(path, home.max_bytes)
     shapes = {key: array.shape for key, array in arrays.items()}
     if shapes.get(matrix) != (n, n) or shapes.get("y") != (n,):
         raise DataError(str(path), expected, f"shapes {shapes}")
-    _finite(arrays[matrix], str(path))
-    return arrays
+    try:
+        return {**arrays, matrix: real_array(str(path), arrays[matrix], "finite real numbers")}
+    except ProblemError as error:
+        raise DataError(error.argument, error.expected, error.got) from None
 
 
-def _protein(data_dir: str | Path | None, positive: tuple[str, ...]) -> Dataset:
+def _protein(home: _Home, positive: tuple[str, ...]) -> Dataset:
     """Evolutionary distances D of 213 proteins: named class +1; plain: HA, HB against M, G."""
-    arrays = _read_npz(data_dir, "protein", "D", 213)
+    arrays = _read_npz(home, "protein", "D", 213)
     groups = ("HA", "HB", "M", "G")
     codes = [1 + groups.index(group) for group in positive]
     rest = " and ".join(group for group in groups if group not in positive)
@@ -520,13 +534,13 @@ def _protein(data_dir: str | Path | None, positive: tuple[str, ...]) -> Dataset:
     )
 
 
-def _catcortex(data_dir: str | Path | None, positive: str) -> Dataset:
+def _catcortex(home: _Home, positive: str) -> Dataset:
     """Distances D = 4 - (S + S^T) / 2 of 53 areas of the cat cortex, one region against the rest.
 
     S is the strength of the connections, 0 to 3, and the diagonal of D is 0 (Haasdonk 2005,
     Section 7.5, who uses an earlier version with 65 areas).
     """
-    arrays = _read_npz(data_dir, "catcortex53", "D", 53)
+    arrays = _read_npz(home, "catcortex53", "D", 53)
     code = 1 + ("Visual", "Auditory", "Somato-Motor", "Frontolimbic").index(positive)
     return Dataset(
         name=f"catcortex53-{positive[0]}",
@@ -537,13 +551,13 @@ def _catcortex(data_dir: str | Path | None, positive: str) -> Dataset:
     )
 
 
-def _coilyork(data_dir: str | Path | None) -> Dataset:
+def _coilyork(home: _Home) -> Dataset:
     """Distances D between 144 images of two objects: the training half, symmetrised.
 
     The source's D is not symmetric; this is (D + D^T) / 2. Its test half lacks the distances
     between test objects and is not loaded.
     """
-    arrays = _read_npz(data_dir, "coilyork_half", "D", 144)
+    arrays = _read_npz(home, "coilyork_half", "D", 144)
     return Dataset(
         name="coilyork",
         D=0.5 * (arrays["D"] + arrays["D"].T),
@@ -552,9 +566,9 @@ def _coilyork(data_dir: str | Path | None) -> Dataset:
     )
 
 
-def _auralsonar(data_dir: str | Path | None) -> Dataset:
+def _auralsonar(home: _Home) -> Dataset:
     """Similarities K of 100 sonar signals as people judged them: class 1 (+1), class 2 (-1)."""
-    arrays = _read_npz(data_dir, "auralsonar", "S", 100)
+    arrays = _read_npz(home, "auralsonar", "S", 100)
     return Dataset(
         name="auralsonar",
         K=arrays["S"],

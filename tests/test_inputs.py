@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt import kernels
 from indefinite_opt.errors import LONGEST, shown
+from indefinite_opt.files import read_arrays, read_bytes, read_json
 from indefinite_opt.names import parse_call
 from indefinite_opt.validation import real_array
 
@@ -92,18 +96,18 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
         lambda: iopt.diagnose(PLAIN, np.full(4, 1j)), "alpha: ", "got complex numbers"
     ),
     "an array for values": (
-        lambda: iopt.verify(PLAIN, DUAL, np.ones(4)), "values: ", "got an object of type ndarray"  # type: ignore[arg-type]
+        lambda: iopt.verify(PLAIN, DUAL, np.ones(4)), "values: ", "got an object of type ndarray"
     ),
     "a result for values": (
-        lambda: iopt.verify(PLAIN, DUAL, SOLVED),  # type: ignore[arg-type]
+        lambda: iopt.verify(PLAIN, DUAL, SOLVED),
         "values: ", "got an object of type Result. Pass its `values`.",
     ),
     "numbers for names": (
-        lambda: iopt.verify(PLAIN, DUAL, {1: 0, "a": 0}),  # type: ignore[dict-item]
+        lambda: iopt.verify(PLAIN, DUAL, {1: 0, "a": 0}),
         "values: ", "got the names 1, a",
     ),
     "an array for multipliers": (
-        lambda: iopt.verify(PLAIN, DUAL, SOLVED.values, np.ones(4)),  # type: ignore[arg-type]
+        lambda: iopt.verify(PLAIN, DUAL, SOLVED.values, np.ones(4)),
         "multipliers: ", "got an object of type ndarray",
     ),
     "complex values": (
@@ -207,3 +211,72 @@ def test_what_came_is_shown_at_a_readable_length() -> None:
     error = iopt.ParameterError("name", "a short one", "x" * 10**5)
     assert str(error) == f"name: expected a short one, got {'x' * LONGEST}..."
     assert len(error.got) == 10**5
+
+
+# ------------------------------------------------------------------------------------- files
+
+
+def test_an_archive_that_inflates(tmp_path: Path) -> None:
+    """8 MB of zeros in some kilobytes: refused by the directory of the archive."""
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, K=np.zeros((1000, 1000)), y=np.zeros(1000))
+    assert path.stat().st_size < 20_000
+    with pytest.raises(
+        iopt.DataError, match=r"zeros\.npz: expected at most 8000000 bytes"
+    ) as caught:
+        read_arrays(path, max_bytes=8_000_000)
+    assert caught.value.hint == "Pass a larger max_bytes."
+    assert read_arrays(path, max_bytes=9_000_000)["K"].shape == (1000, 1000)
+
+
+def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
+    """An array of 8 TB by its header, of 8 bytes by the archive; and one of empty texts."""
+    for descr in ("'<f8'", "'<U0'"):
+        header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1000000000000,), }}"
+        padded = header.ljust(117) + "\n"
+        array = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode()
+        with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
+            archive.writestr("K.npy", array + bytes(8))
+        with pytest.raises(iopt.DataError, match="holds fewer numbers than its header says"):
+            read_arrays(tmp_path / "huge.npz")
+
+
+def test_a_table_that_inflates(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.csv.gz"
+    path.write_bytes(gzip.compress(b"0," * 10**6))
+    with pytest.raises(iopt.DataError, match="expected at most 1999999 bytes, unpacked, got more"):
+        read_bytes(path, max_bytes=1_999_999)
+    assert len(read_bytes(path, max_bytes=2_000_000)) == 2_000_000
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "mine.csv").write_text("a,label\n1,1\n2,-1\n")
+    assert iopt.datasets.load("mine", tmp_path, max_bytes=17).n == 2
+    with pytest.raises(iopt.DataError, match="expected at most 16 bytes"):
+        iopt.datasets.load("mine", tmp_path, max_bytes=16)
+    for limit in (0, -1, 1.5, True, "1"):
+        with pytest.raises(iopt.ParameterError, match="max_bytes: expected a positive integer"):
+            iopt.datasets.load("mine", tmp_path, max_bytes=limit)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"alpha": ' + b"9" * 5000 + b"}", "4300"),
+        (b"\xff", "utf-8"),
+        (b"", "Expecting value"),
+    ],
+    ids=["deep", "5000 digits", "bytes", "empty"],
+)
+def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "values.json"
+    path.write_bytes(content)
+    with pytest.raises(iopt.DataError, match=f"values: expected a readable JSON file.*{reason}"):
+        read_json(path, "values")
+
+
+@pytest.mark.parametrize("label", ["", "x"], ids=["gap", "text"])
+def test_a_label_that_is_no_number(label: str, tmp_path: Path) -> None:
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n1,{label}\n2,1\n")
+    with pytest.raises(iopt.DataError, match="labels -1 and 1"):
+        iopt.datasets.load("mine", tmp_path)

@@ -16,10 +16,10 @@ PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
 
 ORDER = (
-    "errors", "gaps", "names", "discovery", "validation", "blas", "interruptible", "cholesky",
-    "kernels", "synthetic", "datasets", "learned", "secular", "spectrum", "gram", "problem",
-    "geometry", "box_line", "explicit", "proxy", "logistic", "structure", "matrix_game", "notation",
-    "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
+    "errors", "gaps", "names", "discovery", "files", "validation", "blas", "interruptible",
+    "cholesky", "kernels", "synthetic", "datasets", "learned", "secular", "spectrum", "gram",
+    "problem", "geometry", "box_line", "explicit", "proxy", "logistic", "structure", "matrix_game",
+    "notation", "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
     "confidence", "solution", "rvm", "formulation", "krein", "lifted", "separability",
     "equivalence", "baseline", "baselines", "formulations", "solver", "cvxpy_backend", "smo_loops",
     "descent", "local_search", "minorant", "relaxation_loops", "partial_eigen", "relaxation", "kkt",

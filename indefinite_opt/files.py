@@ -1,0 +1,139 @@
+"""Files as anybody may have written them: what is damaged, strange or huge is a `DataError`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import DataError, ParameterError, shown
+
+__all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json"]
+
+MAX_BYTES = 10**9
+"""Most bytes of a file, unpacked: a kernel matrix of 11,000 points in double precision fits."""
+
+_CHUNK = 2**20
+
+_DAMAGE = (
+    OSError, EOFError, ValueError, ArithmeticError, LookupError, TypeError, RuntimeError,
+    SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    tokenize.TokenError,
+)  # fmt: skip
+"""What reading a damaged file raises: numpy reads headers with Python's own parser and tokenizer,
+and lets through all their errors and those of the decompressors."""
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """The content of a file, unpacked if its name ends in .gz.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or has more than `max_bytes`.
+    """
+    _check_limit(max_bytes)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while size <= max_bytes and (part := file.read(_CHUNK)):
+                parts.append(part)
+                size += len(part)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(str(path), "a readable file", _reason(error)) from None
+    if size > max_bytes:
+        raise _too_large(path, max_bytes)
+    return b"".join(parts)
+
+
+def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
+    """The arrays of a .npz file by name.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, holds Python objects, or takes more than `max_bytes` unpacked; that
+        is known before anything is unpacked.
+    """
+    _check_limit(max_bytes)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) <= max_bytes:
+                return {
+                    member.filename.removesuffix(".npy"): _array(archive, member)
+                    for member in members
+                }
+    except _DAMAGE as error:
+        raise DataError("file", "a readable .npz file", f"{path}: {_reason(error)}") from None
+    raise _too_large(path, max_bytes)
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """An array of an archive, allocated only if there are as many bytes as its header says."""
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"{member.filename} has the unknown version {version}")
+        shape, _, dtype = _HEADERS[version](file)
+        if (
+            min(shape, default=0) < 0
+            or math.prod(shape) * max(dtype.itemsize, 1) > member.file_size
+        ):
+            raise ValueError(f"{member.filename} holds fewer numbers than its header says")
+        file.seek(0)
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:
+    """The content of a JSON file.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, is no JSON, or has more than `max_bytes`.
+    """
+    content = read_bytes(path, max_bytes)
+    try:
+        return parsed_json(content)
+    except ValueError as error:
+        raise DataError(argument, "a readable JSON file", f"{path}: {error}") from None
+
+
+def parsed_json(content: bytes) -> Any:
+    """What JSON says; `ValueError` where it is none, nested too deeply, or has huge integers."""
+    try:
+        return json.loads(content.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _check_limit(max_bytes: int) -> None:
+    if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes <= 0:
+        raise ParameterError("max_bytes", "a positive integer", shown(max_bytes))
+
+
+def _too_large(path: Path, max_bytes: int) -> DataError:
+    return DataError(
+        str(path), f"at most {max_bytes} bytes, unpacked", "more", "Pass a larger max_bytes."
+    )
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
