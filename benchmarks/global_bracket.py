@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import multiprocessing
 import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -36,6 +34,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
+from indefinite_opt.journal import Journal as JsonLines
 from indefinite_opt.structure import BoxLineQP
 
 Array = NDArray[np.float64]
@@ -190,14 +189,10 @@ class Journal:
     """Finished work by its key, in memory and where wanted as JSON lines in a file."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self.file = None if path is None else JsonLines(path)
         self.lines: dict[str, dict[str, Any]] = {}
-        if path is not None and path.exists():
-            for line in path.read_text().splitlines():
-                # The first line is empty, and a run that was killed may have left half a line.
-                with suppress(json.JSONDecodeError):
-                    entry = json.loads(line)
-                    self.lines[entry["key"]] = entry["kept"]
+        for _, entry in self.file.entries if self.file is not None else ():
+            self.lines[entry["key"]] = entry["kept"]
 
     def get(self, kind: type[Kept], key: str) -> Kept | None:
         """What is kept, None if nothing is."""
@@ -208,9 +203,8 @@ class Journal:
         """Keep it, on disk before anything else happens."""
         key = f"{type(kept).__name__} {key}"
         self.lines[key] = asdict(kept)
-        if self.path is not None:
-            with self.path.open("a") as file:
-                file.write("\n" + json.dumps({"key": key, "kept": self.lines[key]}))
+        if self.file is not None:
+            self.file.append({"key": key, "kept": self.lines[key]})
         return kept
 
     def once(self, kind: type[Kept], key: str, work: Callable[[], Kept]) -> Kept:

@@ -6,12 +6,14 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +23,10 @@ from indefinite_opt.baseline import Baseline
 from indefinite_opt.baselines import as_baseline
 from indefinite_opt.baselines import known as known_baselines
 from indefinite_opt.confidence import ConfidenceProblem
-from indefinite_opt.errors import DataError, ParameterError, ProblemError
+from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
+from indefinite_opt.journal import Journal
 from indefinite_opt.names import parse_call
 from indefinite_opt.problem import KernelProblem, Split
 from indefinite_opt.solution import Claim, Result
@@ -37,6 +40,7 @@ from indefinite_opt.solve import (
     solve,
 )
 from indefinite_opt.spectrum import TRANSFORMS
+from indefinite_opt.validation import real_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +57,12 @@ COLUMNS = (
     "formulation", "solver", "fold", "accuracy", "objective", "claim", "gap_kind", "gap",
     "support", "seconds", "status", "error",
 )  # fmt: skip
+
+_SAMPLE = 16
+"""Rows of a kernel matrix that is never whole, which stand for it in a digest."""
+
+_SHOWN = 5
+"""Lines that are left out of a record and named."""
 
 _VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
 
@@ -230,23 +240,28 @@ def compare(
     held_out = None if test is None else _checked_test(problem, test)
     splits = _splits(problem, held_out, folds, seed)
     settings = _settings(problem, held_out, folds, seed, tol, time_limit)
-    ledger = _Ledger(record, _data_digest(problem, held_out), settings, resume)
-    total = len(cells) * len(splits)
-    rows = [row for row in ledger.rows if _belongs(row, cells, len(splits))]
-    if progress and rows:
-        progress(len(rows), total, rows[-1])
-    done = {(row["formulation"], row["solver"], row["fold"]) for row in rows}
-    work = [
-        (fold, make_split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
-        for fold, make_split in enumerate(splits)
-    ]
-    work = [item for item in work if item[2]]
-    for row in _run(work, n_jobs, seed, tol, time_limit):
-        rows.append(row)
-        ledger.write(row)
-        if progress:
-            progress(len(rows), total, row)
     order = {(str(f), name): k for k, (f, name) in enumerate(cells)}
+    total = len(cells) * len(splits)
+    rows: list[Row] = []
+    with contextlib.ExitStack() as stack:
+        ledger = None
+        if record is not None:
+            study = {**settings, "data": _data_digest(problem, held_out)}
+            ledger = stack.enter_context(_Ledger(Path(record), study, len(splits), resume))
+            rows = [row for key, row in ledger.rows.items() if key[:2] in order]
+        if progress and rows:
+            progress(len(rows), total, rows[-1])
+        done = {_key(row) for row in rows}
+        work = [
+            (fold, split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
+            for fold, split in enumerate(splits)
+        ]
+        for row in _run([item for item in work if item[2]], n_jobs, seed, tol, time_limit):
+            rows.append(row)
+            if ledger is not None:
+                ledger.write(row)
+            if progress:
+                progress(len(rows), total, row)
     rows.sort(key=lambda row: (order[row["formulation"], row["solver"]], row["fold"]))
     return Comparison(problem, chosen, settings, rows)
 
@@ -272,16 +287,15 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     """K_new, y_new and K_new_new, empty if not given, as arrays."""
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
         raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", _kind(test))
+    expected = f"K_new of shape (m, {problem.n}) and m labels"
+    K_new = real_array("test", test[0], expected, finite=False)
     try:
-        K_new, y_new = np.asarray(test[0], dtype=float), np.asarray(test[1])
-        among = np.asarray(test[2], dtype=float) if len(test) > 2 else np.empty((0, 0))
-    except (TypeError, ValueError) as error:
-        raise ProblemError("test", "matrices of real numbers and labels", str(error)) from None
-    if K_new.ndim != 2 or y_new.ndim != 1 or K_new.shape != (y_new.size, problem.n):
-        raise ProblemError(
-            "test", f"K_new of shape (m, {problem.n}) and m labels",
-            f"shapes {K_new.shape} and {y_new.shape}",
-        )  # fmt: skip
+        y_new = np.asarray(test[1])
+    except (TypeError, ValueError):
+        raise ProblemError("test", expected, "labels of unequal lengths") from None
+    if K_new.ndim != 2 or y_new.ndim != 1 or K_new.shape != (y_new.size or 1, problem.n):
+        raise ProblemError("test", expected, f"shapes {K_new.shape} and {y_new.shape}")
+    among = real_array("test", test[2], "a matrix K_new_new") if len(test) > 2 else np.empty((0, 0))
     return K_new, y_new, among
 
 
@@ -457,90 +471,139 @@ def _settings(
     }
 
 
-def _belongs(row: Row, cells: list[tuple[Method, str]], folds: int) -> bool:
-    wanted = {(str(method), solver) for method, solver in cells}
-    return (row["formulation"], row["solver"]) in wanted and row["fold"] < folds
-
-
 def _data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
-    digest = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes())
+    """A digest of everything that decides the cells; where K is there, it is read, not copied."""
+    digest = hashlib.sha256()
+    gram = problem.gram
+    if gram.whole is not None:
+        digest.update(_bytes(gram.whole))
+    else:
+        # The points and the name of the kernel, which is a setting, say what K is, except that two
+        # functions may have the same name: some of its values tell.
+        few = np.arange(min(problem.n, _SAMPLE))
+        digest.update(_bytes(cast("NDArray[Any]", problem.X)))
+        digest.update(_bytes(gram.block(few, np.arange(problem.n))))
+    digest.update(_bytes(problem.y))
     if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
-        digest.update(problem.directed.tobytes())
+        digest.update(_bytes(problem.directed))
     if test is not None:
         K_new, y_new, among = test
         # Labels may be texts or objects, whose bytes are addresses.
         labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
-        digest.update(labels.encode() + K_new.tobytes() + among.tobytes())
+        digest.update(labels.encode())
+        digest.update(_bytes(K_new))
+        digest.update(_bytes(among))
     return digest.hexdigest()
 
 
+def _bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array in C order, in place where they are in that order."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
+Key = tuple[str, str, int]
+
+
+def _key(row: Row) -> Key:
+    """What there is one row for."""
+    return row["formulation"], row["solver"], row["fold"]
+
+
 class _Ledger:
-    """Rows on disk: a first line that says which study they belong to, then one line a row."""
+    """Rows on disk: a line that says which study it is, then one line a row; the last one counts.
 
-    def __init__(
-        self,
-        path: str | Path | None,
-        data: str,
-        settings: dict[str, str],
-        resume: bool,
-    ) -> None:
-        self.path = None if path is None else Path(path)
-        self.rows: list[Row] = []
-        if self.path is None:
-            return
-        study = {**settings, "data": data}
-        if self.path.is_dir():
-            name = hashlib.sha256(json.dumps(study).encode()).hexdigest()[:12]
-            self.path = self.path / f"cells-{name}.jsonl"
-        if not resume:
-            self.path.unlink(missing_ok=True)
-        if self.path.exists() and self.path.stat().st_size:
-            self._read(self.path, study)
-        else:
-            self._append(study)
+    Every row names its study, too, so that a damaged first line costs no row. Lines that are no
+    rows are named in a warning and left out.
+    """
 
-    def _read(self, path: Path, study: dict[str, str]) -> None:
+    def __init__(self, record: Path, study: dict[str, str], folds: int, resume: bool) -> None:
+        self.rows: dict[Key, Row] = {}
+        self._study = hashlib.sha256(json.dumps(study).encode()).hexdigest()[:12]
+        named = record.is_dir()
+        self._journal = Journal(record / f"cells-{self._study}.jsonl" if named else record)
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError("record", "a record of a study", f"{path}: {error}") from None
-        if _entry(path, 1, lines[0]) != study:
-            raise DataError(
-                "record", "the record of this study", f"{path} holds another one",
-                "Choose another file, or remove it.",
-            )  # fmt: skip
-        # The text after the last line break is a row that was cut short, or nothing.
-        complete, cut = lines[1:-1], lines[-1]
-        self.rows = [_row(path, number, line) for number, line in enumerate(complete, start=2)]
-        if cut:
-            path.write_text("\n".join([lines[0], *complete, ""]), encoding="utf-8")
+            if not resume:
+                self._journal.clear()
+            self._read(study, folds, named)
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
 
     def write(self, row: Row) -> None:
-        """Append a row and flush it."""
-        if self.path is not None:
-            self._append(row)
+        """Append a row at once."""
+        self._journal.append({**row, "study": self._study})
 
-    def _append(self, entry: dict[str, Any]) -> None:
-        path = self.path
-        if path is None:
-            return
-        try:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-        except OSError as error:
-            raise DataError("record", "a file that can be written", f"{path}: {error}") from None
+    def _read(self, study: dict[str, str], folds: int, named: bool) -> None:
+        journal = self._journal
+        lines = [entry for _, entry in journal.entries]
+        headed = study in lines
+        # Rows of earlier versions do not say which study they belong to; the others do.
+        default = self._study if headed or named else ""
+        faults = [f"line {number} is no JSON" for number in journal.damaged]
+        for number, entry in journal.entries:
+            if entry == study:
+                continue
+            fault = _fault(entry, folds)
+            if not fault and entry.get("study", default) != self._study:
+                fault = "it belongs to another study"
+            if fault:
+                faults.append(f"line {number}: {fault}")
+            else:
+                self.rows[_key(entry)] = {name: entry[name] for name in COLUMNS}
+        # A file without lines may hold what a crash left of the first one.
+        cut = journal.cut.strip(b"\0")
+        begun = not (lines or faults) and json.dumps(study).encode().startswith(cut)
+        if not (headed or named or self.rows or begun):
+            raise DataError(
+                "record", "the record of this study", f"{journal.path}, which holds another one",
+                "Choose another file, or remove it.",
+            )  # fmt: skip
+        if faults:
+            more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+            named_faults = "; ".join(faults[:_SHOWN])
+            warnings.warn(f"{journal.path}: left out {named_faults}{more}", stacklevel=4)
+        if not headed:
+            journal.append(study)
 
 
-def _row(path: Path, number: int, line: str) -> Row:
-    row = _entry(path, number, line)
-    if not isinstance(row, dict) or not set(COLUMNS) <= set(row):
-        raise DataError("record", "a record of a study", f"{path}: line {number} is no row")
-    return row
+_CLAIMS = (*Claim.__members__, "-")
+_GAP_KINDS = ("", "duality gap", "global bracket", "KKT residual")
 
 
-def _entry(path: Path, number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError:
-        got = f"{path}: line {number} is no JSON line"
-        raise DataError("record", "a record of a study", got) from None
+def _fault(row: Any, folds: int) -> str:
+    """Why a line of a record is no row; empty if it is one."""
+    if not isinstance(row, dict):
+        return "it is no row"
+    failed = bool(row.get("error"))
+    for column in COLUMNS:
+        if column not in row:
+            return f"it has no {column}"
+        value = row[column]
+        # An integer of JSON can be larger than every float.
+        number = isinstance(value, float) or (is_whole(value) and abs(value) <= sys.float_info.max)
+        if column == "fold":
+            fits, expected = is_whole(value) and 0 <= value < folds, f"0 to {folds - 1}"
+        elif column == "support":
+            fits, expected = is_whole(value) and 0 <= value <= sys.maxsize, "a number of points"
+        elif column == "claim":
+            fits, expected = value in _CLAIMS, f"one of {', '.join(_CLAIMS)}"
+        elif column == "gap_kind":
+            fits, expected = value in _GAP_KINDS, "the name of a measure"
+        elif column == "accuracy":
+            fits = number and (0.0 <= value <= 1.0 or (failed and value != value))
+            expected = "a number from 0 to 1"
+        elif column == "objective":
+            fits, expected = number, "a number"
+        elif column in ("gap", "seconds"):
+            fits, expected = number and not value < 0, "a number, not negative"
+        else:
+            fits, expected = isinstance(value, str), "a text"
+        if not fits:
+            return f"{column}: expected {expected}, got {shown(value)[:60]}"
+    return ""

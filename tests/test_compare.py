@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +25,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.compare import COLUMNS, default_methods
+from indefinite_opt import journal
+from indefinite_opt.compare import COLUMNS, _data_digest, default_methods
+from indefinite_opt.journal import Journal
 from indefinite_opt.solvers.uno import UNO
 
 Array = NDArray[Any]
@@ -322,7 +333,7 @@ def test_an_interrupted_study_goes_on(problem: iopt.KernelProblem, tmp_path: Pat
     assert len(cells) == len(set(cells)) == 9
     # To the last digit of their times the first rows are the old ones.
     assert rows_on_disk(record)[:3] == kept
-    assert all(row in comparison.rows for row in kept)
+    assert all({name: row[name] for name in COLUMNS} in comparison.rows for row in kept)
     assert len(rows_on_disk(record)) == len(comparison.rows) == 9
     fresh = iopt.compare(problem, TITLES, folds=3)
     pd.testing.assert_frame_equal(without_time(comparison.frame), without_time(fresh.frame))
@@ -387,18 +398,16 @@ def test_a_truncated_last_line_is_dropped(problem: iopt.KernelProblem, tmp_path:
     assert rows_on_disk(record)[:2] == [json.loads(line) for line in text.splitlines()[1:3]]
 
 
-@pytest.mark.parametrize("cut", [1, 40])
+@pytest.mark.parametrize("cut", [1, 40, 10_000])
 def test_a_truncated_first_line(cut: int, problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    """Whole but for the line break, half of it, and an empty file."""
     record = tmp_path / "study.jsonl"
     iopt.compare(problem, TITLES[:1], folds=2, record=record)
     header = record.read_text(encoding="utf-8").splitlines()[0] + "\n"
     record.write_text(header[:-cut], encoding="utf-8")
-    if cut == 1:  # the line break alone is missing
-        assert len(iopt.compare(problem, TITLES[:1], folds=2, record=record).rows) == 2
-        assert len(rows_on_disk(record)) == 2
-        return
-    with pytest.raises(iopt.DataError, match="record: expected a record of a study"):
-        iopt.compare(problem, TITLES[:1], folds=2, record=record)
+    assert len(iopt.compare(problem, TITLES[:1], folds=2, record=record).rows) == 2
+    assert record.read_text(encoding="utf-8").startswith(header)
+    assert len(rows_on_disk(record)) == 2
 
 
 @pytest.mark.parametrize(
@@ -439,28 +448,315 @@ def test_the_record_of_another_test_set(
 
 def test_a_record_that_is_none(problem: iopt.KernelProblem, tmp_path: Path) -> None:
     record = tmp_path / "notes.txt"
-    record.write_text("no study\n", encoding="utf-8")
-    with pytest.raises(iopt.DataError, match="record: expected a record of a study"):
-        iopt.compare(problem, TITLES, record=record)
-    record.write_text('{"K": 1}\n', encoding="utf-8")
-    with pytest.raises(iopt.DataError, match="holds another one"):
-        iopt.compare(problem, TITLES, record=record)
+    for text in ("no study\n", "no study", '{"K": 1}\n', "[" * 100_000 + "\n"):
+        record.write_text(text, encoding="utf-8")
+        with pytest.raises(iopt.DataError, match="record: expected the record of this study"):
+            iopt.compare(problem, TITLES, record=record)
+        assert record.read_text(encoding="utf-8") == text
+    with pytest.raises(iopt.DataError, match=r"can be written, got /dev/zero: not a file"):
+        iopt.compare(problem, TITLES, record="/dev/zero")
     with pytest.raises(iopt.DataError, match="can be written"):
         iopt.compare(problem, TITLES, record=tmp_path / "absent" / "study.jsonl")
 
 
-@pytest.mark.parametrize("damage", ["row", "bytes"])
-def test_a_damaged_record(damage: str, problem: iopt.KernelProblem, tmp_path: Path) -> None:
+def damaged(record: Path, *lines: bytes, line: int | None = None) -> None:
+    """Put lines in the place of one of a record, or at its end."""
+    there = record.read_bytes().splitlines(keepends=True)
+    end = len(there) if line is None else line
+    there[end : end + 1] = [each + b"\n" for each in lines]
+    record.write_bytes(b"".join(there))
+
+
+HALF = b'{"formulation": "SVMDual(C=1)", "sol'
+
+
+@pytest.mark.parametrize(
+    ("line", "content", "named"),
+    [
+        (0, b"\xff\xfe\x00", "line 1 is no JSON"),
+        (0, b'{"problem": "pro', "line 1 is no JSON"),
+        (0, b'{"problem": "another", "data": "0"}', "line 1: it has no formulation"),
+        (0, b"", ""),
+        (0, b"\0" * 50, ""),
+        (None, b"", ""),
+        (None, b"\0" * 50, ""),
+        (None, HALF, "line 5 is no JSON"),
+        (None, b"[" * 100_000, "line 5 is no JSON"),
+        (None, b"9" * 5000, "line 5 is no JSON"),
+        (None, b"[1, 2]", "line 5: it is no row"),
+    ],
+)
+def test_a_damaged_line_costs_no_other(
+    line: int | None, content: bytes, named: str, problem: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    """The first line, or one more at the end; then the study goes on, and is read again."""
     record = tmp_path / "study.jsonl"
     interrupted(problem, record)
-    lines = record.read_bytes().splitlines(keepends=True)
-    if damage == "row":
-        lines[1] = lines[1][: len(lines[1]) // 2] + b"\n"
-    else:
-        lines[0] = b"\xff\xfe\x00\n"
-    record.write_bytes(b"".join(lines))
-    with pytest.raises(iopt.DataError, match="record"):
-        iopt.compare(problem, TITLES, folds=3, record=record)
+    kept = [{name: row[name] for name in COLUMNS} for row in rows_on_disk(record)]
+    damaged(record, content, line=line)
+    seen: list[Any] = []
+    for _ in range(2):
+        expected = pytest.warns(UserWarning, match=named) if named else contextlib.nullcontext()
+        with expected:
+            comparison = iopt.compare(
+                problem, TITLES, folds=3, record=record, progress=progress_of(seen)
+            )
+        assert all(row in comparison.rows for row in kept)
+        assert len(comparison.rows) == 9
+    assert [done for done, _, _ in seen] == [*range(3, 10), 9]
+
+
+def test_zeros_before_a_row(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    """As file systems leave them where the power went: the row behind them is whole."""
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    last = record.read_bytes().splitlines()[-1]
+    damaged(record, b"\0" * 100 + last, line=3)
+    seen: list[Any] = []
+    iopt.compare(problem, TITLES, folds=3, record=record, progress=progress_of(seen))
+    assert [done for done, _, _ in seen] == list(range(3, 10))
+
+
+NONSENSE: dict[str, tuple[Any, str]] = {
+    "a negative fold": ({"fold": -1}, "fold: expected 0 to 2, got -1"),
+    "half a fold": ({"fold": 0.5}, "fold: expected 0 to 2, got 0.5"),
+    "a fold too many": ({"fold": 3}, "fold: expected 0 to 2, got 3"),
+    "a fold of text": ({"fold": "x"}, "fold: expected 0 to 2, got 'x'"),
+    "no fold": ({"fold": None}, "fold: expected 0 to 2, got None"),
+    "a true fold": ({"fold": True}, "fold: expected 0 to 2, got True"),
+    "a claim": ({"claim": "BANANA"}, "claim: expected one of NONE, FEASIBLE"),
+    "a list of claims": ({"claim": ["GLOBAL"]}, "claim: expected one of NONE, FEASIBLE"),
+    "no accuracy": ({"accuracy": None}, "accuracy: expected a number from 0 to 1, got None"),
+    "accuracy in words": ({"accuracy": "1"}, "accuracy: expected a number from 0 to 1, got '1'"),
+    "accuracy 2": ({"accuracy": 2.0}, "accuracy: expected a number from 0 to 1, got 2.0"),
+    "accuracy NaN": ({"accuracy": float("nan")}, "accuracy: expected a number from 0 to 1, got n"),
+    "a true accuracy": ({"accuracy": True}, "accuracy: expected a number from 0 to 1, got True"),
+    "a list": ({"formulation": ["SVMDual(C=1)"]}, "formulation: expected a text"),
+    "an objective": ({"objective": 10**400}, "objective: expected a number"),
+    "a negative gap": ({"gap": -1.0}, "gap: expected a number, not negative, got -1.0"),
+    "a kind of gap": ({"gap_kind": "proof"}, "gap_kind: expected the name of a measure"),
+    "seconds": ({"seconds": {}}, "seconds: expected a number, not negative, got {}"),
+    "support": ({"support": 1.5}, "support: expected a number of points, got 1.5"),
+    "an error": ({"error": None}, "error: expected a text, got None"),
+    "another study": ({"study": "0" * 12}, "it belongs to another study"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_rows_of_nonsense_are_named_and_left_out(
+    name: str, problem: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    """Behind a good row of the same key, whose word stands; and in the place of one."""
+    changed, complaint = NONSENSE[name]
+    record = tmp_path / "study.jsonl"
+    first = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    row = rows_on_disk(record)[0]
+    line = json.dumps({**row, "accuracy": 0.125, **changed}).encode()
+    sound = record.read_bytes()
+    damaged(record, line)
+    with pytest.warns(UserWarning, match=re.escape(f"line 5: {complaint}")):
+        again = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    pd.testing.assert_frame_equal(again.frame, first.frame)
+    record.write_bytes(sound)
+    damaged(record, line, line=1)
+    seen: list[Any] = []
+    with pytest.warns(UserWarning, match=re.escape(f"line 2: {complaint}")):
+        again = iopt.compare(
+            problem, TITLES[:1], folds=3, record=record, progress=progress_of(seen)
+        )
+    assert [done for done, _, _ in seen] == [2, 3]
+    pd.testing.assert_frame_equal(without_time(again.frame), without_time(first.frame))
+
+
+def test_a_record_that_may_only_be_read(
+    problem: iopt.KernelProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "study.jsonl"
+    iopt.compare(problem, TITLES[:1], folds=2, record=record)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    assert len(iopt.compare(problem, TITLES[:1], folds=2, record=record).rows) == 2
+    for added in ({"resume": False}, {"formulations": TITLES}):
+        with pytest.raises(iopt.DataError, match="record: expected a file that can be written"):
+            iopt.compare(problem, **{"formulations": TITLES[:1], **added}, folds=2, record=record)
+    assert len(rows_on_disk(record)) == 2
+
+
+def test_the_last_row_of_a_cell_counts(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    first = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    rows = rows_on_disk(record)
+    damaged(record, *(json.dumps({**rows[1], "accuracy": a}).encode() for a in (0.25, 0.5)))
+    seen: list[Any] = []
+    again = iopt.compare(problem, TITLES[:1], folds=3, record=record, progress=progress_of(seen))
+    assert [(done, total) for done, total, _ in seen] == [(3, 3)]
+    assert again.frame["fold"].tolist() == [0, 1, 2]
+    assert again.frame["accuracy"][1] == 0.5
+    assert again.summary["cells"].tolist() == [3]
+    mean = (first.frame["accuracy"][0] + 0.5 + first.frame["accuracy"][2]) / 3.0
+    assert again.summary["accuracy"][0] == pytest.approx(mean)
+
+
+def test_a_record_without_names_of_studies(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    """As earlier versions wrote it: the first line says whose rows these are."""
+    record = tmp_path / "study.jsonl"
+    before = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    head, *rows = record.read_text(encoding="utf-8").splitlines()
+    plain = [json.dumps({name: json.loads(row)[name] for name in COLUMNS}) for row in rows]
+    record.write_text("\n".join([head, *plain, ""]), encoding="utf-8")
+    seen: list[Any] = []
+    after = iopt.compare(problem, TITLES[:1], folds=3, record=record, progress=progress_of(seen))
+    assert len(seen) == 1
+    pd.testing.assert_frame_equal(after.frame, before.frame)
+    record.write_text("\n".join(["{", *plain, ""]), encoding="utf-8")
+    with pytest.raises(iopt.DataError, match="expected the record of this study"):
+        iopt.compare(problem, TITLES[:1], folds=3, record=record)
+
+
+# ---------------------------------------------------------------------- two processes, one record
+
+
+STUDY = """
+import sys
+import numpy as np
+import indefinite_opt as iopt
+from test_compare import TITLES, points
+X, y = points()
+problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.3)")
+print(len(iopt.compare(problem, TITLES, folds=3, record=sys.argv[1]).rows))
+"""
+
+
+def started(code: str, *arguments: str | Path) -> subprocess.Popen[str]:
+    here = os.pathsep.join([str(Path(__file__).parent), str(Path(iopt.__file__).parents[1])])
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": here},
+    )  # fmt: skip
+
+
+def test_two_processes_double_no_row(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    running = [started(STUDY, tmp_path) for _ in range(2)]
+    for process in running:
+        told, _ = process.communicate(timeout=300)
+        assert told == "9\n"
+    (record,) = tmp_path.glob("cells-*.jsonl")
+    keys = [(row["formulation"], row["solver"], row["fold"]) for row in rows_on_disk(record)]
+    assert len(keys) == len(set(keys)) == 9
+
+
+def test_a_second_writer_waits_and_reads(
+    problem: iopt.KernelProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one writes all rows while the second one waits, and has none left to compute."""
+    model = tmp_path / "model.jsonl"
+    first = iopt.compare(problem, TITLES, folds=3, record=model)
+    lines = list(map(json.loads, model.read_text(encoding="utf-8").splitlines()))
+    refused = threading.Event()
+
+    def lock(file: Any) -> bool:
+        free = original(file)
+        if not free:
+            refused.set()
+        return free
+
+    original = journal._lock
+    monkeypatch.setattr(journal, "_lock", lock)
+    record = tmp_path / "study.jsonl"
+    holder = Journal(record)
+    seen: list[Any] = []
+    found: list[pd.DataFrame] = []
+
+    def second() -> None:
+        with pytest.warns(UserWarning, match="is being written; waiting for its end"):
+            comparison = iopt.compare(
+                problem, TITLES, folds=3, record=record, progress=progress_of(seen)
+            )
+        found.append(comparison.frame)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    assert refused.wait(timeout=300)
+    for line in lines:
+        holder.append(line)
+    holder.close()
+    thread.join(timeout=300)
+    assert [(done, total) for done, total, _ in seen] == [(9, 9)]
+    pd.testing.assert_frame_equal(found[0], first.frame)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_the_lock_of_a_killed_process_is_gone(tmp_path: Path) -> None:
+    import fcntl
+
+    record = tmp_path / "study.jsonl"
+    holding = started(
+        "import sys, time, pathlib\n"
+        "from indefinite_opt.journal import Journal\n"
+        "journal = Journal(pathlib.Path(sys.argv[1]))\n"
+        "journal.append({'row': 1})\n"
+        "print('held', flush=True)\n"
+        "time.sleep(600)\n",
+        record,
+    )  # fmt: skip
+    try:
+        assert holding.stdout is not None
+        assert holding.stdout.readline() == "held\n"
+        with record.open("rb") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        holding.send_signal(signal.SIGKILL)
+        holding.communicate()
+    # A warning, which is an error here, would say that it waits.
+    with Journal(record) as journal:
+        assert journal.entries == [(1, {"row": 1})]
+
+
+# --------------------------------------------------------------------- digests, and rows on demand
+
+
+def test_a_digest_reads_K_and_copies_nothing(problem: iopt.KernelProblem) -> None:
+    old = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
+    assert _data_digest(problem, None) == old
+    K = np.ones((1000, 1000))
+    large = iopt.KernelProblem(K, np.arange(1000) % 2)
+    tracemalloc.start()
+    _data_digest(large, None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 0.01 * K.nbytes
+
+
+def test_no_digest_without_a_record(
+    problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["indefinite_opt.compare"], "_data_digest", None)
+    assert len(iopt.compare(problem, TITLES[:1], folds=2).rows) == 2
+
+
+def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    """The same cells as with the whole matrix; what needs it fails in its own cells."""
+    X, y = points()
+    lazy = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.3)", cache_mb=0.02)
+    record = tmp_path / "study.jsonl"
+    found = iopt.compare(lazy, TITLES, solvers=["smo", "highs"], folds=2, record=record).frame
+    whole = iopt.compare(problem, TITLES, solvers=["smo", "highs"], folds=2).frame
+    quadratic = (found["solver"] == "smo").to_numpy()
+    assert quadratic.sum() == 2
+    assert found["error"][quadratic].eq("").all()
+    np.testing.assert_allclose(
+        found["objective"][quadratic], whole["objective"][quadratic], rtol=1e-6
+    )
+    linear = (found["formulation"] == "LPSVM(C=1)").to_numpy()
+    assert found["error"][linear].str.startswith("ProblemError: problem: expected the whole").all()
+    seen: list[Any] = []
+    iopt.compare(
+        lazy, TITLES, solvers=["smo", "highs"], folds=2, record=record, progress=progress_of(seen)
+    )
+    assert len(seen) == 1
+    for other in (X + 1e-9, X[::-1]):
+        moved = iopt.KernelProblem.from_data(other, y, "gaussian(gamma=0.3)", cache_mb=0.02)
+        with pytest.raises(iopt.DataError, match="holds another one"):
+            iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
 
 
 # -------------------------------------------------------------------------------------- summary
