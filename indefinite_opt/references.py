@@ -25,11 +25,13 @@ from indefinite_opt.bounds import bound
 from indefinite_opt.certificate import Certificate
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.export import export as write_model
+from indefinite_opt.files import parsed_json, read_bytes
 from indefinite_opt.formulation import check_tolerance
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.solve import solve
 from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.validation import real_array
 from indefinite_opt.verification import verify
 
 __all__ = [
@@ -210,12 +212,12 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
     unit = abs(known.best)
     shortfall = _better(known.sense, known.best, objective) / unit
     limit = known.upper if known.sense == "max" else known.lower
-    excess = max(0.0, _better(known.sense, objective, limit) / unit)
+    excess = max(_better(known.sense, objective, limit) / unit, 0.0)  # NaN stays NaN
     if certificate.primal_residual > tol:
         standing = Standing.INFEASIBLE
-    elif excess > ROUNDING:
+    elif not excess <= ROUNDING:
         standing = Standing.IMPOSSIBLE
-    elif shortfall > tol:
+    elif not shortfall <= tol:
         standing = Standing.WORSE
     else:
         standing = Standing.EQUAL if shortfall >= -tol else Standing.BETTER
@@ -269,9 +271,9 @@ def references(folder: str | Path | None = None) -> list[Reference]:
     home = FOLDER if folder is None else Path(folder)
     table = home / TABLE
     try:
-        lines = table.read_text(encoding="utf-8").splitlines()
-        points = json.loads((home / POINTS).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        lines = read_bytes(table).decode("utf-8").splitlines()
+        points = parsed_json(read_bytes(home / POINTS))
+    except ValueError as error:
         raise DataError("folder", f"{TABLE} and {POINTS}", f"{home}: {error}") from None
     if f"# format {FORMAT}" not in lines:
         raise DataError("folder", f"a table with a line '# format {FORMAT}'", f"{table}")
@@ -280,7 +282,7 @@ def references(folder: str | Path | None = None) -> list[Reference]:
     )
     try:
         return [_read_row(row, points[row["name"]]) for row in rows]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError, csv.Error) as error:
         reason = f"{table}: {type(error).__name__} {error}"
         raise DataError("folder", f"every column of format {FORMAT}", reason) from None
 
@@ -479,7 +481,7 @@ def _written(column: str, value: str | int | float) -> str:
 
 
 def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Reference:
-    return Reference(
+    entry = Reference(
         name=row["name"],
         kernel=row["kernel"],
         n=int(row["n"]),
@@ -501,5 +503,14 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
             lambda_min=float(row["lambda_min"]),
             lambda_max=float(row["lambda_max"]),
         ),
-        values={name: np.array(numbers, dtype=float) for name, numbers in point.items()},
+        values={
+            name: real_array(name, numbers, f"{row['n']} finite numbers", (int(row["n"]),))
+            for name, numbers in point.items()
+        },
     )
+    # NaN fits in no bracket, and gaps are relative to the best-known objective, never 0.
+    if not entry.lower <= entry.best <= entry.upper or not 0.0 < abs(entry.best) < np.inf:
+        raise ValueError(f"of {entry.name}: {entry.best} between {entry.lower} and {entry.upper}")
+    if entry.sense not in ("max", "min") or entry.formulation.structure_type is not BoxLineQP:
+        raise ValueError(f"of {entry.name}: {entry.sense} {entry.title}")
+    return entry

@@ -16,17 +16,17 @@ PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
 
 ORDER = (
-    "errors", "gaps", "names", "discovery", "files", "validation", "blas", "interruptible",
-    "cholesky", "kernels", "synthetic", "datasets", "learned", "secular", "spectrum", "gram",
-    "problem", "geometry", "box_line", "explicit", "proxy", "logistic", "structure", "matrix_game",
-    "notation", "expressions", "latex", "highs_model", "export", "program", "saddle", "classifier",
-    "confidence", "solution", "rvm", "formulation", "krein", "lifted", "separability",
-    "equivalence", "baseline", "baselines", "formulations", "solver", "cvxpy_backend", "smo_loops",
-    "descent", "local_search", "minorant", "relaxation_loops", "partial_eigen", "relaxation", "kkt",
-    "proof", "global_search", "proxy_search", "analytic_center", "logistic_search", "solvers",
-    "curvature", "certificate", "verification", "solve", "sigmoid", "sigmoid_limits", "plots",
-    "bounds", "reference_instances", "references", "convergence", "regions", "report", "compare",
-    "__init__", "live", "cli",
+    "errors", "gaps", "names", "discovery", "files", "journal", "validation", "blas",
+    "interruptible", "cholesky", "kernels", "synthetic", "datasets", "learned", "secular",
+    "spectrum", "gram", "problem", "geometry", "box_line", "explicit", "proxy", "logistic",
+    "structure", "matrix_game", "notation", "expressions", "latex", "highs_model", "export",
+    "program", "saddle", "classifier", "confidence", "solution", "rvm", "formulation", "krein",
+    "lifted", "separability", "equivalence", "baseline", "baselines", "formulations", "solver",
+    "cvxpy_backend", "smo_loops", "descent", "local_search", "minorant", "relaxation_loops",
+    "partial_eigen", "relaxation", "kkt", "proof", "global_search", "proxy_search",
+    "analytic_center", "logistic_search", "solvers", "curvature", "certificate", "verification",
+    "solve", "sigmoid", "sigmoid_limits", "plots", "bounds", "reference_instances", "references",
+    "convergence", "regions", "report", "compare", "__init__", "live", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 

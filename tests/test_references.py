@@ -376,6 +376,56 @@ def test_damaged_files_are_refused(file: str, old: str, new: str, tmp_path: Path
         references.references(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"best": float("nan")},
+        {"best": float("inf")},
+        {"lower": float("nan")},
+        {"upper": float("nan")},
+        {"upper": -1.0},
+        {"sense": "middle"},
+        {"title": "LPSVM"},
+        {"values": {"alpha": np.full(10, np.nan)}},
+        {"values": {"alpha": np.zeros(9)}},
+    ],
+    ids=str,
+)
+def test_rows_of_nonsense_are_refused(changed: dict[str, Any], tmp_path: Path) -> None:
+    """NaN is neither above nor below a point: everybody's would be better than it."""
+    references.write([dataclasses.replace(references.load(SMALL), **changed)], tmp_path)
+    with pytest.raises(iopt.DataError, match="folder: expected every column of format 1"):
+        references.references(tmp_path)
+
+
+@pytest.mark.parametrize("column", ["best", "lower", "upper"])
+def test_nothing_is_better_than_nan(column: str) -> None:
+    """Of a row that was made by hand."""
+    entry = references.load(SMALL)
+    found = references.check(dataclasses.replace(entry, **{column: np.nan}), entry.values)
+    if column == ("lower" if entry.sense == "max" else "upper"):  # not the side of the limit
+        assert found.standing is Standing.EQUAL
+    else:
+        assert not found.standing.succeeds
+
+
+def test_a_best_known_objective_of_zero_is_refused(tmp_path: Path) -> None:
+    entry = references.load(SMALL)
+    table = references.write([entry], tmp_path)
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace(repr(entry.best), "0.0"), encoding="utf-8")
+    with pytest.raises(iopt.DataError, match=r"of sigmoid-010-c1: 0\.0 between 0\.0 and"):
+        references.references(tmp_path)
+
+
+def test_deep_points_are_refused(tmp_path: Path) -> None:
+    references.write([references.load(SMALL)], tmp_path)
+    for text in ("[" * 100_000, '{"a": ' + "9" * 5000 + "}"):
+        (tmp_path / "points.json").write_text(text)
+        with pytest.raises(iopt.DataError, match=r"references\.csv and points\.json"):
+            references.references(tmp_path)
+
+
 def test_a_folder_without_a_table(tmp_path: Path) -> None:
     with pytest.raises(iopt.DataError, match=r"references\.csv and points\.json"):
         references.references(tmp_path)
