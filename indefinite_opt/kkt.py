@@ -7,6 +7,7 @@ these conditions relies on them at one and the same point.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -135,6 +136,10 @@ class Conditions:
         return [box.narrowed(i, low, at), box.narrowed(i, at, high)]
 
     def reduced(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box | None:
+        """What the conditions leave of a box after a `cut`."""
+        return self.tightened(self.cut(box, spins, bound, value))
+
+    def cut(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value)
         members, reduced = spins.members, bound.reduced
@@ -146,18 +151,33 @@ class Conditions:
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
         low[members[falling]] = np.maximum(low[members], high[members] - step)[falling]
-        return self.tightened(replace(box, lower=low, upper=np.maximum(low, high)))
+        return replace(box, lower=low, upper=np.maximum(low, high))
 
     def tightened(self, box: Box) -> Box | None:
         """The box without what the conditions exclude; None where nothing is left."""
+        *_, (_, left) = self.steps(box)
+        return left
+
+    def steps(self, box: Box) -> Iterator[tuple[str, Box | None]]:
+        """The box after each condition in turn, with its name, until no more variables are fixed.
+
+        The last one is None where nothing is left.
+        """
+        rules = {
+            "second order": self._consistent,
+            "rows": self._on_lines,
+            "first order": self._stationary,
+        }
         while True:
             before = int(box.live.sum())
-            found = self._consistent(box)
-            found = found and self._on_lines(found)
-            found = found and self._stationary(found)
-            if found is None or int(found.live.sum()) == before:
-                return found
-            box = found
+            for name, rule in rules.items():
+                found = rule(box)
+                yield name, found
+                if found is None:
+                    return
+                box = found
+            if int(box.live.sum()) == before:
+                return
 
     def _consistent(self, box: Box) -> Box | None:
         """Second order, and the ends of binary variables."""

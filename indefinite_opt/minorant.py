@@ -230,12 +230,15 @@ class Multipliers:
         pairs = np.column_stack([alike, unlike, unlike, alike])
         return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(spins.curvature), 0.0))
 
+    def triangles(self) -> tuple[NDArray[np.int64], Array]:
+        """Places and multipliers of the triangle inequalities that are such."""
+        genuine = _are_triangles(self.places, self.squares.size)
+        return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
+
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
         """Coefficients of pairs, triangles included, and squares, made valid; and their size."""
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
-        genuine = _are_triangles(self.places, self.squares.size)
-        places = self.places[genuine]
-        gamma = np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
+        places, gamma = self.triangles()
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
@@ -259,6 +262,8 @@ class Bound:
         Multipliers of the rows.
     slack : float
         What was taken off the value for rounding.
+    shift : float
+        What was added to the curvature to make the minorant convex: ½ shift (d_i² - 1).
     """
 
     value: float
@@ -266,6 +271,7 @@ class Bound:
     reduced: Array
     nu: Array
     slack: float = 0.0
+    shift: float = 0.0
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:
@@ -358,7 +364,7 @@ def lower_bound(
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
     slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose
-    return replace(bound, value=bound.value - slack, slack=slack)
+    return replace(bound, value=bound.value - slack, slack=slack, shift=shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,587 @@
+"""Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF [PROGRAM]
+
+Nothing but the standard library is used, and nothing of the package. What is proved, and why every
+rule holds, is in docs/optimality-conditions.md; the format is in docs/proof-format.md. Numbers of a
+file are doubles, and every double is a fraction: whatever decides is computed with `Fraction`.
+Floating point only guesses, and what it has guessed is then verified.
+
+Prints `PROVED value` (exit code 0) or `FAILED: where and why` (exit code 1), and a digest of the
+program that the proof is about. With a second file the programs of both must be the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from fractions import Fraction
+from math import inf, sqrt
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+FORMAT = "indefinite_opt proof 1"
+Numbers = list[Fraction]
+Implied = tuple[Numbers, Numbers, set[int]] | None
+
+
+class FailedProof(Exception):
+    """What does not follow, and where."""
+
+
+def number(value: Any) -> Fraction:
+    """A finite double or whole number, exactly."""
+    if type(value) not in (int, float) or not -inf < value < inf:
+        raise FailedProof(f"{str(value)[:40]!r} is no finite number")
+    return Fraction(value)
+
+
+def items(value: Any, length: int | None = None) -> list[Any]:
+    """A list, of this length where one is given."""
+    if type(value) is not list or (length is not None and len(value) != length):
+        raise FailedProof(f"a list of {'any' if length is None else length} entries is missing")
+    return value
+
+
+def numbers(value: Any, length: int) -> Numbers:
+    """That many finite numbers."""
+    return [number(entry) for entry in items(value, length)]
+
+
+def entry(mapping: Any, key: str) -> Any:
+    """What an object has under a name."""
+    if type(mapping) is not dict or key not in mapping:
+        raise FailedProof(f"{key!r} is missing")
+    return mapping[key]
+
+
+def index(value: Any, n: int) -> int:
+    """A whole number from 0 to n - 1."""
+    if type(value) is not int or not 0 <= value < n:
+        raise FailedProof(f"{str(value)[:40]!r} is no index below {n}")
+    return value
+
+
+def symmetric(value: Any, n: int) -> list[Numbers]:
+    """A symmetric matrix from the rows of its lower triangle."""
+    H = [numbers(row, i + 1) for i, row in enumerate(items(value, n))]
+    return [[H[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+class Program:
+    """min ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs, no variable in two rows."""
+
+    def __init__(self, data: Any) -> None:
+        self.n = n = len(items(entry(data, "c")))
+        self.H, self.c = symmetric(entry(data, "H"), n), numbers(data["c"], n)
+        self.lower, self.upper = (numbers(entry(data, end), n) for end in ("lower", "upper"))
+        dense = [numbers(row, n) for row in items(entry(data, "rows"))]
+        self.rows = [{i: a for i, a in enumerate(row) if a} for row in dense]
+        self.rhs = numbers(entry(data, "rhs"), len(dense))
+        held = [i for row in self.rows for i in row]
+        if len(held) != len(set(held)) or any(map(Fraction.__gt__, self.lower, self.upper)):
+            raise FailedProof("the program has overlapping rows or an empty interval")
+        self.groups = [{i: Fraction(1) for i in range(n) if i not in set(held)}, *self.rows]
+        self.partners = self._partners()
+
+    def _partners(self) -> list[set[int]]:
+        """j for each i, not both inside at the minimiser; i itself where it is at an end."""
+        H = self.H
+        found: list[set[int]] = [set() for _ in range(self.n)]
+        for i in self.groups[0]:
+            found[i] |= {i} if H[i][i] <= 0 else set()
+            found[i] |= {j for j in self.groups[0] if i != j and H[i][i] * H[j][j] <= H[i][j] ** 2}
+        for row in self.rows:
+            for i, a in row.items():
+                own = H[i][i] / a**2
+                curved = {j: own + H[j][j] / b**2 - 2 * H[i][j] / (a * b) for j, b in row.items()}
+                found[i] |= {j for j in row if i != j and curved[j] <= 0}
+        return found
+
+
+class Box:
+    """A part of the feasible set; which variables are at an end of their range, which inside."""
+
+    def __init__(self, lower: Numbers, upper: Numbers, binary: set[int], inside: set[int]) -> None:
+        self.lower, self.upper, self.binary, self.inside = lower, upper, binary, inside
+
+    def part(self, i: int, lower: Fraction, upper: Fraction, inside: bool = False) -> Box:
+        """The part where lower ≤ x_i ≤ upper, and x_i is inside its range if that is said."""
+        low, high = self.lower.copy(), self.upper.copy()
+        low[i], high[i] = lower, upper
+        return Box(low, high, self.binary, self.inside | {i} if inside else self.inside)
+
+
+# What a rule leaves of a box that holds the minimiser with the fewest variables inside; None where
+# it leaves nothing.
+
+
+def by_rows(p: Program, box: Box) -> Implied:
+    """What each row leaves for one variable, the others being in their intervals."""
+    lower, upper = box.lower.copy(), box.upper.copy()
+    for row, target in zip(p.rows, p.rhs, strict=True):
+        ends = {i: sorted((a * lower[i], a * upper[i])) for i, a in row.items()}
+        least, most = (sum((end[side] for end in ends.values()), Fraction(0)) for side in (0, 1))
+        if not least <= target <= most:
+            return None
+        for i, a in row.items():
+            left = (target - most + ends[i][1]) / a, (target - least + ends[i][0]) / a
+            lower[i], upper[i] = max(lower[i], min(left)), min(upper[i], max(left))
+    return lower, upper, box.binary
+
+
+def by_second_order(p: Program, box: Box) -> Implied:
+    """Partners of a variable inside are at an end, and what is at an end is at one of the two."""
+    binary = box.binary | {i for i in range(p.n) if i in p.partners[i]}
+    binary = binary.union(*(p.partners[i] for i in box.inside))
+    lower, upper = box.lower.copy(), box.upper.copy()
+    for i in binary:
+        lower[i] = lower[i] if lower[i] <= p.lower[i] else max(lower[i], p.upper[i])
+        upper[i] = upper[i] if upper[i] >= p.upper[i] else min(upper[i], p.lower[i])
+    if binary & box.inside or any(map(Fraction.__gt__, lower, upper)):
+        return None
+    return lower, upper, binary
+
+
+def gradient_range(p: Program, box: Box, i: int) -> tuple[Fraction, Fraction]:
+    """Least and greatest ∂f/∂x_i in the box."""
+    low = high = p.c[i]
+    for h, a, b in zip(p.H[i], box.lower, box.upper, strict=True):
+        if h:
+            one = h * a
+            other = one if a == b else h * b
+            low, high = low + min(one, other), high + max(one, other)
+    return low, high
+
+
+def level_range(p: Program, row: dict[int, Fraction], room: Fraction,
+                v: dict[int, tuple[Fraction, Fraction]]) -> list[Fraction | float]:  # fmt: skip
+    """Least and greatest level ν for a row: what is above it is full, what is below it empty."""
+    found: list[Fraction | float] = [-inf, inf]
+    for side in (0, 1):
+        total = Fraction(0)
+        for i in sorted(row, key=lambda i: v[i][side], reverse=True):
+            total += abs(row[i]) * (p.upper[i] - p.lower[i])
+            if (total > room) if side == 0 else (total >= room > 0):
+                found[side] = v[i][side]
+                break
+    return found
+
+
+def by_first_order(p: Program, box: Box) -> Implied:
+    """A variable whose multiplier has one sign in the whole box is at an end of its range."""
+    lower, upper = box.lower.copy(), box.upper.copy()
+    for k, row in enumerate(p.groups):
+        v = {}
+        for i, a in row.items():
+            one, other = (-g / a for g in gradient_range(p, box, i))
+            v[i] = (min(one, other), max(one, other))
+        least, most = Fraction(0), Fraction(0)
+        if k > 0:
+            room = p.rhs[k - 1] - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
+            least, most = level_range(p, row, room, v)
+        for i, a in row.items():
+            if v[i][0] > most or v[i][1] < least:
+                if i in box.inside:
+                    return None
+                up = (v[i][0] > most) == (a > 0)
+                lower[i] = max(lower[i], p.upper[i]) if up else lower[i]
+                upper[i] = upper[i] if up else min(upper[i], p.lower[i])
+    return None if any(map(Fraction.__gt__, lower, upper)) else (lower, upper, box.binary)
+
+
+RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
+
+
+def power(x: Fraction) -> Fraction:
+    """A power of two near |x|."""
+    return Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length())
+
+
+def deficit(M: list[Numbers]) -> Fraction:
+    """ε ≥ 0 with M + εI positive semidefinite; M is given by its lower triangle.
+
+    With whole numbers L, A ≈ M/unit and R = A + jI - LLᵀ, M/unit + jI = LLᵀ + R + (rounding of at
+    most 1 an entry); a symmetric matrix is at least minus its largest row sum of absolute values.
+    """
+    m, largest = len(M), max((abs(a) for row in M for a in row), default=Fraction(0))
+    if not largest:
+        return Fraction(0)
+    unit, one = power(largest) / 2**100, 2**100
+    A = [[int(a / unit) for a in row] for row in M]
+    floats = [[a / one for a in row] for row in A]
+    jitter = 0
+    while (factor := cholesky(floats, jitter / one)) is None:
+        jitter = 16 * jitter or m * 2**48
+    L = [[round(a * 2**50) for a in row] for row in factor]
+    sums = [m] * m
+    for i in range(m):
+        for j in range(i + 1):
+            rest = abs(A[i][j] + (jitter if i == j else 0) - sum(map(mul, L[i], L[j])))
+            sums[i] += rest
+            sums[j] += rest if i != j else 0
+    return (max(sums) + jitter) * unit
+
+
+def cholesky(A: list[list[float]], jitter: float) -> list[list[float]] | None:
+    """L with LLᵀ ≈ A + jitter·I, or None."""
+    L: list[list[float]] = []
+    for i, row in enumerate(A):
+        new: list[float] = []
+        for j in range(i):
+            new.append((row[j] - sum(map(mul, new, L[j]))) / L[j][j])
+        pivot = row[i] + jitter - sum(map(mul, new, new))
+        if not 1e-300 < pivot < inf:
+            return None
+        L.append([*new, sqrt(pivot)])
+    return L
+
+
+class Minorant:
+    """const + slope·t + ½tᵀMt ≤ f for the shares t of some intervals: x_i = lower_i + width_i t_i.
+
+    Products of shares t_i or 1 - t_i, with nonnegative multipliers, have been subtracted from f.
+    """
+
+    def __init__(self, p: Program, box: Box, data: Any) -> None:
+        self.members = [index(i, p.n) for i in items(entry(data, "members"))]
+        m = len(self.members)
+        if len(set(self.members)) < m:
+            raise FailedProof("a member occurs twice")
+        low, w = box.lower, [box.upper[i] - box.lower[i] for i in self.members]
+        away = [j for j in range(p.n) if low[j]]
+        g = [p.c[i] + sum(p.H[i][j] * low[j] for j in away) for i in range(p.n)]
+        self.const = sum((low[i] * (p.c[i] + g[i]) for i in away), Fraction(0)) / 2
+        self.slope = [a * g[i] for a, i in zip(w, self.members, strict=True)]
+        rows = [[p.H[i][j] for j in self.members[: k + 1]] for k, i in enumerate(self.members)]
+        self.M = [
+            [h * w[i] * b for h, b in zip(row, w, strict=False)] for i, row in enumerate(rows)
+        ]
+        self._subtract_products(data)
+        squares = numbers(entry(data, "squares"), m)
+        for i, nu in enumerate(squares):
+            if nu < 0 and self.members[i] not in box.binary:
+                raise FailedProof("a square has a negative multiplier")
+            self.slope[i] -= nu
+            self.M[i][i] += 2 * nu
+        self._meet_rows(p, box, w)
+        self._leave_out(p, box)
+
+    def _subtract_products(self, data: Any) -> None:
+        m = len(self.members)
+        pairs = iter(numbers(entry(data, "pairs"), 2 * m * (m - 1)))
+        for i in range(m):
+            for j in range(i):
+                for ends in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                    if (nu := next(pairs)) < 0:
+                        raise FailedProof("a product has a negative multiplier")
+                    if nu:
+                        self._subtract(nu, (i, ends[0]), (j, ends[1]))
+        for triangle in items(entry(data, "triangles")):
+            *places, last = items(triangle, 7)
+            p, q, r = ((index(places[k], m), index(places[k + 1], 2)) for k in (0, 2, 4))
+            if (nu := number(last)) < 0 or len({p[0], q[0], r[0]}) < 3:
+                raise FailedProof("a triangle has a negative multiplier, or a share twice")
+            # p(1 - q)(1 - r) + (1 - p)qr = p - pq - pr + qr is a sum of products, so it is ≥ 0.
+            self.const -= nu * p[1]
+            self.slope[p[0]] -= nu * (1 - 2 * p[1])
+            for one, other, sign in ((p, q, -1), (p, r, -1), (q, r, 1)):
+                self._subtract(sign * nu, one, other)
+
+    def _subtract(self, nu: Fraction, one: tuple[int, int], other: tuple[int, int]) -> None:
+        """Subtract nu times a product of shares; (i, 0) is t_i and (i, 1) is 1 - t_i."""
+        (i, first), (j, second) = one, other
+        a, b = 1 - 2 * first, 1 - 2 * second
+        self.const -= nu * (first * second)
+        if second:
+            self.slope[i] -= nu * a
+        if first:
+            self.slope[j] -= nu * b
+        self.M[max(i, j)][min(i, j)] -= nu * (a * b)
+
+    def _meet_rows(self, p: Program, box: Box, w: Numbers) -> None:
+        """Add (R·t - r)(v·t), 0 on the row, with v that makes the curvature across it positive.
+
+        Any v is valid; a projection of M along the rows suggests it. Where intervals are left out
+        a row is met up to `play`.
+        """
+        self.rows: list[tuple[Numbers, Fraction, Fraction]] = []
+        for row, target in zip(p.rows, p.rhs, strict=True):
+            R = [row.get(i, Fraction(0)) * a for i, a in zip(self.members, w, strict=True)]
+            if any(R):
+                unit = power(max(map(abs, R)))
+                r = target - sum(a * box.lower[i] for i, a in row.items())
+                rest = [i for i in row if i not in self.members]
+                play = sum((abs(row[i]) * (box.upper[i] - box.lower[i]) for i in rest), Fraction(0))
+                self.rows.append(([a / unit for a in R], r / unit, play / unit))
+        largest = power(max((abs(a) for row in self.M for a in row), default=Fraction(1)))
+        M = [[float(a / largest) for a in row] for row in self.M] if largest else []
+        M = [[M[max(i, j)][min(i, j)] for j in range(len(M))] for i in range(len(M))]
+        lengths = [sqrt(sum(float(a) ** 2 for a in R)) for R, _, _ in self.rows]
+        normals = [
+            [float(a) / size for a in R] for (R, _, _), size in zip(self.rows, lengths, strict=True)
+        ]
+        for (R, r, play), length, q in zip(self.rows, lengths, normals, strict=True):
+            v = [-sum(map(mul, row, q)) for row in M]
+            for other in normals:
+                inner = sum(map(mul, other, v)) / 2
+                v = [a - inner * b for a, b in zip(v, other, strict=True)]
+            exact = [Fraction((a + b / 2) / length) * largest for a, b in zip(v, q, strict=True)]
+            self.const -= play * sum(map(abs, exact))
+            self.slope = [s - r * a for s, a in zip(self.slope, exact, strict=True)]
+            for i, line in enumerate(self.M):
+                for j in range(i + 1):
+                    if R[i] or R[j]:
+                        line[j] += R[i] * exact[j] + R[j] * exact[i]
+
+    def _leave_out(self, p: Program, box: Box) -> None:
+        """Subtract what f may fall where intervals that are no members are not at their ends."""
+        for i in range(p.n):
+            if box.lower[i] < box.upper[i] and i not in self.members:
+                least = gradient_range(p, box, i)[0]
+                self.const += min(Fraction(0), (box.upper[i] - box.lower[i]) * least)
+
+    def tangent(self, data: Any) -> tuple[Fraction, Numbers]:
+        """V and s with f ≥ V + Σ|s_i|·(share of the interval from its better end) in the box."""
+        m = len(self.members)
+        point, wanted = (numbers(entry(data, key), m) for key in ("point", "slope"))
+        epsilon = deficit(self.M)
+        # ½ε(t² - t) ≤ 0 makes M + εI of M.
+        curved = [epsilon * t for t in point]
+        for i, row in enumerate(self.M):
+            for j, a in enumerate(row):
+                curved[i] += a * point[j]
+                if i != j:
+                    curved[j] += a * point[i]
+        value = self.const - sum(map(mul, point, curved)) / 2
+        slope = [s - epsilon / 2 + a for s, a in zip(self.slope, curved, strict=True)]
+        for R, r, play in self.rows:
+            # Any multiplier of the row is valid; this one makes the slope about what is wanted.
+            i = max(range(m), key=lambda i: abs(R[i]))
+            nu = Fraction(float((wanted[i] - slope[i]) / R[i]))
+            slope = [s + nu * a for s, a in zip(slope, R, strict=True)]
+            value -= nu * r + abs(nu) * play
+        for s, a in zip(slope, wanted, strict=True):
+            value += min(s - a, Fraction(0)) + min(a, Fraction(0))
+        return value, wanted
+
+
+def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
+    """The box that a step claims, which may be larger than the implied one, but no smaller."""
+    if "empty" in step:
+        if step["empty"] is not True or implied is not None:
+            raise FailedProof("the rule does not leave the box empty")
+        return None
+    lower, upper, binary = box.lower.copy(), box.upper.copy(), set(box.binary)
+    for end, ends, sign in (("lower", lower, 1), ("upper", upper, -1)):
+        for change in items(step.get(end, [])):
+            i, value = index(items(change, 2)[0], p.n), number(change[1])
+            if implied is not None and sign * value > sign * implied[sign < 0][i]:
+                raise FailedProof(f"the {end} end of variable {i} does not follow")
+            ends[i] = value
+    binary |= {index(i, p.n) for i in items(step.get("binary", []))}
+    if implied is not None and not binary <= implied[2]:
+        raise FailedProof("variables are not known to be at an end")
+    if any(map(Fraction.__gt__, lower, upper)):
+        raise FailedProof("an interval is empty, and it is not said so")
+    return Box(lower, upper, binary, box.inside)
+
+
+def cut(p: Program, box: Box, step: Any, bound: Fraction, slope: Numbers) -> Implied:
+    """What is left of a box without points where the tangent proves f ≥ the value of the step."""
+    lower, upper, value = box.lower.copy(), box.upper.copy(), number(entry(step, "value"))
+    for i, s in zip(step["members"], slope, strict=True):
+        reach = max(value - bound, Fraction(0)) * (box.upper[i] - box.lower[i])
+        if s > 0:
+            upper[i] = min(upper[i], lower[i] + reach / s)
+        elif s < 0:
+            lower[i] = max(lower[i], upper[i] + reach / s)
+    return lower, upper, box.binary
+
+
+def parts(p: Program, box: Box, step: Any) -> list[Box]:
+    """Boxes that hold the minimiser together, if the box holds it."""
+    i, into = index(entry(step, "variable"), p.n), entry(step, "into")
+    low, high = box.lower[i], box.upper[i]
+    ends = [box.part(i, end, end) for end in (p.lower[i], p.upper[i]) if low <= end <= high]
+    if into == "ends" and i in box.binary:
+        return ends
+    if into == "ends and inside":
+        return [*ends, box.part(i, low, high, inside=True)]
+    if into == "intervals" and low <= (at := number(entry(step, "at"))) <= high:
+        return [box.part(i, low, at), box.part(i, at, high)]
+    raise FailedProof("the parts do not cover the box")
+
+
+def tree(p: Program, nodes: list[Any]) -> Fraction | None:
+    """The least of all bounds that the boxes need; None where no box is left.
+
+    The nodes stand in the order of their boxes, parts directly behind what was divided. On the way
+    of one minimiser through the tree each bound is a bound of f there; see the document.
+    """
+    least: list[Fraction] = []
+    stack: list[tuple[Box, Numbers]] = [(Box(p.lower, p.upper, set(), set()), [])]
+    for place, node in enumerate(nodes):
+        if not stack:
+            raise FailedProof(f"node {place} belongs to no box")
+        opened, known = stack.pop()
+        box: Box | None = opened
+        for k, step in enumerate(items(node)):
+            rule = entry(step, "rule")
+            try:
+                if box is None:
+                    raise FailedProof("no box is left")
+                if rule == "divide":
+                    stack += [(part, known) for part in reversed(parts(p, box, step))]
+                    box = None
+                elif rule in ("tangent", "bound"):
+                    bound, slope = Minorant(p, box, step).tangent(step)
+                    known = [max([bound, *known])]
+                    if rule == "tangent":
+                        least.append(max(known[0], number(entry(step, "value"))))
+                        box = changed(p, box, step, cut(p, box, step, bound, slope))
+                elif type(rule) is str and rule in RULES:
+                    box = changed(p, box, step, RULES[rule](p, box))
+                else:
+                    raise FailedProof("no such rule")
+            except FailedProof as error:
+                raise FailedProof(f"node {place}, step {k} ({str(rule)[:40]}): {error}") from None
+        if box is not None and not known:
+            raise FailedProof(f"node {place} has no bound")
+        least += known if box is not None else []
+    if stack:
+        raise FailedProof(f"{len(stack)} boxes have no node")
+    return min(least, default=None)
+
+
+def linear_bound(data: Any, proof: Any) -> Fraction:
+    """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
+    n, m = len(items(entry(data, "cost"))), len(items(entry(data, "rows")))
+    multipliers = [fraction(text) for text in items(entry(proof, "multipliers"), m)]
+    reduced = numbers(data["cost"], n)
+    for row, multiplier in zip(data["rows"], multipliers, strict=True):
+        for i, a in map(items, items(row), [2] * len(row)):
+            reduced[index(i, n)] -= multiplier * number(a)
+    bound = Fraction(0)
+    for prices, names in ((multipliers, ("row_lower", "row_upper")), (reduced, ("lower", "upper"))):
+        low, high = (items(entry(data, name), len(prices)) for name in names)
+        for price, one, other in zip(prices, low, high, strict=True):
+            if price:
+                bound += price * number(one if price > 0 else other)
+    return bound
+
+
+def fraction(text: Any) -> Fraction:
+    """A number, or two whole numbers as "p/q"."""
+    if type(text) is not str:
+        return number(text)
+    halves = text.removeprefix("-").split("/")
+    if len(halves) != 2 or not all(half.isdecimal() and half.isascii() for half in halves):
+        raise FailedProof(f"{text[:40]!r} is no fraction")
+    if not halves[1].strip("0"):
+        raise FailedProof("a fraction has the denominator 0")
+    return Fraction(text)
+
+
+def proxy_bound(data: Any, proof: Any) -> Fraction:
+    """Of -max over α of min over K ⪰ 0 of eᵀα - ½zᵀKz + ρ‖K - K₀‖², z = yα, by one K = FFᵀ.
+
+    With `radius` in place of ρ the distance is at most that, and costs nothing. For any point and
+    offset b, -½zᵀKz is at most its tangent, and yᵀα = 0 is met with the price b.
+    """
+    y, C = items(entry(data, "y")), number(entry(data, "C"))
+    n = len(y)
+    kernel, factor = symmetric(entry(data, "K"), n), items(entry(proof, "factor"), n)
+    if C < 0 or not all(type(label) is int and label in (-1, 1) for label in y) or not n:
+        raise FailedProof("C is negative, or a label is not -1 or 1")
+    F = [numbers(row, len(items(factor[0]))) for row in factor]
+    square = sum(
+        (1 if i == j else 2) * (sum(map(mul, F[i], F[j])) - kernel[i][j]) ** 2
+        for i in range(n) for j in range(i + 1)
+    )  # fmt: skip
+    if ("rho" in data) == ("radius" in data):
+        raise FailedProof("either rho or radius is given")
+    if "radius" in data and square > number(data["radius"]):
+        raise FailedProof("the kernel is not in the ball")
+    rho = number(data["rho"]) if "rho" in data else Fraction(0)
+    if rho < 0:
+        raise FailedProof("rho is negative")
+    z = list(map(mul, y, numbers(entry(proof, "point"), n)))
+    offset = number(entry(proof, "offset"))
+    u = [sum(map(mul, z, column)) for column in zip(*F, strict=True)]
+    slope = [1 - label * (sum(map(mul, row, u)) + offset) for label, row in zip(y, F, strict=True)]
+    return -(sum(map(mul, u, u)) / 2 + C * sum(max(s, Fraction(0)) for s in slope) + rho * square)
+
+
+def proved(document: Any) -> Fraction | None:
+    """A lower bound on the minimised program; None where it has no feasible point."""
+    if entry(document, "format") != FORMAT:
+        raise FailedProof("the file has another format")
+    kind, data, proof = (entry(document, key) for key in ("kind", "program", "proof"))
+    if kind == "boxes":
+        return tree(Program(data), items(entry(proof, "nodes")))
+    if kind == "linear":
+        return linear_bound(data, proof)
+    if kind == "proxy":
+        return proxy_bound(data, proof)
+    raise FailedProof("there is no such kind of proof")
+
+
+def check(document: Any) -> tuple[float, Any]:
+    """The bound that a document claims, and the program it is about; raises `FailedProof`.
+
+    The objective is sense·(minimum + constant), or -ray²/(4·minimum) in place of the minimum: that
+    is min over s ≥ 0 of s²q - s·ray, for the least q > 0 of a quadratic form at total weight 1.
+    """
+    try:
+        least = proved(document)
+        objective, claim = entry(document, "objective"), number(entry(document, "claim"))
+        sense, constant = entry(objective, "sense"), number(entry(objective, "constant"))
+        if type(sense) is not int or sense not in (-1, 1):
+            raise FailedProof("the sense is neither 1 nor -1")
+        if least is not None:
+            if objective.get("ray") is not None:
+                if least <= 0:
+                    raise FailedProof("the form is not proved to be positive along every ray")
+                least = -(number(objective["ray"]) ** 2) / (4 * least)
+            reached = sense * (least + constant)
+            if sense * claim > sense * reached:
+                raise FailedProof(f"{float(claim)!r} is claimed, {float(reached)!r} is proved")
+        return float(claim), document["program"]
+    except OverflowError:
+        raise FailedProof("numbers are too large for their guesses") from None
+
+
+def digest(program: Any) -> str:
+    """A fingerprint of a program, of the values of its numbers and not of how they are written."""
+    text = json.dumps(program, sort_keys=True)
+    plain = json.dumps(json.loads(text, parse_int=float), sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def read(path: str | Path) -> Any:
+    """The document of a file; raises `FailedProof` where it is none."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FailedProof(f"{path} cannot be read: {str(error)[:200]}") from None
+    if entry(document, "format") != FORMAT:
+        raise FailedProof(f"{path} has another format than {FORMAT!r}")
+    return document
+
+
+def main(arguments: list[str]) -> int:
+    """The lines that are printed, and the exit code."""
+    try:
+        value, program = check(read(arguments[0]))
+        if len(arguments) > 1 and digest(read(arguments[1]).get("program")) != digest(program):
+            raise FailedProof("the proof is about another program")
+    except FailedProof as error:
+        print(f"FAILED: {error}")
+        return 1
+    print(f"PROVED {value!r}\nprogram {digest(program)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:3]) if sys.argv[1:] else __doc__)
