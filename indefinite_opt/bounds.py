@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
+from indefinite_opt.proof_document import bracket_document, write_document
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solve import check_seed, is_whole
 from indefinite_opt.solver import Callback, Task
@@ -75,6 +77,8 @@ class Bracket:
     trace : Trace
         objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
     seconds : float
+    program : BoxLineQP
+        What was bracketed.
     proof : Proof or None
         What proves the bound of branch and bound.
     """
@@ -94,8 +98,13 @@ class Bracket:
     iterations: int
     trace: Trace = field(repr=False)
     seconds: float
-    maximised: bool = field(repr=False)
+    program: BoxLineQP = field(repr=False)
     proof: Proof | None = field(repr=False)
+
+    @property
+    def maximised(self) -> bool:
+        """Whether the declared program is a maximisation."""
+        return self.program.sense < 0
 
     @property
     def objective(self) -> float:
@@ -134,6 +143,20 @@ class Bracket:
         if self.proof is None or not isinstance(qp, BoxLineQP):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         return qp.declared(proved_bound(qp, self.proof))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the proof to a JSON file that `proof_checker` reads without this package.
+
+        Raises
+        ------
+        ParameterError
+            If there is no proof, as in `check`.
+        DataError
+            If the file cannot be written.
+        """
+        if self.proof is None or not np.isfinite(self.bound):
+            raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+        return write_document(bracket_document(self.program, self.proof, self.bound), path)
 
     def plot(self) -> Figure:
         """The two ends of the bracket over time."""
@@ -271,7 +294,7 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         iterations=search.iterations,
         trace=search.trace,
         seconds=task.elapsed,
-        maximised=asked.sense < 0,
+        program=asked,
         proof=search.proof,
     )
 

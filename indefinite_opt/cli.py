@@ -1,4 +1,4 @@
-"""The command line: list, show, solve, bound, verify, compare, reference."""
+"""The command line: list, show, solve, bound, verify, check-proof, compare, reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 import indefinite_opt as iopt
-from indefinite_opt import references
+from indefinite_opt import proof_checker, references
 from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.files import MAX_BYTES, read_arrays, read_json
@@ -254,6 +254,9 @@ def bound(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the bracket over time: a .png, .svg or .pdf file.")
     ] = None,
+    proof: Annotated[
+        Path | None, typer.Option(help="Write the proof to a .json file; see check-proof.")
+    ] = None,
     require_gap: Annotated[
         float | None, typer.Option(help="Exit with 1 unless the relative gap is at most this.")
     ] = None,
@@ -264,7 +267,7 @@ def bound(
     Ctrl-C ends the search. The bracket so far is printed, as valid as any, and the exit code
     is 130.
     """
-    for option, path in (("output", output), ("plot", plot)):
+    for option, path in (("output", output), ("plot", plot), ("proof", proof)):
         _check_writable(option, path)
     if plot is not None and plot.suffix.lower() not in _PICTURES:
         raise DataError("plot", f"a file ending in {', '.join(_PICTURES)}", f"{plot}")
@@ -287,6 +290,8 @@ def bound(
         _save(output, bracket.values)
     if plot is not None:
         _draw(plot, bracket)
+    if proof is not None:
+        bracket.save(proof)
     if bracket.status is iopt.Status.INTERRUPTED:
         raise typer.Exit(130)
     if require_gap is not None and not bracket.relative_gap <= require_gap:
@@ -336,6 +341,20 @@ def verify(
         console.print(str(certificate), highlight=False, markup=False, soft_wrap=True)
     if wanted is not None and certificate.claim < wanted:
         raise typer.Exit(1)
+
+
+@app.command("check-proof")
+def check_proof(
+    path: Annotated[Path, typer.Argument(help="A file that `Bracket.save` has written.")],
+) -> None:
+    """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
+    try:
+        proof_checker.read(path)
+    except proof_checker.FailedProof as error:
+        raise DataError("path", "a proof", str(error)) from None
+    code = proof_checker.main([str(path)])
+    if code:
+        raise typer.Exit(code)
 
 
 @app.command()

@@ -12,7 +12,7 @@ and the smallest eigenvalue of a matrix is believed, and rounding is accounted f
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -102,6 +102,7 @@ class BoxQuadratic:
             slope=width * slope,
             curvature=self.H[np.ix_(members, members)] * np.outer(width, width),
             rows=rows[met],
+            met=np.flatnonzero(met),
             rhs=(self.rhs - self.rows @ center)[met],
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))),
             play=4.0 * EPS * float(np.max(reach[members] / width, initial=0.0)),
@@ -124,6 +125,8 @@ class Spins:
     slope, curvature : (m,), (m, m) arrays
     rows, rhs : (k, m), (k,) arrays
         No two rows share a variable, none is zero.
+    met : (k,) array of int
+        Which rows of the whole problem they are.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding.
     play : float
@@ -142,6 +145,7 @@ class Spins:
     curvature: Array
     rows: Array
     rhs: Array
+    met: Indices
     size: float
     play: float
     row_play: Array
@@ -170,10 +174,13 @@ class Spins:
 
     def across(self, matrix: Array) -> Array:
         """PMP, P the projection onto the directions along the rows."""
-        q = self.normals
-        crossed = matrix @ q.T
-        left = crossed - 0.5 * (q.T @ (q @ crossed))
-        return matrix - left @ q - q.T @ left.T
+        left = self.coupling(matrix) @ self.normals
+        return matrix - left - left.T
+
+    def coupling(self, matrix: Array) -> Array:
+        """L, (m, k), with PMP = M - Lq - qᵀLᵀ for the normals q."""
+        crossed = matrix @ self.normals.T
+        return crossed - 0.5 * (self.normals.T @ (self.normals @ crossed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +271,8 @@ class Bound:
         What was taken off the value for rounding.
     shift : float
         What was added to the curvature to make the minorant convex: ½ shift (d_i² - 1).
+    coupling : (m, k) array
+        `Spins.coupling` of the curvature before that.
     """
 
     value: float
@@ -272,6 +281,7 @@ class Bound:
     nu: Array
     slack: float = 0.0
     shift: float = 0.0
+    coupling: Array = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:
@@ -348,7 +358,8 @@ def lower_bound(
     height = constant + float(offset @ (slope + 0.5 * push))
     slope = slope + push
     slope -= spins.normals.T @ (spins.normals @ slope)
-    H = spins.across(H)
+    coupling = spins.coupling(H)
+    H = H - coupling @ spins.normals - spins.normals.T @ coupling.T
     H = 0.5 * (H + H.T)
     # All sizes that went into H, whose rounding its eigenvalues feel, too.
     norm = float(np.linalg.norm(spins.curvature)) + size
@@ -364,7 +375,7 @@ def lower_bound(
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
     slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose
-    return replace(bound, value=bound.value - slack, slack=slack, shift=shift)
+    return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from typing import Any
 
 FORMAT = "indefinite_opt proof 1"
 Numbers = list[Fraction]
+Affine = tuple[Fraction | int, dict[int, Any]]
 Implied = tuple[Numbers, Numbers, set[int]] | None
 
 
@@ -176,7 +177,8 @@ def by_first_order(p: Program, box: Box) -> Implied:
         for i, a in row.items():
             one, other = (-g / a for g in gradient_range(p, box, i))
             v[i] = (min(one, other), max(one, other))
-        least, most = Fraction(0), Fraction(0)
+        least: Fraction | float = 0
+        most: Fraction | float = 0
         if k > 0:
             room = p.rhs[k - 1] - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
             least, most = level_range(p, row, room, v)
@@ -238,132 +240,118 @@ def cholesky(A: list[list[float]], jitter: float) -> list[list[float]] | None:
 
 
 class Minorant:
-    """const + slope·t + ½tᵀMt ≤ f for the shares t of some intervals: x_i = lower_i + width_i t_i.
+    """const + slope·t + ½tᵀMt, at most f in a box, for the shares t of some intervals.
 
-    Products of shares t_i or 1 - t_i, with nonnegative multipliers, have been subtracted from f.
+    x_i = lower_i + width_i t_i. Multiples of products of shares t_i or 1 - t_i, which are
+    nonnegative, have been subtracted from f, and multiples of the rows added.
     """
 
     def __init__(self, p: Program, box: Box, data: Any) -> None:
         self.members = [index(i, p.n) for i in items(entry(data, "members"))]
-        m = len(self.members)
-        if len(set(self.members)) < m:
+        if len(set(self.members)) < len(self.members):
             raise FailedProof("a member occurs twice")
         low, w = box.lower, [box.upper[i] - box.lower[i] for i in self.members]
         away = [j for j in range(p.n) if low[j]]
         g = [p.c[i] + sum(p.H[i][j] * low[j] for j in away) for i in range(p.n)]
         self.const = sum((low[i] * (p.c[i] + g[i]) for i in away), Fraction(0)) / 2
         self.slope = [a * g[i] for a, i in zip(w, self.members, strict=True)]
-        rows = [[p.H[i][j] for j in self.members[: k + 1]] for k, i in enumerate(self.members)]
         self.M = [
-            [h * w[i] * b for h, b in zip(row, w, strict=False)] for i, row in enumerate(rows)
+            [a * p.H[i][j] * b for j, b in zip(self.members[: k + 1], w, strict=False)]
+            for k, (a, i) in enumerate(zip(w, self.members, strict=True))
         ]
-        self._subtract_products(data)
-        squares = numbers(entry(data, "squares"), m)
-        for i, nu in enumerate(squares):
-            if nu < 0 and self.members[i] not in box.binary:
-                raise FailedProof("a square has a negative multiplier")
-            self.slope[i] -= nu
-            self.M[i][i] += 2 * nu
-        self._meet_rows(p, box, w)
-        self._leave_out(p, box)
+        self.subtract_products(box, data)
+        self.rows: list[tuple[dict[int, Fraction], Fraction, Fraction]] = []
+        across = items(entry(data, "across"), len(p.rows))
+        for row, target, v in zip(p.rows, p.rhs, across, strict=True):
+            self.add_row(box, w, row, target, numbers(v, len(w)))
+        for i in set(range(p.n)) - set(self.members):
+            # What f may fall where an interval that is no member is not at its lower end.
+            if box.lower[i] < box.upper[i]:
+                least = (box.upper[i] - box.lower[i]) * gradient_range(p, box, i)[0]
+                self.const += min(Fraction(0), least)
 
-    def _subtract_products(self, data: Any) -> None:
+    def add(self, nu: Fraction, one: Affine, other: Affine) -> None:
+        """Add nu times the product of two affine functions, each a constant and its slopes."""
+        (a, first), (b, second) = one, other
+        self.const += nu * a * b
+        for i, x in first.items():
+            self.slope[i] += nu * x * b
+            for j, y in second.items():
+                self.M[max(i, j)][min(i, j)] += nu * x * y * (2 if i == j else 1)
+        for j, y in second.items():
+            self.slope[j] += nu * y * a
+
+    def subtract_products(self, box: Box, data: Any) -> None:
+        """Of two shares, of the two shares of one interval, and triangle inequalities."""
         m = len(self.members)
         pairs = iter(numbers(entry(data, "pairs"), 2 * m * (m - 1)))
+        squares = numbers(entry(data, "squares"), m)
         for i in range(m):
+            if squares[i] < 0 and self.members[i] not in box.binary:
+                raise FailedProof("a square has a negative multiplier")
+            self.add(-squares[i], share(i, 0), share(i, 1))
             for j in range(i):
-                for ends in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                for end, other in ((0, 0), (0, 1), (1, 0), (1, 1)):
                     if (nu := next(pairs)) < 0:
                         raise FailedProof("a product has a negative multiplier")
                     if nu:
-                        self._subtract(nu, (i, ends[0]), (j, ends[1]))
+                        self.add(-nu, share(i, end), share(j, other))
         for triangle in items(entry(data, "triangles")):
             *places, last = items(triangle, 7)
-            p, q, r = ((index(places[k], m), index(places[k + 1], 2)) for k in (0, 2, 4))
-            if (nu := number(last)) < 0 or len({p[0], q[0], r[0]}) < 3:
+            i, j, k = (index(place, m) for place in places[::2])
+            p, q, r = (share(index(places[a], m), index(places[a + 1], 2)) for a in (0, 2, 4))
+            if (nu := number(last)) < 0 or len({i, j, k}) < 3:
                 raise FailedProof("a triangle has a negative multiplier, or a share twice")
             # p(1 - q)(1 - r) + (1 - p)qr = p - pq - pr + qr is a sum of products, so it is ≥ 0.
-            self.const -= nu * p[1]
-            self.slope[p[0]] -= nu * (1 - 2 * p[1])
-            for one, other, sign in ((p, q, -1), (p, r, -1), (q, r, 1)):
-                self._subtract(sign * nu, one, other)
+            for first, second, sign in ((p, (1, {}), 1), (p, q, -1), (p, r, -1), (q, r, 1)):
+                self.add(-sign * nu, first, second)
 
-    def _subtract(self, nu: Fraction, one: tuple[int, int], other: tuple[int, int]) -> None:
-        """Subtract nu times a product of shares; (i, 0) is t_i and (i, 1) is 1 - t_i."""
-        (i, first), (j, second) = one, other
-        a, b = 1 - 2 * first, 1 - 2 * second
-        self.const -= nu * (first * second)
-        if second:
-            self.slope[i] -= nu * a
-        if first:
-            self.slope[j] -= nu * b
-        self.M[max(i, j)][min(i, j)] -= nu * (a * b)
+    def add_row(
+        self, box: Box, w: Numbers, row: dict[int, Fraction], target: Fraction, v: Numbers
+    ) -> None:
+        """Add (R·t - r)(v·t), 0 where the row is met, for any v.
 
-    def _meet_rows(self, p: Program, box: Box, w: Numbers) -> None:
-        """Add (R·t - r)(v·t), 0 on the row, with v that makes the curvature across it positive.
-
-        Any v is valid; a projection of M along the rows suggests it. Where intervals are left out
-        a row is met up to `play`.
+        Intervals that are no members are taken at their lower ends: the row is met up to `play`.
         """
-        self.rows: list[tuple[Numbers, Fraction, Fraction]] = []
-        for row, target in zip(p.rows, p.rhs, strict=True):
-            R = [row.get(i, Fraction(0)) * a for i, a in zip(self.members, w, strict=True)]
-            if any(R):
-                unit = power(max(map(abs, R)))
-                r = target - sum(a * box.lower[i] for i, a in row.items())
-                rest = [i for i in row if i not in self.members]
-                play = sum((abs(row[i]) * (box.upper[i] - box.lower[i]) for i in rest), Fraction(0))
-                self.rows.append(([a / unit for a in R], r / unit, play / unit))
-        largest = power(max((abs(a) for row in self.M for a in row), default=Fraction(1)))
-        M = [[float(a / largest) for a in row] for row in self.M] if largest else []
-        M = [[M[max(i, j)][min(i, j)] for j in range(len(M))] for i in range(len(M))]
-        lengths = [sqrt(sum(float(a) ** 2 for a in R)) for R, _, _ in self.rows]
-        normals = [
-            [float(a) / size for a in R] for (R, _, _), size in zip(self.rows, lengths, strict=True)
-        ]
-        for (R, r, play), length, q in zip(self.rows, lengths, normals, strict=True):
-            v = [-sum(map(mul, row, q)) for row in M]
-            for other in normals:
-                inner = sum(map(mul, other, v)) / 2
-                v = [a - inner * b for a, b in zip(v, other, strict=True)]
-            exact = [Fraction((a + b / 2) / length) * largest for a, b in zip(v, q, strict=True)]
-            self.const -= play * sum(map(abs, exact))
-            self.slope = [s - r * a for s, a in zip(self.slope, exact, strict=True)]
-            for i, line in enumerate(self.M):
-                for j in range(i + 1):
-                    if R[i] or R[j]:
-                        line[j] += R[i] * exact[j] + R[j] * exact[i]
-
-    def _leave_out(self, p: Program, box: Box) -> None:
-        """Subtract what f may fall where intervals that are no members are not at their ends."""
-        for i in range(p.n):
-            if box.lower[i] < box.upper[i] and i not in self.members:
-                least = gradient_range(p, box, i)[0]
-                self.const += min(Fraction(0), (box.upper[i] - box.lower[i]) * least)
+        R = {k: row[i] * w[k] for k, i in enumerate(self.members) if i in row and w[k]}
+        r = target - sum(a * box.lower[i] for i, a in row.items())
+        play = sum(
+            abs(a) * (box.upper[i] - box.lower[i])
+            for i, a in row.items() if i not in self.members
+        )  # fmt: skip
+        if R:
+            self.add(Fraction(1), (-r, R), (0, {k: a for k, a in enumerate(v) if a}))
+            self.const -= play * sum(map(abs, v))
+            self.rows.append((R, r, Fraction(play)))
 
     def tangent(self, data: Any) -> tuple[Fraction, Numbers]:
         """V and s with f ≥ V + Σ|s_i|·(share of the interval from its better end) in the box."""
         m = len(self.members)
         point, wanted = (numbers(entry(data, key), m) for key in ("point", "slope"))
+        # ½ε(t² - t) ≤ 0 makes a convex function of it.
         epsilon = deficit(self.M)
-        # ½ε(t² - t) ≤ 0 makes M + εI of M.
         curved = [epsilon * t for t in point]
         for i, row in enumerate(self.M):
-            for j, a in enumerate(row):
-                curved[i] += a * point[j]
-                if i != j:
-                    curved[j] += a * point[i]
+            curved[i] += sum(map(mul, row, point))
+            for j, a in enumerate(row[:i]):
+                curved[j] += a * point[i]
         value = self.const - sum(map(mul, point, curved)) / 2
         slope = [s - epsilon / 2 + a for s, a in zip(self.slope, curved, strict=True)]
         for R, r, play in self.rows:
             # Any multiplier of the row is valid; this one makes the slope about what is wanted.
-            i = max(range(m), key=lambda i: abs(R[i]))
+            i = max(R, key=lambda i: abs(R[i]))
             nu = Fraction(float((wanted[i] - slope[i]) / R[i]))
-            slope = [s + nu * a for s, a in zip(slope, R, strict=True)]
             value -= nu * r + abs(nu) * play
+            for j, a in R.items():
+                slope[j] += nu * a
         for s, a in zip(slope, wanted, strict=True):
             value += min(s - a, Fraction(0)) + min(a, Fraction(0))
         return value, wanted
+
+
+def share(i: int, end: int) -> Affine:
+    """t_i, or 1 - t_i."""
+    return end, {i: 1 - 2 * end}
 
 
 def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
@@ -373,10 +361,11 @@ def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
             raise FailedProof("the rule does not leave the box empty")
         return None
     lower, upper, binary = box.lower.copy(), box.upper.copy(), set(box.binary)
-    for end, ends, sign in (("lower", lower, 1), ("upper", upper, -1)):
+    exact = (lower, upper) if implied is None else implied[:2]
+    for end, ends, known, sign in (("lower", lower, exact[0], 1), ("upper", upper, exact[1], -1)):
         for change in items(step.get(end, [])):
             i, value = index(items(change, 2)[0], p.n), number(change[1])
-            if implied is not None and sign * value > sign * implied[sign < 0][i]:
+            if implied is not None and sign * value > sign * known[i]:
                 raise FailedProof(f"the {end} end of variable {i} does not follow")
             ends[i] = value
     binary |= {index(i, p.n) for i in items(step.get("binary", []))}
@@ -527,26 +516,32 @@ def proved(document: Any) -> Fraction | None:
     raise FailedProof("there is no such kind of proof")
 
 
-def check(document: Any) -> tuple[float, Any]:
-    """The bound that a document claims, and the program it is about; raises `FailedProof`.
+def reached(document: Any) -> Fraction | None:
+    """The bound that is proved in the declared sense; None where there is no feasible point.
 
-    The objective is sense·(minimum + constant), or -ray²/(4·minimum) in place of the minimum: that
-    is min over s ≥ 0 of s²q - s·ray, for the least q > 0 of a quadratic form at total weight 1.
+    The objective is sense·(minimum + constant), with -ray²/(4·minimum) in place of the minimum
+    where that is the least q > 0 of a quadratic form at total weight 1: min over s of s²q - s·ray.
     """
+    least, objective = proved(document), entry(document, "objective")
+    sense, constant = entry(objective, "sense"), number(entry(objective, "constant"))
+    if type(sense) is not int or sense not in (-1, 1):
+        raise FailedProof("the sense is neither 1 nor -1")
+    if least is None:
+        return None
+    if "ray" in objective:
+        if least <= 0:
+            raise FailedProof("the form is not proved to be positive along every ray")
+        least = -(number(objective["ray"]) ** 2) / (4 * least)
+    return sense * (least + constant)
+
+
+def check(document: Any) -> tuple[float, Any]:
+    """The bound that a document claims, and the program it is about; raises `FailedProof`."""
     try:
-        least = proved(document)
-        objective, claim = entry(document, "objective"), number(entry(document, "claim"))
-        sense, constant = entry(objective, "sense"), number(entry(objective, "constant"))
-        if type(sense) is not int or sense not in (-1, 1):
-            raise FailedProof("the sense is neither 1 nor -1")
-        if least is not None:
-            if objective.get("ray") is not None:
-                if least <= 0:
-                    raise FailedProof("the form is not proved to be positive along every ray")
-                least = -(number(objective["ray"]) ** 2) / (4 * least)
-            reached = sense * (least + constant)
-            if sense * claim > sense * reached:
-                raise FailedProof(f"{float(claim)!r} is claimed, {float(reached)!r} is proved")
+        bound, claim = reached(document), number(entry(document, "claim"))
+        sense = document["objective"]["sense"]
+        if bound is not None and sense * claim > sense * bound:
+            raise FailedProof(f"{float(claim)!r} is claimed, {float(bound)!r} is proved")
         return float(claim), document["program"]
     except OverflowError:
         raise FailedProof("numbers are too large for their guesses") from None

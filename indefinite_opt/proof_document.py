@@ -6,29 +6,93 @@ exact. docs/proof-format.md describes it, and docs/optimality-conditions.md what
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.descent import Descent
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.formulation import Formulation
 from indefinite_opt.global_search import box_quadratic, finite_form
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, pair_indices
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Part, Proof, Tangent
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.proof_checker import FORMAT, reached
+from indefinite_opt.proxy import DEAREST, ProxyBall, ProxyDual, ProxyEigen, ProxyStructure
+from indefinite_opt.proxy_search import FINEST, kernel_program
+from indefinite_opt.solution import Witness
+from indefinite_opt.solver import Task
+from indefinite_opt.structure import BoxLineQP, LinearProgram
 
-__all__ = ["FORMAT", "bracket_document"]
+__all__ = [
+    "bracket_document",
+    "certificate_document",
+    "convex_document",
+    "linear_document",
+    "proxy_document",
+    "write_document",
+]
 
 Array = NDArray[np.float64]
 Document = dict[str, Any]
 
-FORMAT = "indefinite_opt proof 1"
-"""Changes when a document of one version cannot be read by the other."""
+_INSIDE = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+"""Shares by which the price of the distance is raised until a kernel is in the ball exactly."""
+
+_PAIR_STEPS = 100_000
+"""Of the support vector machine with a proxy kernel; any end of it proves something."""
 
 
-def bracket_document(qp: BoxLineQP, proof: Proof, claim: float) -> Document:
+def certificate_document(
+    problem: KernelProblem,
+    formulation: Formulation,
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: Witness | Proof | None = None,
+) -> Document:
+    """The proof of the bound of a certificate, which may differ from its bound by rounding.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : Formulation
+    values : mapping of str to array
+        The point of the certificate, near which convex minorants touch.
+    multipliers : mapping of str to array
+        Of a linear program.
+    witness : Witness or Proof, optional
+        What proves the bound of a nonconvex program.
+
+    Raises
+    ------
+    ParameterError
+        For a program of another kind, a nonconvex one without a proof, or multipliers that cannot
+        be repaired.
+    """
+    structure = formulation.structure(problem)
+    if isinstance(structure, LinearProgram):
+        return linear_document(structure, structure.write_multipliers(dict(multipliers)))
+    if isinstance(structure, ProxyStructure):
+        task = Task(problem, formulation, structure)
+        return proxy_document(task, np.asarray(values[structure.variable], float))
+    if isinstance(structure, BoxLineQP) and isinstance(witness, Proof):
+        return bracket_document(structure, witness)
+    if isinstance(structure, BoxLineQP) and structure.is_convex:
+        return convex_document(structure, np.asarray(values[structure.variable], float))
+    raise ParameterError(
+        "formulation", "a linear program, a convex quadratic one or one with a proof",
+        f"{formulation}",
+    )  # fmt: skip
+
+
+def bracket_document(qp: BoxLineQP, proof: Proof, claim: float | None = None) -> Document:
     """The proof of a bound of branch and bound.
 
     Parameters
@@ -36,27 +100,105 @@ def bracket_document(qp: BoxLineQP, proof: Proof, claim: float) -> Document:
     qp : BoxLineQP
         The program, with a `finite_form`.
     proof : Proof
-    claim : float
-        The bound that is claimed, in the declared sense.
+    claim : float, optional
+        The bound that is claimed, in the declared sense; what is proved if not given.
     """
     finite = finite_form(qp)
     if finite is None:
-        raise ParameterError("qp", "a program with a finite form", "one without upper bounds")
+        raise ParameterError("formulation", "finite upper bounds, or a bias", "neither")
     conditions = Conditions(box_quadratic(finite))
-    ray = None if finite is qp else qp.tilt
+    objective = {"sense": qp.sense, "constant": qp.constant}
+    if finite is not qp:
+        objective["ray"] = qp.tilt
+    proof_of = {"nodes": _nodes(conditions, proof.root)}
+    return _document("boxes", _program(conditions.whole), objective, proof_of, claim)
+
+
+def convex_document(qp: BoxLineQP, x: Array) -> Document:
+    """The proof of a bound on a convex program: one box, and the tangent near x."""
+    finite = finite_form(qp)
+    if finite is None:
+        raise ParameterError("formulation", "finite upper bounds, or a bias", "neither")
+    if finite is not qp:
+        x = finite.project(x / (float(x.sum()) or 1.0))
+    conditions = Conditions(box_quadratic(finite))
+    box = conditions.begin()
+    spins = conditions.whole.spins(box.lower, box.upper)
+    tangent = Tangent(Multipliers.spectral(spins.m), spins.place(x))
+    return bracket_document(qp, Proof(Part(last=tangent)))
+
+
+def linear_document(program: LinearProgram, multipliers: Array) -> Document:
+    """The proof of a bound on a linear program, from row multipliers that are repaired exactly."""
+    rows = _entries(program)
     return _document(
-        "boxes",
-        _program(conditions.whole),
-        {"sense": qp.sense, "constant": qp.constant, "ray": ray},
-        claim,
-        {"nodes": _nodes(conditions, proof.root)},
+        "linear",
+        {
+            "cost": _plain(program.cost),
+            "lower": _ends(program.lower),
+            "upper": _ends(program.upper),
+            "row_lower": _ends(program.row_lower),
+            "row_upper": _ends(program.row_upper),
+            "rows": [[[j, a] for j, a in row.items()] for row in rows],
+        },
+        {"sense": program.sense, "constant": 0},
+        {"multipliers": [_written(price) for price in _repaired(program, rows, multipliers)]},
     )
 
 
+def proxy_document(task: Task, x: Array) -> Document:
+    """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
+    dual = task.structure
+    if not isinstance(dual, ProxyDual | ProxyBall):
+        raise ParameterError("formulation", "a Luss dual", f"{task.formulation}")
+    y, arrays = dual.problem.y, dual.arrays()
+    factor = _factor(dual, x)
+    qp = kernel_program(dual, factor @ factor.T)
+    inner = replace(task, problem=qp.problem, structure=qp, tol=FINEST, max_iter=_PAIR_STEPS)
+    run = Descent(inner, dual.project(x))
+    run.to_stationarity()
+    margins = factor @ (factor.T @ (y * run.alpha))
+    # The price of yᵀα = 0: the slope of a convex function changes its sign at one of these.
+    offsets = y - margins
+    left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
+    price = "rho" if isinstance(dual, ProxyDual) else "radius"
+    return _document(
+        "proxy",
+        {
+            "K": _triangle(arrays["K0"]),
+            "y": [int(label) for label in y],
+            "C": dual.upper,
+            price: float(arrays[price]),
+        },
+        {"sense": -1, "constant": 0},
+        {
+            "factor": [_plain(row) for row in factor],
+            "point": _plain(run.alpha),
+            "offset": float(offsets[np.argmin(left)]),
+        },
+    )
+
+
+def write_document(document: Document, path: str | Path) -> Path:
+    """Write a document to a file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError("path", "a file that can be written", f"{path}: {error}") from None
+    return Path(path)
+
+
 def _document(
-    kind: str, program: Document, objective: Document, claim: float, proof: Document
+    kind: str, program: Document, objective: Document, proof: Document, claim: float | None = None
 ) -> Document:
-    return {
+    document = {
         "format": FORMAT,
         "kind": kind,
         "claim": claim,
@@ -64,6 +206,105 @@ def _document(
         "program": program,
         "proof": proof,
     }
+    if claim is None:
+        exact = reached(document)
+        if exact is None:
+            raise ParameterError("formulation", "a feasible program", "one without a point")
+        # The next double on the safe side, unless it is a double itself.
+        nearest = float(exact)
+        beyond = objective["sense"] * (Fraction(nearest) - exact) > 0
+        away = -np.inf * objective["sense"]
+        document["claim"] = float(np.nextafter(nearest, away)) if beyond else nearest
+    return document
+
+
+def _entries(program: LinearProgram) -> list[dict[int, float]]:
+    """The nonzero entries of each row."""
+    matrix: Any = program.matrix
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return [{int(j): float(row[j]) for j in np.flatnonzero(row)} for row in dense]
+
+
+def _ends(values: Array) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _written(price: Fraction) -> str | int:
+    return price.numerator if price.denominator == 1 else str(price)
+
+
+def _repaired(
+    program: LinearProgram, rows: list[dict[int, float]], multipliers: Array
+) -> list[Fraction]:
+    """Multipliers of the right signs, with reduced costs that are zero exactly where they must be.
+
+    A free column is settled by scaling the rows that pull it one way; a column with one end by
+    scaling all rows, which leaves the free columns settled where they cost nothing.
+    """
+    upward = np.isfinite(program.row_lower)
+    downward = np.isfinite(program.row_upper)
+    prices = [
+        Fraction(float(price)) if (up if price > 0.0 else down) else Fraction(0)
+        for price, up, down in zip(multipliers, upward, downward, strict=True)
+    ]
+    bounded = np.isfinite(program.lower), np.isfinite(program.upper)
+    for j in np.flatnonzero(~bounded[0] & ~bounded[1]).tolist():
+        pulls = {i: Fraction(row[j]) * prices[i] for i, row in enumerate(rows) if j in row}
+        cost = Fraction(program.cost[j])
+        sides = [{i: pull for i, pull in pulls.items() if sign * pull > 0} for sign in (1, -1)]
+        plus, minus = (sum(side.values(), Fraction(0)) for side in sides)
+        shares = [(cost - minus) / plus if plus else None, (cost - plus) / minus if minus else None]
+        possible = [(share, k) for k, share in enumerate(shares) if share is not None and share > 0]
+        if plus + minus != cost and possible:
+            share, k = min(possible)
+            for i in sides[k]:
+                prices[i] *= share
+        elif plus + minus != cost:
+            prices = [Fraction(0)] * len(prices)
+    pulled = [Fraction(0)] * program.cost.size
+    for price, row in zip(prices, rows, strict=True):
+        for j, a in row.items():
+            pulled[j] += price * Fraction(a)
+    scale = Fraction(1)
+    for j in np.flatnonzero(bounded[0] != bounded[1]).tolist():
+        cost, sign = Fraction(program.cost[j]), 1 if bounded[0][j] else -1
+        if sign * (cost - pulled[j]) < 0:
+            scale = min(scale, max(cost / pulled[j], Fraction(0)))
+    return [scale * price for price in prices]
+
+
+def _factor(dual: ProxyDual | ProxyBall, x: Array) -> Array:
+    """F with FFᵀ the proxy kernel of x, up to rounding, and in the ball exactly."""
+    if isinstance(dual, ProxyDual):
+        return _root(dual.eigen(x))
+    z = dual.problem.y * x
+    price = min(dual.price(dual.oracle.coordinates(z)), DEAREST)
+    arrays = dual.arrays()
+    for share in _INSIDE:
+        factor = _root(dual.oracle.eigen(z, price * (1.0 + share)))
+        if _square_distance(factor, arrays["K0"]) <= Fraction(float(arrays["radius"])):
+            return factor
+    raise ParameterError(
+        "radius", "one that leaves room for rounding", f"{float(arrays['radius'])!r}"
+    )
+
+
+def _root(eigen: ProxyEigen) -> Array:
+    kept = eigen.values > 0.0
+    return eigen.vectors[:, kept] * np.sqrt(eigen.values[kept])
+
+
+def _square_distance(factor: Array, K: Array) -> Fraction:
+    """‖FFᵀ - K‖² exactly."""
+    rows = [[Fraction(a) for a in row] for row in factor.tolist()]
+    return sum(
+        (
+            (sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - Fraction(k)) ** 2
+            for i, line in enumerate(K.tolist())
+            for j, k in enumerate(line)
+        ),
+        Fraction(0),
+    )
 
 
 def _triangle(matrix: Array) -> list[list[float]]:
@@ -89,7 +330,7 @@ def _program(quadratic: BoxQuadratic) -> Document:
 
 def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
     """The steps of every box, parts directly behind what was divided."""
-    nodes = []
+    nodes, rows = [], len(conditions.whole.rows)
     begin = conditions.start()
     untouched = replace(begin, binary=np.zeros_like(begin.binary))
     stack: list[tuple[Part, Box, Box]] = [(root, untouched, begin)]
@@ -102,13 +343,13 @@ def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
                 break
             reduced = conditions.cut(left, spins, bound, value)
             step = {"rule": "tangent", "value": value, **_changes(left, reduced)}
-            node.append(step | _minorant(tangent.multipliers, spins, bound, left))
+            node.append(step | _minorant(tangent.multipliers, spins, bound, left, rows))
             more, left = _conditions(conditions, reduced, reduced)
             node += more
         if left is not None and part.last is not None:
             spins, bound = _bounded(conditions, part.last, left)
             if bound is not None:
-                minorant = _minorant(part.last.multipliers, spins, bound, left)
+                minorant = _minorant(part.last.multipliers, spins, bound, left, rows)
                 node.append({"rule": "bound"} | minorant)
         if left is not None and part.divided is not None:
             pieces = conditions.parts(left, *part.divided)
@@ -131,11 +372,9 @@ def _bounded(
     return spins, tangent.bound(spins, box)
 
 
-def _conditions(
-    conditions: Conditions, before: Box, box: Box
-) -> tuple[list[Document], Box | None]:
+def _conditions(conditions: Conditions, before: Box, box: Box) -> tuple[list[Document], Box | None]:
     """The steps in which the conditions change a box, and what they leave of it."""
-    steps = []
+    steps: list[Document] = []
     for rule, after in conditions.steps(box):
         if after is None:
             return [*steps, {"rule": rule, "empty": True}], None
@@ -168,14 +407,17 @@ def _division(box: Box, i: int, pieces: list[Box]) -> Document:
     return {"rule": "divide", "variable": i, "into": "intervals", "at": at}
 
 
-def _minorant(multipliers: Multipliers, spins: Spins, bound: Bound, box: Box) -> Document:
+def _minorant(
+    multipliers: Multipliers, spins: Spins, bound: Bound, box: Box, rows: int
+) -> Document:
     """Multipliers and tangent in shares t = (1 + d)/2 of the intervals.
 
-    ½ shift (d² - 1) is -2 shift t(1 - t), so the shift joins the multipliers of the squares. The
-    point is moved onto the rows, as the checker's minorant is not constant across them.
+    ½ shift (d² - 1) is -2 shift t(1 - t), so the shift joins the multipliers of the squares.
     """
-    missed = (spins.rows @ bound.point - spins.rhs) / np.linalg.norm(spins.rows, axis=1)
-    point = bound.point - spins.normals.T @ missed
+    across = np.zeros((rows, spins.m))
+    if spins.m:
+        lengths = np.linalg.norm(spins.rows, axis=1)
+        across[spins.met] = -2.0 * bound.coupling.T / lengths[:, None]
     at_ends = box.binary[spins.members]
     squares = np.where(at_ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
     return {
@@ -183,7 +425,8 @@ def _minorant(multipliers: Multipliers, spins: Spins, bound: Bound, box: Box) ->
         "pairs": _plain(np.maximum(multipliers.pairs, 0.0).ravel()),
         "squares": _plain(squares + 2.0 * bound.shift),
         "triangles": _literals(*multipliers.triangles(), spins.m),
-        "point": _plain(0.5 + 0.5 * point),
+        "across": [_plain(row) for row in across],
+        "point": _plain(0.5 + 0.5 * bound.point),
         "slope": _plain(2.0 * bound.reduced),
     }
 
