@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from math import inf, sqrt
 from operator import mul
@@ -47,6 +48,11 @@ def items(value: Any, length: int | None = None) -> list[Any]:
 def numbers(value: Any, length: int) -> Numbers:
     """That many finite numbers."""
     return [number(entry) for entry in items(value, length)]
+
+
+def dot(one: Iterable[Fraction], other: Iterable[Fraction]) -> Fraction:
+    """Σ one_i other_i, as far as both go."""
+    return sum(map(mul, one, other), Fraction(0))
 
 
 def entry(mapping: Any, key: str) -> Any:
@@ -332,10 +338,10 @@ class Minorant:
         epsilon = deficit(self.M)
         curved = [epsilon * t for t in point]
         for i, row in enumerate(self.M):
-            curved[i] += sum(map(mul, row, point))
+            curved[i] += dot(row, point)
             for j, a in enumerate(row[:i]):
                 curved[j] += a * point[i]
-        value = self.const - sum(map(mul, point, curved)) / 2
+        value = self.const - dot(point, curved) / 2
         slope = [s - epsilon / 2 + a for s, a in zip(self.slope, curved, strict=True)]
         for R, r, play in self.rows:
             # Any multiplier of the row is valid; this one makes the slope about what is wanted.
@@ -485,7 +491,7 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
         raise FailedProof("C is negative, or a label is not -1 or 1")
     F = [numbers(row, len(items(factor[0]))) for row in factor]
     square = sum(
-        (1 if i == j else 2) * (sum(map(mul, F[i], F[j])) - kernel[i][j]) ** 2
+        (1 if i == j else 2) * (dot(F[i], F[j]) - kernel[i][j]) ** 2
         for i in range(n) for j in range(i + 1)
     )  # fmt: skip
     if ("rho" in data) == ("radius" in data):
@@ -497,9 +503,9 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
         raise FailedProof("rho is negative")
     z = list(map(mul, y, numbers(entry(proof, "point"), n)))
     offset = number(entry(proof, "offset"))
-    u = [sum(map(mul, z, column)) for column in zip(*F, strict=True)]
-    slope = [1 - label * (sum(map(mul, row, u)) + offset) for label, row in zip(y, F, strict=True)]
-    return -(sum(map(mul, u, u)) / 2 + C * sum(max(s, Fraction(0)) for s in slope) + rho * square)
+    u = [dot(z, column) for column in zip(*F, strict=True)]
+    slope = [1 - label * (dot(row, u) + offset) for label, row in zip(y, F, strict=True)]
+    return -(dot(u, u) / 2 + C * sum(max(s, Fraction(0)) for s in slope) + rho * square)
 
 
 def proved(document: Any) -> Fraction | None:

@@ -32,6 +32,7 @@ from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = [
+    "boxes_document",
     "bracket_document",
     "certificate_document",
     "convex_document",
@@ -106,12 +107,28 @@ def bracket_document(qp: BoxLineQP, proof: Proof, claim: float | None = None) ->
     finite = finite_form(qp)
     if finite is None:
         raise ParameterError("formulation", "finite upper bounds, or a bias", "neither")
-    conditions = Conditions(box_quadratic(finite))
     objective = {"sense": qp.sense, "constant": qp.constant}
     if finite is not qp:
         objective["ray"] = qp.tilt
-    proof_of = {"nodes": _nodes(conditions, proof.root)}
-    return _document("boxes", _program(conditions.whole), objective, proof_of, claim)
+    return boxes_document(box_quadratic(finite), proof, objective, claim)
+
+
+def boxes_document(
+    quadratic: BoxQuadratic, proof: Proof, objective: Document, claim: float | None = None
+) -> Document:
+    """The proof of a lower bound on a `BoxQuadratic`, and what it says of an objective.
+
+    Parameters
+    ----------
+    quadratic : BoxQuadratic
+    proof : Proof
+    objective : dict
+        "sense", "constant" and, where it stands for the rays of another program, "ray".
+    claim : float, optional
+        The bound that is claimed, in the declared sense; what is proved if not given.
+    """
+    nodes = _nodes(Conditions(quadratic), proof.root)
+    return _document("boxes", _program(quadratic), objective, {"nodes": nodes}, claim)
 
 
 def convex_document(qp: BoxLineQP, x: Array) -> Document:

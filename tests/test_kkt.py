@@ -34,7 +34,7 @@ def solved(system: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 def global_minimisers(q: BoxQuadratic) -> tuple[Fraction, list[Point]]:
-    """The least value, and the minimisers with the fewest variables strictly inside.
+    """The least value, and the minimisers with the fewest variables strictly inside, if any.
 
     Those lie on faces with a regular KKT matrix: along a flat direction one reaches an edge.
     """
@@ -43,7 +43,7 @@ def global_minimisers(q: BoxQuadratic) -> tuple[Fraction, list[Point]]:
     for kept in itertools.product((0, 1, 2), repeat=n):
         free = [i for i in range(n) if kept[i] == 2]
         x = [Fraction((q.lower, q.upper, np.zeros(n))[kept[i]][i]) for i in range(n)]
-        gaps = [Fraction(right) - sum(int(row[i]) * x[i] for i in range(n))
+        gaps = [Fraction(right) - sum(Fraction(row[i]) * x[i] for i in range(n))
                 for row, right in zip(q.rows, q.rhs, strict=True)]  # fmt: skip
         met = [k for k in range(len(gaps)) if np.any(q.rows[k, free])]
         if any(gap and k not in met for k, gap in enumerate(gaps)):
@@ -69,7 +69,8 @@ def global_minimisers(q: BoxQuadratic) -> tuple[Fraction, list[Point]]:
             best, found = value, []
         if value == best:
             found.append((len(free), tuple(x)))
-    assert best is not None
+    if best is None:
+        raise ValueError("no point is feasible")
     fewest = min(count for count, _ in found)
     return best, [x for count, x in found if count == fewest]
 

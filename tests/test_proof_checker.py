@@ -1,0 +1,387 @@
+"""The checker against exact enumeration: honest proofs hold, forged ones prove nothing false."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_kkt import degenerate, global_minimisers
+from test_minorant import random_multipliers
+
+import indefinite_opt as iopt
+from indefinite_opt import proof_checker
+from indefinite_opt.kkt import Box, Conditions
+from indefinite_opt.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.proof import Part, Proof, Tangent
+from indefinite_opt.proof_checker import FailedProof
+from indefinite_opt.proof_document import (
+    boxes_document,
+    bracket_document,
+    certificate_document,
+    write_document,
+)
+
+Document = dict[str, Any]
+MINIMUM = {"sense": 1, "constant": 0}
+
+# -------------------------------------------------------------------------------- honest proofs
+
+
+def grown(
+    conditions: Conditions, box: Box, least: float, generator: np.random.Generator, depth: int
+) -> Part:
+    """A part with random multipliers, reductions and divisions, as a bad search might make it."""
+
+    def tangent() -> Tangent:
+        spins = conditions.whole.spins(box.lower, box.upper)
+        kind = generator.integers(4)
+        if kind == 0:
+            multipliers = Multipliers.spectral(spins.m)
+        elif kind == 1:
+            multipliers = Multipliers.separable(spins)
+        elif kind == 2 and spins.m:
+            multipliers = Multipliers.box_diagonal(spins)
+        else:
+            multipliers = random_multipliers(generator, spins.m, 0.3)
+        return Tangent(multipliers, generator.uniform(-1.0, 1.0, spins.m))
+
+    part = Part()
+    if generator.random() < 0.6:
+        found, value = tangent(), least + float(generator.choice([1e-9, 0.1, 1.0]))
+        spins = conditions.whole.spins(box.lower, box.upper)
+        bound = found.bound(spins, box)
+        assert bound is not None
+        part.reductions.append((found, value))
+        left = conditions.reduced(box, spins, bound, value)
+        if left is None:
+            return part
+        box = left
+    part.last = tangent()
+    live = np.flatnonzero(box.live)
+    if depth and live.size:
+        i = int(generator.choice(live))
+        part.divided = i, float(generator.uniform(box.lower[i], box.upper[i]))
+        for piece in conditions.parts(box, *part.divided):
+            inside = conditions.tightened(piece)
+            part.parts.append(
+                None if inside is None else grown(conditions, inside, least, generator, depth - 1)
+            )
+    return part
+
+
+def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
+    """A proof about a small program with ties, and the least value by exact enumeration."""
+    generator = np.random.default_rng(seed)
+    q = degenerate(generator)
+    least, _ = global_minimisers(q)
+    conditions = Conditions(q)
+    proof = Proof(grown(conditions, conditions.begin(), float(least), generator, depth=3))
+    return boxes_document(q, proof, MINIMUM), q, proof, least
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
+    document, q, proof, least = honest(seed)
+    value, program = proof_checker.check(json.loads(json.dumps(document)))
+    assert proof.lower_bound(Conditions(q)) <= value
+    assert Fraction(value) <= least
+    assert program == document["program"]
+
+
+def test_every_rule_and_division_occurs_in_those_proofs() -> None:
+    seen = set()
+    for seed in range(60):
+        for node in honest(seed)[0]["proof"]["nodes"]:
+            seen |= {(step["rule"], step.get("into", step.get("empty"))) for step in node}
+            seen |= {"triangle" for step in node if step.get("triangles")}
+    assert seen >= {
+        ("rows", None), ("first order", None), ("second order", None), ("tangent", None),
+        ("bound", None), ("divide", "ends"), ("divide", "ends and inside"), ("divide", "intervals"),
+        ("first order", True), ("second order", True), ("rows", True), "triangle",
+    }  # fmt: skip
+
+
+def test_the_proof_of_a_bracket(tmp_path: Path) -> None:
+    """K = (0, 2; 2, 0): α₁ + α₂ + 2α₁α₂ with α₁ = α₂ ≤ 1 is 4 at most."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    path = bracket.save(tmp_path / "proof.json")
+    value, program = proof_checker.check(proof_checker.read(path))
+    assert value == bracket.upper
+    assert 4.0 <= value <= 4.0 + 1e-9
+    assert program["H"] == [[0], [-2.0, 0]]
+    assert (program["rows"], program["rhs"]) == ([[1.0, -1.0]], [0])
+
+
+def test_a_bracket_without_a_proof_is_not_saved(tmp_path: Path) -> None:
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    object.__setattr__(bracket, "proof", None)
+    with pytest.raises(iopt.ParameterError, match="one with a proof"):
+        bracket.save(tmp_path / "proof.json")
+    with pytest.raises(iopt.DataError, match="can be written"):
+        iopt.bound(problem, iopt.SVMDual(C=1.0)).save(tmp_path / "none" / "proof.json")
+
+
+def test_the_rays_of_a_hard_margin() -> None:
+    """K = I: the margin between two orthogonal points is √2, so that ½‖w‖² = 1 at the optimum."""
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=np.inf))
+    document = bracket_document(bracket.program, bracket.proof, bracket.bound)
+    assert document["objective"]["ray"] == 1.0
+    value, _ = proof_checker.check(document)
+    assert 1.0 <= value <= 1.0 + 1e-9
+    with pytest.raises(FailedProof, match="is claimed"):
+        proof_checker.check({**document, "claim": 1.0 - 1e-9})
+
+
+@pytest.mark.parametrize(
+    ("formulation", "best"),
+    [
+        # Two points with K = (2, 1; 1, 2) and labels 1, -1, derived by hand.
+        # ½‖w‖² with α₁ = α₂ = t: 2t - t² is greatest at t = 1.
+        (iopt.SVMDual(C=3.0), 1.0),
+        # t ≤ ½: 1 - ¼.
+        (iopt.SVMDual(C=0.5), 0.75),
+        # u₁(2, 1) + u₂(1, 2) + b: margins differ by u₁ - u₂ = 2 at least, ‖u‖₁ = 2.
+        (iopt.LPSVM(C=10.0), 2.0),
+        # α = (½, ½): Δᵀα = 2Qα = (1, 1).
+        (iopt.GuoSchuurmansLP(), 1.0),
+        (iopt.UniformWeights(), 1.0),
+        # -ᾱᵀQᾱ at ᾱ = (1, 1).
+        (iopt.ConvexHullDual(), -2.0),
+    ],
+)  # fmt: skip
+def test_the_proofs_of_certificates(formulation: iopt.Formulation, best: float) -> None:
+    problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 2.0]], [1, -1])
+    result = iopt.solve(problem, formulation)
+    multipliers = result.certificate.multipliers
+    document = certificate_document(problem, formulation, result.values, multipliers)
+    value, _ = proof_checker.check(json.loads(json.dumps(document)))
+    sense = document["objective"]["sense"]
+    assert 0.0 <= sense * (best - value) <= 1e-9
+
+
+@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
+def test_the_proof_of_a_luss_dual_by_its_own_inner_minimum(name: str) -> None:
+    """f(α) for one α by an eigendecomposition here; the proof bounds it for all of them."""
+    generator = np.random.default_rng(7)
+    A = generator.standard_normal((5, 5))
+    K, y = A + A.T, np.array([1, -1, 1, -1, 1])
+    problem = iopt.KernelProblem(K, y)
+    formulation = iopt.LussDual(C=1.0, rho=2.0) if name == "LussDual" else iopt.LussBall(C=1.0)
+    result = iopt.solve(problem, formulation, tol=1e-9)
+    document = certificate_document(problem, formulation, result.values, {})
+    value, program = proof_checker.check(json.loads(json.dumps(document)))
+    assert result.objective - 1e-12 <= value <= result.objective + 1e-5
+    if name == "LussDual":
+        z = y * result.values["alpha"]
+        values, vectors = np.linalg.eigh(K + np.outer(z, z) / 8.0)
+        proxy = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        inner = abs(z).sum() - 0.5 * z @ proxy @ z + 2.0 * np.sum((proxy - K) ** 2)
+        assert value == pytest.approx(inner, abs=1e-7)
+    else:
+        smaller = {**program, "radius": 0.5 * program["radius"]}
+        with pytest.raises(FailedProof, match="ball"):
+            proof_checker.check({**document, "program": smaller})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_linear_multipliers_are_repaired_exactly(seed: int) -> None:
+    """Any multipliers give a bound; those of the optimum give the optimum."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(2, 9))
+    A = generator.standard_normal((n, n))
+    problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    for formulation in (iopt.LPSVM(C=2.0), iopt.GuoSchuurmansLP()):
+        result = iopt.solve(problem, formulation)
+        exact = result.certificate.multipliers
+        wild = {name: generator.standard_normal(np.shape(v)) for name, v in exact.items()}
+        near = {name: v * (1.0 + 1e-7 * generator.random()) for name, v in exact.items()}
+        for multipliers, loss in ((exact, 1e-9), (near, 1e-5), (wild, np.inf)):
+            document = certificate_document(problem, formulation, result.values, multipliers)
+            value, _ = proof_checker.check(document)
+            assert -1e-9 <= result.objective - value <= loss
+
+
+def test_a_nonconvex_certificate_needs_a_proof() -> None:
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    formulation = iopt.SVMDual(C=1.0)
+    values = {"alpha": np.ones(2)}
+    with pytest.raises(iopt.ParameterError, match="with a proof"):
+        certificate_document(problem, formulation, values, {})
+    proof = iopt.bound(problem, formulation).proof
+    document = certificate_document(problem, formulation, values, {}, proof)
+    assert 4.0 <= proof_checker.check(document)[0] <= 4.0 + 1e-9
+
+
+# ------------------------------------------------------------------------------ the script itself
+
+
+def test_the_checker_imports_only_the_standard_library() -> None:
+    tree = ast.parse(Path(proof_checker.__file__).read_text(encoding="utf-8"))
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add(str(node.module).split(".")[0])
+    assert names <= sys.stdlib_module_names
+
+
+def test_the_script(tmp_path: Path) -> None:
+    document = honest(0)[0]
+    good = write_document(document, tmp_path / "good.json")
+    bad = write_document({**document, "claim": document["claim"] + 1.0}, tmp_path / "bad.json")
+    other = write_document(honest(1)[0], tmp_path / "other.json")
+    (tmp_path / "no.json").write_text("[" * 100_000)
+
+    def run(*names: Path) -> tuple[int, str]:
+        command = [sys.executable, "-I", proof_checker.__file__, *map(str, names)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+    digest = proof_checker.digest(document["program"])
+    assert run(good) == (0, f"PROVED {document['claim']!r}\nprogram {digest}\n")
+    assert run(good, good)[0] == 0
+    assert run(good, other) == (1, "FAILED: the proof is about another program\n")
+    for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "cannot be read"),
+                         (tmp_path / "missing.json", "cannot be read")):  # fmt: skip
+        code, output = run(path)
+        assert code == 1
+        assert output.startswith("FAILED: ")
+        assert reason in output
+
+
+def test_the_digest_is_that_of_the_numbers() -> None:
+    one = {"c": [1, 2.5], "H": [[0]]}
+    assert proof_checker.digest(one) == proof_checker.digest({"H": [[0.0]], "c": [1.0, 2.5]})
+    assert proof_checker.digest(one) != proof_checker.digest({**one, "c": [1, 2.5000000000000004]})
+
+
+# ------------------------------------------------------------------------------- forged documents
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of everything in a document."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    found = []
+    for key, entry in pairs:
+        found.append((*path, key))
+        if isinstance(entry, dict | list):
+            found += places(entry, (*path, key))
+    return found
+
+
+def forged(document: Document, others: list[Document], generator: np.random.Generator) -> Document:
+    """A copy with one to three changes: numbers, signs, types, order, steps, parts, programs."""
+    document = copy.deepcopy(document)
+    for _ in range(int(generator.integers(1, 4))):
+        paths = places(document)
+        path = paths[generator.integers(len(paths))]
+        holder = document
+        for key in path[:-1]:
+            holder = holder[key]
+        key, value = path[-1], holder[path[-1]]
+        kind = generator.integers(10)
+        if kind < 5 and isinstance(value, int | float):
+            holder[key] = generator.choice(
+                np.array([
+                    -value, 0, 1, 2, value + 1, value - 1, float(value) * (1 + 1e-9),
+                    float(value) * 1.5, float(value) + generator.standard_normal(), 1e300, 1e-300,
+                    float("nan"), float("inf"), True, None, "1", [], "1/3", 10**400,
+                ], dtype=object)
+            )  # fmt: skip
+        elif kind == 5:
+            del holder[key]
+        elif kind == 6 and isinstance(holder, list):
+            holder.insert(int(generator.integers(len(holder) + 1)), copy.deepcopy(value))
+        elif kind == 7 and isinstance(holder, list):
+            order = generator.permutation(len(holder))
+            holder[:] = [holder[k] for k in order]
+        elif kind == 8:
+            other = others[generator.integers(len(others))]
+            same = [path for path in places(other) if path[-1] == key or isinstance(key, int)]
+            for step in same[generator.integers(len(same))] if same else ():
+                other = other[step]
+            holder[key] = copy.deepcopy(other)
+        elif kind == 9:
+            forge_step(document, generator)
+    return document
+
+
+def forge_step(document: Document, generator: np.random.Generator) -> None:
+    """Add a step that cuts or closes without a reason."""
+    nodes = document.get("proof", {}).get("nodes") if isinstance(document.get("proof"), dict) else 0
+    lists = [node for node in nodes if isinstance(node, list)] if isinstance(nodes, list) else []
+    if not lists:
+        return
+    i, rule = int(generator.integers(3)), ("rows", "first order", "second order")
+    step: Document = {"rule": rule[generator.integers(3)]}
+    ends = {"lower": [[i, float(generator.uniform(0, 1))]], "upper": [[i, 0.0]],
+            "binary": [i], "empty": True}  # fmt: skip
+    key = [*ends][generator.integers(4)]
+    step[key] = ends[key]
+    node = lists[generator.integers(len(lists))]
+    node.insert(int(generator.integers(len(node) + 1)), step)
+
+
+def truth(document: Document, known: Document, least: Fraction) -> Fraction | None:
+    """The exact optimum of the program of an accepted document; None where no point is feasible."""
+    program, objective = document["program"], document["objective"]
+    if program != known["program"]:
+        n = len(program["c"])
+        H = np.array([[program["H"][max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])
+        c, lower, upper, rhs = (
+            np.array(program[key], float) for key in ("c", "lower", "upper", "rhs")
+        )
+        rows = np.array(program["rows"], float).reshape(-1, n)
+        try:
+            least, _ = global_minimisers(BoxQuadratic(H.astype(float), c, rows, rhs, lower, upper))
+        except ValueError:
+            return None
+    if "ray" in objective:
+        least = -(Fraction(objective["ray"]) ** 2) / (4 * least)
+    return objective["sense"] * (least + Fraction(objective["constant"]))
+
+
+def attack(first: int, count: int) -> int:
+    """How many of so many forged documents were accepted; every one of them must be true."""
+    accepted, pool = 0, [honest(seed) for seed in range(first, first + 40)]
+    documents = [document for document, *_ in pool]
+    for trial in range(count):
+        generator = np.random.default_rng([first, trial])
+        document, _, _, least = pool[trial % len(pool)]
+        if trial % 2:
+            greed = Fraction(float(generator.choice([1e-12, 1e-6, 1e-2, 1.0])))
+            document = {**document, "claim": float(least + greed)}
+        changed = forged(document, documents, generator)
+        try:
+            value, _ = proof_checker.check(changed)
+        except FailedProof:
+            continue
+        accepted += 1
+        best = truth(changed, document, least)
+        sense = changed["objective"]["sense"]
+        assert best is None or sense * Fraction(value) <= sense * best, (first, trial)
+    return accepted
+
+
+def test_forged_proofs_prove_nothing_false() -> None:
+    assert attack(first=0, count=400) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_ten_thousand_forged_proofs_prove_nothing_false(part: int) -> None:
+    assert attack(first=1000 + 40 * part, count=500) > 20
