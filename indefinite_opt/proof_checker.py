@@ -1,7 +1,7 @@
 """Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF [PROGRAM]
 
 Nothing but the standard library is used, and nothing of the package. What is proved, and why every
-rule holds, is in docs/optimality-conditions.md; the format is in docs/proof-format.md. Numbers of a
+rule holds, and the format of the file, is in docs/optimality-conditions.md. Numbers of a
 file are doubles, and every double is a fraction: whatever decides is computed with `Fraction`.
 Floating point only guesses, and what it has guessed is then verified.
 
@@ -32,9 +32,10 @@ class FailedProof(Exception):
 
 
 def number(value: Any) -> Fraction:
-    """A finite double or whole number, exactly."""
-    if type(value) not in (int, float) or not -inf < value < inf:
-        raise FailedProof(f"{str(value)[:40]!r} is no finite number")
+    """A finite double or a whole number that is a double, exactly."""
+    limit = {int: 2**53, float: sys.float_info.max}.get(type(value))
+    if limit is None or not abs(value) <= limit:
+        raise FailedProof("a finite number is missing")
     return Fraction(value)
 
 
@@ -65,7 +66,7 @@ def entry(mapping: Any, key: str) -> Any:
 def index(value: Any, n: int) -> int:
     """A whole number from 0 to n - 1."""
     if type(value) is not int or not 0 <= value < n:
-        raise FailedProof(f"{str(value)[:40]!r} is no index below {n}")
+        raise FailedProof(f"an index below {n} is missing")
     return value
 
 
@@ -248,15 +249,17 @@ def cholesky(A: list[list[float]], jitter: float) -> list[list[float]] | None:
 class Minorant:
     """const + slope·t + ½tᵀMt, at most f in a box, for the shares t of some intervals.
 
-    x_i = lower_i + width_i t_i. Multiples of products of shares t_i or 1 - t_i, which are
-    nonnegative, have been subtracted from f, and multiples of the rows added.
+    x_i = lower_i + width_i t_i for these members, the others are taken at their middle. Multiples
+    of products of shares t_i or 1 - t_i have been subtracted from f, multiples of the rows added.
     """
 
     def __init__(self, p: Program, box: Box, data: Any) -> None:
         self.members = [index(i, p.n) for i in items(entry(data, "members"))]
         if len(set(self.members)) < len(self.members):
             raise FailedProof("a member occurs twice")
-        low, w = box.lower, [box.upper[i] - box.lower[i] for i in self.members]
+        w = [box.upper[i] - box.lower[i] for i in self.members]
+        half = {i: (box.upper[i] - box.lower[i]) / 2 for i in set(range(p.n)) - set(self.members)}
+        low = [a + half.get(i, 0) for i, a in enumerate(box.lower)]
         away = [j for j in range(p.n) if low[j]]
         g = [p.c[i] + sum(p.H[i][j] * low[j] for j in away) for i in range(p.n)]
         self.const = sum((low[i] * (p.c[i] + g[i]) for i in away), Fraction(0)) / 2
@@ -269,12 +272,14 @@ class Minorant:
         self.rows: list[tuple[dict[int, Fraction], Fraction, Fraction]] = []
         across = items(entry(data, "across"), len(p.rows))
         for row, target, v in zip(p.rows, p.rhs, across, strict=True):
-            self.add_row(box, w, row, target, numbers(v, len(w)))
-        for i in set(range(p.n)) - set(self.members):
-            # What f may fall where an interval that is no member is not at its lower end.
-            if box.lower[i] < box.upper[i]:
-                least = (box.upper[i] - box.lower[i]) * gradient_range(p, box, i)[0]
-                self.const += min(Fraction(0), least)
+            r = target - sum(a * low[i] for i, a in row.items())
+            play = sum((abs(a) * half.get(i, 0) for i, a in row.items()), Fraction(0))
+            R = {k: row[i] * w[k] for k, i in enumerate(self.members) if i in row and w[k]}
+            self.add_row(R, r, play, numbers(v, len(w)))
+        for i in half:
+            # What f may fall where an interval that is no member is not at its middle.
+            if half[i]:
+                self.const -= half[i] * max(map(abs, gradient_range(p, box, i)))
 
     def add(self, nu: Fraction, one: Affine, other: Affine) -> None:
         """Add nu times the product of two affine functions, each a constant and its slopes."""
@@ -312,23 +317,12 @@ class Minorant:
             for first, second, sign in ((p, (1, {}), 1), (p, q, -1), (p, r, -1), (q, r, 1)):
                 self.add(-sign * nu, first, second)
 
-    def add_row(
-        self, box: Box, w: Numbers, row: dict[int, Fraction], target: Fraction, v: Numbers
-    ) -> None:
-        """Add (R·t - r)(v·t), 0 where the row is met, for any v.
-
-        Intervals that are no members are taken at their lower ends: the row is met up to `play`.
-        """
-        R = {k: row[i] * w[k] for k, i in enumerate(self.members) if i in row and w[k]}
-        r = target - sum(a * box.lower[i] for i, a in row.items())
-        play = sum(
-            abs(a) * (box.upper[i] - box.lower[i])
-            for i, a in row.items() if i not in self.members
-        )  # fmt: skip
+    def add_row(self, R: dict[int, Fraction], r: Fraction, play: Fraction, v: Numbers) -> None:
+        """Add (R·t - r)(v·t), 0 where the row is met, for any v; it is met up to `play`."""
         if R:
             self.add(Fraction(1), (-r, R), (0, {k: a for k, a in enumerate(v) if a}))
             self.const -= play * sum(map(abs, v))
-            self.rows.append((R, r, Fraction(play)))
+            self.rows.append((R, r, play))
 
     def tangent(self, data: Any) -> tuple[Fraction, Numbers]:
         """V and s with f ≥ V + Σ|s_i|·(share of the interval from its better end) in the box."""

@@ -247,7 +247,7 @@ def _ends(values: Array) -> list[float | None]:
 
 
 def _written(price: Fraction) -> str | int:
-    return price.numerator if price.denominator == 1 else str(price)
+    return f"{price.numerator}/{price.denominator}" if price else 0
 
 
 def _repaired(
