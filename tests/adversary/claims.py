@@ -1,0 +1,236 @@
+"""Whether what a certificate or a bracket says is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rational import BoxProgram, Vector, dot, product
+from references import Quadratic, Reference, gap_unit
+
+import indefinite_opt as iopt
+
+__all__ = ["Finding", "bracket_findings", "certificate_findings"]
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Any]
+
+TOL = Fraction(1, 10**6)
+"""Of every claim that is examined: the default of the package."""
+
+EPS = Fraction(1, 2**52)
+
+DECLARED = 8 * EPS
+"""Rounding of a bound when the constant is added; the bound itself must not need any."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is said and false: a name that can be counted, and the numbers."""
+
+    what: str
+    numbers: str
+
+
+def number(v: Fraction | None) -> str:
+    """As many digits as a difference may need."""
+    return "-inf" if v is None else f"{float(v):.17g}"
+
+
+def certificate_findings(
+    reference: Reference, values: Values, certificate: iopt.Certificate, given: bool = False
+) -> Iterator[Finding]:
+    """What is false in a certificate; `given`: for multipliers of somebody's own."""
+    claim, exact = certificate.claim, reference.value(values)
+    reference.learn(values)
+    declared = reference.sense * (exact + reference.constant)
+    if np.isfinite(certificate.objective):
+        rounding = 200 * EPS * Fraction(reference.terms(values)) + DECLARED * abs(declared)
+        if abs(Fraction(certificate.objective) - declared) > rounding:
+            yield Finding("objective", f"{certificate.objective!r} is {number(declared)}")
+    violation = reference.violation(values)
+    if claim >= iopt.Claim.FEASIBLE and violation > 1.01 * float(TOL):
+        yield Finding("feasible", f"{claim.name} of a violation of {violation:.2e}")
+    if claim is iopt.Claim.GLOBAL and not reference.vague:
+        yield from _global(reference, exact, certificate)
+    yield from _bound(reference, certificate)
+    if isinstance(reference, Quadratic) and violation <= float(TOL):
+        x = reference.x(values)
+        if claim in (iopt.Claim.STATIONARY, iopt.Claim.LOCAL) and not given:
+            yield from _stationary(reference, x)
+        if claim is iopt.Claim.LOCAL:
+            yield from _local(reference, x)
+
+
+def _global(
+    reference: Reference, value: Fraction, certificate: iopt.Certificate
+) -> Iterator[Finding]:
+    low, high = reference.low, reference.high
+    if low is None or high is None:
+        yield Finding("global", "GLOBAL of a program that is unbounded")
+        return
+    unit = gap_unit(value, high if value > high else low, reference.floor)
+    # The bound may be tol below the optimum and a point that is not quite feasible tol below it.
+    error = max(value - high, (low - value) / 2)
+    if error > TOL * unit * Fraction(1000001, 1000000):
+        share = float(error / unit) if unit else np.inf
+        yield Finding("global", f"GLOBAL of {number(value)} in [{number(low)}, {number(high)}], "
+                      f"off by {share:.2e} (claimed {certificate.relative_gap:.2e})")  # fmt: skip
+
+
+def _bound(reference: Reference, certificate: iopt.Certificate) -> Iterator[Finding]:
+    """The bound is never beyond the optimum, whatever is claimed."""
+    if not np.isfinite(certificate.bound) or reference.vague:
+        return
+    bound = reference.sense * Fraction(certificate.bound) - reference.constant
+    if reference.high is None:
+        if reference.low is None and isinstance(reference, Quadratic):
+            yield Finding("bound", f"{number(bound)} of a program that is unbounded")
+        return
+    rounding = DECLARED * (abs(bound) + abs(reference.constant))
+    if bound > reference.high + rounding:
+        unit = gap_unit(bound, reference.high, reference.floor)
+        share = float((bound - reference.high) / unit)
+        yield Finding("bound", f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
+
+
+# ------------------------------------------------------------------- first and second order
+
+
+def _at_bounds(program: BoxProgram, x: Vector, tol: Fraction) -> tuple[list[bool], list[bool]]:
+    size = max(map(abs, x))
+    if program.upper[0] is not None:
+        size = min(size, program.upper[0])
+    lower = [v <= tol * size for v in x]
+    upper = [up is not None and v >= up - tol * size
+             for v, up in zip(x, program.upper, strict=True)]  # fmt: skip
+    return lower, upper
+
+
+def _gradient_unit(reference: Quadratic, gradient: Vector) -> Fraction:
+    """The margin 1 of an SVM, or the size of the gradient, as the package measures residuals."""
+    p = reference.program
+    quadratic = max(abs(g - c) for g, c in zip(gradient, p.c, strict=True))
+    if any(p.c):
+        return max(max(map(abs, p.c)), quadratic / 10**6)
+    largest = max(abs(v) for row in p.H for v in row)
+    return max(quadratic, largest * sum(p.totals, Fraction(0)) / 1000)
+
+
+def _groups(program: BoxProgram) -> list[tuple[list[int], Vector]]:
+    """Weights that are exchanged with each other, and their signs in the line they share."""
+    n = program.n
+    if not program.lines:
+        return []
+    y = program.lines[0]
+    if len(program.lines) == 1:
+        return [(list(range(n)), y)]
+    return [([i for i in range(n) if y[i] == sign], [Fraction(1)] * n) for sign in (1, -1)]
+
+
+def _levels(program: BoxProgram, g: Vector, lower: list[bool], upper: list[bool]) -> Vector:
+    """Multiplier of the line of each weight, with its sign; and the residual in the last place."""
+    worst, levels = Fraction(0), [Fraction(0)] * program.n
+    for members, sign in _groups(program):
+        v = {i: -sign[i] * g[i] for i in members}
+        rise = [i for i in members if not (upper[i] if sign[i] > 0 else lower[i])]
+        fall = [i for i in members if not (lower[i] if sign[i] > 0 else upper[i])]
+        m = max((v[i] for i in rise), default=None)
+        M = min((v[i] for i in fall), default=None)
+        if m is not None and M is not None:
+            worst = max(worst, m - M)
+        ends = [t for t in (m, M) if t is not None]
+        free = [v[i] for i in rise if i in fall] or ends or [Fraction(0)]
+        for i in members:
+            levels[i] = sign[i] * sum(free, Fraction(0)) / len(free)
+    if not program.lines:
+        moves = [-t for t, up in zip(g, upper, strict=True) if not up]
+        moves += [t for t, low in zip(g, lower, strict=True) if not low]
+        worst = max([worst, *moves])
+    return [*levels, worst]
+
+
+def _stationary(reference: Quadratic, x: Vector) -> Iterator[Finding]:
+    """Lin & Lin (2003), (21), recomputed."""
+    p = reference.program
+    g = p.gradient(x)
+    lower, upper = _at_bounds(p, x, TOL)
+    residual, unit = _levels(p, g, lower, upper)[-1], _gradient_unit(reference, g)
+    sizes = product([[abs(v) for v in row] for row in p.H], [abs(v) for v in x])
+    rounding = 100 * EPS * (max(sizes) + max(map(abs, p.c)))
+    if residual > TOL * unit * Fraction(1001, 1000) + rounding:
+        yield Finding("stationary", f"residual {float(residual / unit):.2e}")
+
+
+def _local(reference: Quadratic, x: Vector) -> Iterator[Finding]:
+    """No direction of the critical cone along which the objective is curved downwards.
+
+    For a quadratic objective that is necessary and sufficient. Multipliers within half the
+    tolerance of zero count as zero: the cone is contained in what the package examines.
+    """
+    p = reference.program
+    g = p.gradient(x)
+    lower, upper = _at_bounds(p, x, 2 * TOL)
+    levels = _levels(p, g, lower, upper)
+    unit = _gradient_unit(reference, g)
+    reduced = [a + b for a, b in zip(g, levels, strict=False)]
+    weak = [abs(v) <= TOL * unit / 2 for v in reduced]
+    kept = [i for i in range(p.n) if weak[i] or not (lower[i] or upper[i])]
+    if not kept:
+        return
+    one, none = Fraction(1), Fraction(0)
+    cone = BoxProgram(
+        [[p.H[i][j] for j in kept] for i in kept], [none] * len(kept),
+        [none if lower[i] else -one for i in kept], [none if upper[i] else one for i in kept],
+        _independent([[line[i] for i in kept] for line in p.lines]), [none] * len(p.lines),
+    )  # fmt: skip
+    least, direction = cone.minimum()
+    size = max(abs(v) for row in cone.H for v in row)
+    square = dot(direction, direction)
+    if 2 * least < -1000 * EPS * size * square:
+        share = float(2 * least / (size * square))
+        yield Finding("local", f"curvature {share:.2e} of the Hessian's size along "
+                      f"{[float(v) for v in direction]} of the weights {kept}")  # fmt: skip
+
+
+def _independent(lines: list[Vector]) -> list[Vector]:
+    """yᵀd = 0 and eᵀd = 0 on weights of one class are one equation; the other is empty."""
+    if len(lines) == 2 and lines[0] in (lines[1], [-v for v in lines[1]]):
+        return [lines[0], [Fraction(0)] * len(lines[0])]
+    return lines
+
+
+# ------------------------------------------------------------------------------------ brackets
+
+
+def bracket_findings(
+    reference: Reference, bracket: iopt.Bracket, checked: float
+) -> Iterator[Finding]:
+    """The optimum lies between the ends, and the proof, checked again, says what it said."""
+    low, high = reference.low, reference.high
+    if not bracket.rigorous:
+        yield Finding("bracket", "a point is found beyond the bound")
+    if low is None or high is None:
+        yield Finding("bracket", "a bracket of a program that is unbounded")
+        return
+    for name, bound in (("bracket", bracket.bound), ("check", checked)):
+        if np.isfinite(bound) and reference.sense * Fraction(bound) > high:
+            excess = reference.sense * Fraction(bound) - high
+            unit = gap_unit(excess, high, reference.floor)
+            yield Finding(name, f"{bound!r} is beyond {number(reference.sense * high)} "
+                          f"by {float(excess / unit):.2e}")  # fmt: skip
+    found = reference.value(bracket.values)
+    if abs(Fraction(bracket.objective) - reference.sense * found) > 200 * EPS * Fraction(
+        reference.terms(bracket.values)
+    ):
+        yield Finding("bracket", f"{bracket.objective!r} is not the value of its point")
+    violation = reference.violation(bracket.values)
+    if violation > 1e-9:
+        yield Finding("bracket", f"its point violates a constraint by {violation:.2e}")
+    better = reference.sense * (Fraction(checked) - Fraction(bracket.bound))
+    if np.isfinite(checked) and -better > gap_unit(high, low, reference.floor) / 10**9:
+        yield Finding("check", f"{checked!r} instead of {bracket.bound!r}")

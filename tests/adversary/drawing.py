@@ -1,0 +1,240 @@
+"""Random problems: kernels of every kind that has caused trouble, and formulations for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+
+__all__ = ["FORMULATIONS", "KERNELS", "Drawn", "draw", "scaled"]
+
+Array = NDArray[np.float64]
+Generator = np.random.Generator
+
+
+def _mirrored(A: Array) -> Array:
+    """A symmetric matrix with the lower triangle of A: no entry is rounded."""
+    return np.tril(A) + np.tril(A, -1).T
+
+
+def _random(g: Generator, n: int) -> Array:
+    return _mirrored(g.standard_normal((n, n)))
+
+
+def _psd(g: Generator, n: int) -> Array:
+    A = g.standard_normal((n, n))
+    return _mirrored(A @ A.T)
+
+
+def _low_rank(g: Generator, n: int) -> Array:
+    rank = int(g.integers(1, max(2, n)))
+    A = g.standard_normal((n, rank))
+    return _mirrored((A * g.choice([-1.0, 1.0], rank)) @ A.T)
+
+
+def _duplicates(g: Generator, n: int) -> Array:
+    chosen = g.integers(0, max(1, n - 1), n)
+    return _random(g, n)[np.ix_(chosen, chosen)]
+
+
+def _zero_rows(g: Generator, n: int) -> Array:
+    K, kept = _random(g, n), g.random(n) < 0.6
+    return np.where(np.outer(kept, kept), K, 0.0)
+
+
+def _near_psd(g: Generator, n: int) -> Array:
+    """A low-rank positive semidefinite matrix less a little of the identity."""
+    A = g.standard_normal((n, max(1, n - 1)))
+    return _mirrored(A @ A.T) - 10.0 ** g.uniform(-16.0, -8.0) * np.eye(n)
+
+
+def _near_singular(g: Generator, n: int) -> Array:
+    vectors = np.linalg.qr(g.standard_normal((n, n)))[0]
+    values = g.choice([-1.0, 1.0], n) * 10.0 ** g.uniform(-16.0, 0.0, n)
+    return _mirrored((vectors * values) @ vectors.T)
+
+
+def _diagonal(g: Generator, n: int) -> Array:
+    return np.diag(g.choice([-1.0, 1.0, 1.0], n) * 10.0 ** g.uniform(-8.0, 8.0, n))
+
+
+def _mixed(g: Generator, n: int) -> Array:
+    sizes = 10.0 ** g.uniform(-4.0, 4.0, n)
+    return _random(g, n) * np.outer(sizes, sizes)
+
+
+def _conditionally_psd(g: Generator, n: int) -> Array:
+    """-d²/2 of points on a line or in a plane, some of them the same."""
+    X = g.integers(-3, 4, (n, int(g.integers(1, 3)))).astype(float)
+    differences = X[:, None, :] - X[None, :, :]
+    return -0.5 * np.sum(differences**2, axis=-1)
+
+
+def _sigmoid(g: Generator, n: int) -> Array:
+    X = g.standard_normal((n, 2))
+    return _mirrored(np.tanh(g.uniform(0.1, 2.0) * X @ X.T - g.uniform(0.0, 2.0)))
+
+
+def _offset(g: Generator, n: int) -> Array:
+    return _random(g, n) + 10.0 ** g.uniform(0.0, 5.0)
+
+
+def _far_offset(g: Generator, n: int) -> Array:
+    """As a linear kernel has on data that are not centred."""
+    return _mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
+
+
+def _magnitudes(g: Generator, n: int) -> Array:
+    return _mirrored(g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n)))
+
+
+def _asymmetric(g: Generator, n: int) -> Array:
+    """Within the tolerance of the package, which is relative to the largest entry."""
+    kind = (_random, _psd, _diagonal, _mixed)[int(g.integers(4))]
+    K = kind(g, n)
+    return K + 0.99e-10 * np.abs(K).max() * np.triu(g.uniform(-1.0, 1.0, (n, n)), 1)
+
+
+KERNELS: dict[str, Callable[[Generator, int], Array]] = {
+    "random": _random,
+    "low rank": _low_rank,
+    "integer": lambda g, n: _mirrored(g.integers(-2, 3, (n, n)).astype(float)),
+    "plus minus one": lambda g, n: _mirrored(g.choice([-1.0, 1.0], (n, n))),
+    "duplicates": _duplicates,
+    "zero rows": _zero_rows,
+    "times 1e-12": lambda g, n: 1e-12 * _random(g, n),
+    "times 1e12": lambda g, n: 1e12 * _random(g, n),
+    "near PSD": _near_psd,
+    "near singular": _near_singular,
+    "diagonal": _diagonal,
+    "mixed": _mixed,
+    "zero": lambda g, n: np.zeros((n, n)),
+    "minus identity": lambda g, n: -np.eye(n),
+    "conditionally PSD": _conditionally_psd,
+    "PSD": _psd,
+    "sigmoid": _sigmoid,
+    "offset": _offset,
+    "far offset": _far_offset,
+    "magnitudes": _magnitudes,
+    "asymmetric": _asymmetric,
+}
+"""Kinds of kernel matrices: a generator and n give one."""
+
+
+def _price(g: Generator, K: Array) -> float:
+    """Near 1/max|K|, where weights are neither all 0 nor all at the bound; or anything."""
+    natural = 1.0 / (float(np.abs(K).max()) or 1.0)
+    if g.random() < 0.6:
+        return natural * float(10.0 ** g.uniform(-2.0, 3.0))
+    return float(10.0 ** g.integers(-8, 9))
+
+
+def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    C = float("inf") if g.random() < 0.1 else _price(g, K)
+    return iopt.SVMDual(C=C, bias=bool(g.random() < 0.7))
+
+
+def _weight(g: Generator, y: Array, total: float) -> float:
+    """From the least that is feasible, rounded up, to the whole weight of a class."""
+    smaller = int(min(np.sum(y > 0), np.sum(y < 0)))
+    least = np.nextafter(total / smaller, 2.0)
+    return float(g.choice([least, total, g.uniform(least, total) if smaller > 1 else total]))
+
+
+def _spectrum(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    transform = str(g.choice(["clip", "flip", "shift"]))
+    return iopt.SpectrumSVM(C=_price(g, K), transform=transform, centered=bool(g.integers(2)))
+
+
+def _luss_dual(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    C = _price(g, K)
+    natural = C * C / (float(np.abs(K).max()) or 1.0)
+    return iopt.LussDual(C=C, rho=natural * float(10.0 ** g.uniform(-2.0, 2.0)))
+
+
+def _luss_ball(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    if g.random() < 0.4:
+        return iopt.LussBall(C=_price(g, K))
+    least = float(np.sum(np.minimum(np.linalg.eigvalsh(0.5 * (K + K.T)), 0.0) ** 2))
+    room = float(np.sum(K**2)) * float(10.0 ** g.uniform(-4.0, 0.5))
+    return iopt.LussBall(C=_price(g, K), radius=least * (1.0 + 1e-12) + room)
+
+
+FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] = {
+    "SVMDual": _svm,
+    "ConvexHullDual": lambda g, K, y: iopt.ConvexHullDual(mu=_weight(g, y, 1.0)),
+    "GuoSchuurmansQP": lambda g, K, y: iopt.GuoSchuurmansQP(beta=_weight(g, y, 0.5)),
+    "GuoSchuurmansLP": lambda g, K, y: iopt.GuoSchuurmansLP(beta=_weight(g, y, 0.5)),
+    "LPSVM": lambda g, K, y: iopt.LPSVM(C=_price(g, K)),
+    "SpectrumSVM": _spectrum,
+    "ESVM": lambda g, K, y: iopt.ESVM(C=_price(g, K)),
+    "KSVM": lambda g, K, y: iopt.KSVM(C=_price(g, K)),
+    "LussDual": _luss_dual,
+    "LussBall": _luss_ball,
+    "SeparabilitySVM": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K)),
+    "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K), convex=False),
+    "KernelLogistic": lambda g, K, y: iopt.KernelLogistic(C=_price(g, K)),
+    "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_price(g, K)),
+    "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
+}
+"""A generator, K and y give a formulation with random parameters."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One problem with one formulation, and how it can be drawn again."""
+
+    seed: int
+    number: int
+    kind: str
+    name: str
+    K: Array
+    y: Array
+    formulation: iopt.Formulation
+
+    def problem(self) -> iopt.KernelProblem:
+        """A new problem: nothing is cached from another one."""
+        return iopt.KernelProblem(self.K.copy(), self.y)
+
+    def snippet(self) -> str:
+        """Python that makes `problem` and `formulation` again."""
+        return "\n".join([
+            "import numpy as np, indefinite_opt as iopt",
+            f"K = np.array({self.K.tolist()!r})",
+            f"problem = iopt.KernelProblem(K, {self.y.astype(int).tolist()})",
+            f"formulation = iopt.{self.formulation!r}".replace("=inf", "=float('inf')"),
+        ])  # fmt: skip
+
+
+def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) -> Drawn:
+    """Problem `number` of a seed; the kinds take turns, all else is random."""
+    g = np.random.default_rng([seed, number])
+    kind = kernels[number % len(kernels)]
+    name = formulations[number // len(kernels) % len(formulations)]
+    n = int(g.choice([2, 3, 4, 5, 6], p=[0.15, 0.3, 0.3, 0.17, 0.08]))
+    y = np.append([1.0, -1.0], g.choice([-1.0, 1.0], n - 2))
+    K = KERNELS[kind](g, n)
+    return Drawn(seed, number, kind, name, K, y, FORMULATIONS[name](g, K, y))
+
+
+def scaled(drawn: Drawn, power: int) -> Drawn:
+    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded."""
+    s, f = 2.0**power, drawn.formulation
+    if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
+        twice = isinstance(f, iopt.KernelLogistic) or f.convex
+        f = replace(f, C=f.C / (s * s if twice else s))
+    elif isinstance(f, iopt.LussDual):
+        f = replace(f, C=f.C / s, rho=f.rho / s**3)
+    elif isinstance(f, iopt.LussBall):
+        radius = None if f.radius is None else f.radius * s * s
+        f = replace(f, C=f.C / s, radius=radius)
+    elif isinstance(
+        f, iopt.SVMDual | iopt.SpectrumSVM | iopt.ESVM | iopt.KSVM | iopt.LPSVM
+        | iopt.PseudoEuclideanPrimal
+    ):  # fmt: skip
+        f = replace(f, C=f.C / s)
+    return replace(drawn, K=s * drawn.K, formulation=f)
