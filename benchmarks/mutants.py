@@ -1,0 +1,191 @@
+"""Which lines no test depends on; run `python benchmarks/mutants.py --seed 1 minorant kkt`.
+
+One random change at a time is made in a temporary copy of the package: an operator, a comparison, a
+constant, a sign. A change that no test notices has survived: nothing tests what it changed, or it
+changes nothing. A test run that takes too long counts as having noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("minorant", "kkt", "proof", "box_line", "spectrum")
+
+STAGES = (
+    ("accounts", "spectrum", "box_line", "kkt", "minorant", "proof", "problem", "certificate"),
+    ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
+    ("bounds", "enumeration", "global", "solve"),
+)
+"""Test files in the order in which they are run, the quick ones first."""
+
+OPERATORS = {
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
+    ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"), ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="),
+    ast.And: ("and", "or"), ast.Or: ("or", "and"),
+}  # fmt: skip
+
+NAMES = {
+    "min": "max", "minimum": "maximum", "argmin": "argmax", "floor": "ceil", "any": "all",
+}  # fmt: skip
+NAMES |= {new: old for old, new in NAMES.items()}
+
+SWITCHES = ("strict", "frozen", "eq", "repr", "copy", "overwrite_a", "check_finite")
+"""Keyword arguments that decide nothing about a number."""
+
+
+class Mutant(NamedTuple):
+    """Bytes `start` to `end` of a module are replaced."""
+
+    module: str
+    line: int
+    start: int
+    end: int
+    new: str
+
+
+def mutants(module: str, source: bytes) -> Iterator[Mutant]:
+    """Every change that is tried in a module."""
+    starts = [0]
+    for text in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(text))
+
+    def place(node: ast.AST, end: bool = False) -> int:
+        line, column = (node.end_lineno, node.end_col_offset) if end else (
+            node.lineno, node.col_offset)  # type: ignore[attr-defined]  # fmt: skip
+        return starts[line - 1] + column
+
+    def between(left: ast.AST, right: ast.AST, operator: ast.AST) -> Iterator[Mutant]:
+        if type(operator) not in OPERATORS:
+            return
+        old, new = OPERATORS[type(operator)]
+        first, last = place(left, end=True), place(right)
+        at = source.find(old.encode(), first, last)
+        if at >= 0:
+            yield Mutant(module, source.count(b"\n", 0, at) + 1, at, at + len(old), new)
+
+    def whole(node: ast.AST, new: str) -> Mutant:
+        return Mutant(module, node.lineno, place(node), place(node, end=True), new)  # type: ignore[attr-defined]
+
+    for node in _code(ast.parse(source)):
+        if isinstance(node, ast.BinOp):
+            yield from between(node.left, node.right, node.op)
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for left, right, operator in zip(sides, sides[1:], node.ops, strict=False):
+                yield from between(left, right, operator)
+        elif isinstance(node, ast.BoolOp):
+            for left, right in zip(node.values, node.values[1:], strict=False):
+                yield from between(left, right, node.op)
+        elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.UAdd):
+            yield Mutant(module, node.lineno, place(node), place(node.operand), "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield whole(node, str(not node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value:
+            yield whole(node, repr(node.value * 10.0))
+            yield whole(node, repr(node.value / 10.0))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, float | int):
+            yield whole(node, repr(node.value + 1))
+        elif isinstance(node, ast.Attribute) and node.attr in NAMES:
+            last = place(node, end=True)
+            yield Mutant(
+                module, node.end_lineno or 0, last - len(node.attr), last, NAMES[node.attr]
+            )
+        elif isinstance(node, ast.Name) and node.id in NAMES:
+            yield whole(node, NAMES[node.id])
+
+
+def _code(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that are run: no annotations, decorators or docstrings, and no mere switches."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.keyword) and child.arg in SWITCHES:
+                continue
+            if isinstance(child, ast.AST):
+                yield child
+                yield from _code(child)
+
+
+def noticed(folder: Path, stages: list[list[str]], seconds: float) -> str | None:
+    """What noticed the change, or None."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    for files in stages:
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
+        try:
+            outcome = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return "a hang"
+        if outcome.returncode:
+            said = [
+                line for line in outcome.stdout.splitlines() if line.startswith(("FAILED", "ERR"))
+            ]
+            return said[0].split(" - ")[0] if said else "an error"
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", default=MODULES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--stages", type=int, default=len(STAGES), help="how many of the test runs")
+    parser.add_argument("--seconds", type=float, default=300.0, help="limit of one test run")
+    parser.add_argument(
+        "--line", action="append", default=[], help="module:line, instead of random"
+    )
+    chosen = parser.parse_args()
+    package = ROOT / "indefinite_opt"
+    sources = {name: (package / f"{name}.py").read_bytes() for name in chosen.modules}
+    every = [mutant for name, source in sources.items() for mutant in mutants(name, source)]
+    if chosen.line:
+        sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
+    else:
+        sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
+    files = [[f"tests/test_{name}.py" for name in stage] for stage in STAGES[: chosen.stages]]
+    stages = [[name for name in stage if (ROOT / name).exists()] for stage in files]
+    print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
+    survivors = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in ("indefinite_opt", "tests", "pyproject.toml"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, folder / name)
+        for mutant in sample:
+            began, source = time.perf_counter(), sources[mutant.module]
+            path = folder / "indefinite_opt" / f"{mutant.module}.py"
+            path.write_bytes(source[: mutant.start] + mutant.new.encode() + source[mutant.end :])
+            line = path.read_text().splitlines()[mutant.line - 1].strip()
+            by = noticed(folder, stages, chosen.seconds)
+            shutil.copy2(package / f"{mutant.module}.py", path)
+            survivors += by is None
+            old = source[mutant.start : mutant.end].decode()
+            print(f"{'SURVIVED' if by is None else 'killed  '} {mutant.module}.py:{mutant.line}: "
+                  f"{old!r} -> {mutant.new!r} in `{line}` ({by}, "
+                  f"{time.perf_counter() - began:.0f} s)", flush=True)  # fmt: skip
+    share = 1.0 - survivors / max(1, len(sample))
+    print(f"{len(sample) - survivors} of {len(sample)} noticed ({share:.0%})")
+
+
+if __name__ == "__main__":
+    main()
