@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("minorant", "kkt", "proof", "box_line", "spectrum")
 
 STAGES = (
-    ("accounts", "spectrum", "box_line", "kkt", "minorant", "proof", "problem", "certificate"),
+    ("spectrum", "box_line", "kkt", "minorant", "proof", "problem", "certificate"),
     ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )
@@ -150,7 +150,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--stages", type=int, default=len(STAGES), help="how many of the test runs")
-    parser.add_argument("--seconds", type=float, default=300.0, help="limit of one test run")
+    parser.add_argument("--tests", nargs="+", help="test files, instead of the stages")
+    parser.add_argument("--seconds", type=float, default=120.0, help="limit of one test run")
     parser.add_argument(
         "--line", action="append", default=[], help="module:line, instead of random"
     )
@@ -162,7 +163,8 @@ def main() -> None:
         sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
     else:
         sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
-    files = [[f"tests/test_{name}.py" for name in stage] for stage in STAGES[: chosen.stages]]
+    names = [chosen.tests] if chosen.tests else STAGES[: chosen.stages]
+    files = [[f"tests/test_{name}.py" for name in stage] for stage in names]
     stages = [[name for name in stage if (ROOT / name).exists()] for stage in files]
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0

@@ -1,0 +1,189 @@
+"""Eigenvalues and what rounding leaves undecided about them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from indefinite_opt.spectrum import (
+    Spectrum,
+    negative_direction,
+    norm_bound,
+    spectrum,
+    zero_tolerance,
+)
+
+Array = NDArray[np.float64]
+
+EPS = 2.0**-52
+
+
+def rotated(values: Array, seed: list[int], normals: Array | None = None) -> Array:
+    """A symmetric matrix with these eigenvalues on random axes, orthogonal to the normals.
+
+    Across the normals, and between them and the rest, are numbers of size 1.
+    """
+    generator = np.random.default_rng(seed)
+    k = 0 if normals is None else normals.shape[1]
+    n = values.size + k
+    axes = generator.standard_normal((n, n))
+    if normals is not None:
+        axes[:, :k] = normals
+    axes = np.linalg.qr(axes)[0]
+    inner = generator.standard_normal((n, n))
+    inner[k:, k:] = np.diag(values)
+    inner[:k, k:] = inner[k:, :k].T
+    K = axes @ inner @ axes.T
+    return 0.5 * (K + K.T)
+
+
+def values_only(*values: float) -> Spectrum:
+    return Spectrum(np.array(values), np.eye(len(values)))
+
+
+# ------------------------------------------------------------------------------------- rounding
+
+
+def test_what_counts_as_zero() -> None:
+    """n·eps·‖K‖, n at least 10."""
+    assert zero_tolerance(3, 2.0) == 20.0 * EPS
+    assert zero_tolerance(10, 1.0) == 10.0 * EPS
+    assert zero_tolerance(64, 2.0) == 128.0 * EPS
+
+
+def test_the_norm_is_the_less_of_two() -> None:
+    """Frobenius: √(9 + 16 + 16) < 7; rows: 3 < √(2 · 9)."""
+    assert norm_bound(np.array([[3.0, -4.0], [-4.0, 0.0]])) == pytest.approx(np.sqrt(41.0))
+    assert norm_bound(np.array([[1.0, -2.0], [-2.0, 0.5]])) == pytest.approx(3.0)
+    assert norm_bound(np.diag([3.0, -3.0])) == 3.0
+
+
+def test_inertia_by_the_largest_eigenvalue_or_the_norm_before() -> None:
+    """At 20 eps for ‖K‖ = 2 and n < 10; at 80 eps where the matrix came of numbers of size 8."""
+    found = values_only(-2.0, -21 * EPS, -20 * EPS, 0.0, 20 * EPS, 21 * EPS)
+    assert found.zero_tolerance == 20 * EPS
+    assert found.inertia == (1, 2, 3)
+    assert Spectrum(found.values, found.vectors, norm=8.0).inertia == (0, 1, 5)
+    assert Spectrum(found.values, found.vectors, norm=1.0).inertia == (1, 2, 3)
+
+
+def test_clusters_of_eigenvalues() -> None:
+    """Within 4·eps·‖K‖ = 4·eps of the least of a cluster; zero is a cluster of its own."""
+    poles, pole_of = values_only(
+        -1.0, -1.0 + 3 * EPS, -1.0 + 5 * EPS, -3 * EPS, 2 * EPS, 6 * EPS, 0.5, 1.0
+    ).distinct
+    np.testing.assert_array_equal(poles, [-1.0, -1.0 + 5 * EPS, 0.0, 6 * EPS, 0.5, 1.0])
+    np.testing.assert_array_equal(pole_of, [0, 0, 1, 2, 2, 3, 4, 5])
+    poles, pole_of = values_only(0.0, 0.0, 0.0).distinct
+    np.testing.assert_array_equal(poles, [0.0])
+    np.testing.assert_array_equal(pole_of, [0, 0, 0])
+    # The first is not zero; the second, 3 eps above it, is.
+    poles, pole_of = values_only(-5 * EPS, -2 * EPS, 1.0).distinct
+    np.testing.assert_array_equal(poles, [-5 * EPS, 0.0, 1.0])
+
+
+def test_parts_of_a_spectrum() -> None:
+    """diag(-3, -1, 2, 5) on other axes: ‖K₋‖² = 10, and h(K) by h of each eigenvalue."""
+    K = rotated(np.array([-3.0, -1.0, 2.0, 5.0]), [0])
+    found = spectrum(K)
+    assert found.minimum == pytest.approx(-3.0)
+    assert found.maximum == pytest.approx(5.0)
+    assert found.negative_square == pytest.approx(10.0)
+    np.testing.assert_allclose(found.rebuild(found.values), K, atol=1e-14)
+    np.testing.assert_array_equal(found.rebuild(found.values), found.rebuild(found.values).T)
+    square = found.rebuild(found.values**2)
+    np.testing.assert_allclose(square, K @ K, atol=1e-13)
+    np.testing.assert_array_equal(found.rebuild(np.zeros(4)), np.zeros((4, 4)))
+    flipped = found.transformed("flip")
+    np.testing.assert_allclose(flipped.values, [1.0, 2.0, 3.0, 5.0], atol=1e-13)
+    np.testing.assert_allclose(flipped.rebuild(flipped.values) @ flipped.rebuild(flipped.values),
+                               K @ K, atol=1e-13)  # fmt: skip
+    assert Spectrum(found.values, found.vectors, norm=7.0).transformed("clip").norm == 7.0
+    np.testing.assert_allclose(found.transformed("shift").values, [0.0, 2.0, 5.0, 8.0], atol=1e-13)
+    # A positive definite matrix is not shifted.
+    np.testing.assert_array_equal(values_only(1.0, 2.0).transformed("shift").values, [1.0, 2.0])
+    plus, minus = found.krein_split()
+    np.testing.assert_allclose(plus - minus, K, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.eigvalsh(minus), [0.0, 0.0, 1.0, 3.0], atol=1e-13)
+
+
+@pytest.mark.parametrize("leading", [1, 3, 4, 5, 7, 8])
+def test_leading_eigenvalues_in_ascending_order(leading: int) -> None:
+    """By Lanczos iteration up to half of them, else from all."""
+    values = np.array([-7.0, -5.0, -1.5, 0.5, 1.0, 3.0, 6.0, 8.0])
+    K = rotated(values, [1])
+    found = spectrum(K, leading, norm=9.0)
+    expected = np.sort(values[np.argsort(-np.abs(values))[:leading]])
+    np.testing.assert_allclose(found.values, expected, atol=1e-12)
+    np.testing.assert_allclose(K @ found.vectors, found.vectors * found.values, atol=1e-12)
+    assert found.vectors.flags.c_contiguous
+    assert found.norm == 9.0
+
+
+# -------------------------------------------------------------------------------- convexity
+
+
+@pytest.mark.parametrize("n", [2, 5, 30])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_a_negative_eigenvalue_is_seen_beyond_the_tolerance_only(n: int, scale: float) -> None:
+    """τ = max(n, 10)·eps·‖K‖; K + τI is factored, and the factorisation rounds by far less."""
+    tolerance = max(n, 10) * EPS
+    for place in (0, n - 1):
+        diagonal = np.ones(n)
+        diagonal[place] = -1.5 * tolerance
+        direction = negative_direction(scale * np.diag(diagonal))
+        assert direction is not None
+        np.testing.assert_array_equal(np.abs(direction), np.eye(n)[place])
+        diagonal[place] = -0.5 * tolerance
+        assert negative_direction(scale * np.diag(diagonal)) is None
+    assert negative_direction(np.diag(np.zeros(n))) is None
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_convexity_along_lines_is_decided_to_rounding(k: int, seed: int) -> None:
+    """One eigenvalue of a few τ decides, beside numbers of size 1 across the lines."""
+    generator = np.random.default_rng([seed, k])
+    n = int(generator.integers(3, 8))
+    normals = np.linalg.qr(generator.standard_normal((n, k)))[0] if k else None
+    basis = np.eye(n) if normals is None else np.linalg.svd(normals)[0][:, k:]
+    for trial in range(10):
+        axes = [seed, k, trial]
+        values = generator.uniform(0.1, 1.0, n - k)
+        values[0] = 0.0
+        tolerance = 10 * EPS * norm_bound(rotated(values, axes, normals))
+        values[0] = -6.0 * tolerance
+        K = rotated(values, axes, normals)
+        direction = negative_direction(K, normals)
+        assert direction is not None
+        assert np.linalg.norm(direction) == pytest.approx(1.0, rel=1e-14)
+        assert float(direction @ K @ direction) < 0.0
+        if normals is not None:
+            assert float(np.abs(normals.T @ direction).max()) <= 1e-14
+        least = float(np.linalg.eigvalsh(basis.T @ K @ basis)[0])
+        assert float(direction @ K @ direction) >= least - tolerance
+        # A quarter of a tolerance is convex, though there is much else across the lines.
+        values[0] = 0.25 * tolerance
+        assert negative_direction(rotated(values, axes, normals), normals) is None
+
+
+def test_curvature_across_the_lines_does_not_count() -> None:
+    """-1000 along (1, 1, 1)/√3 and cross terms of size 100; 1 and 2 on what is orthogonal to it."""
+    normal = np.ones((3, 1)) / np.sqrt(3.0)
+    basis = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
+    axes = np.column_stack([normal, basis.T])
+    for corner in (-1000.0, 1000.0):
+        for last in (2.0, -2.0):
+            inner = np.array([[corner, 100.0, -50.0], [100.0, 1.0, 0.0], [-50.0, 0.0, last]])
+            direction = negative_direction(axes @ inner @ axes.T, normal)
+            assert (direction is None) == (last > 0.0)
+            if direction is not None:
+                np.testing.assert_allclose(np.abs(direction @ axes), [0.0, 0.0, 1.0], atol=1e-12)
+
+
+def test_nothing_is_left_where_the_lines_take_all_directions() -> None:
+    assert negative_direction(-np.eye(2), np.eye(2)) is None
+    assert negative_direction(np.diag([1.0, -1.0]), np.array([[0.0], [1.0]])) is None
+    found = negative_direction(np.diag([1.0, -1.0]), np.array([[1.0], [0.0]]))
+    np.testing.assert_allclose(np.abs(found), [0.0, 1.0])
