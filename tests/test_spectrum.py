@@ -66,6 +66,10 @@ def test_inertia_by_the_largest_eigenvalue_or_the_norm_before() -> None:
     assert found.inertia == (1, 2, 3)
     assert Spectrum(found.values, found.vectors, norm=8.0).inertia == (0, 1, 5)
     assert Spectrum(found.values, found.vectors, norm=1.0).inertia == (1, 2, 3)
+    # A matrix of tiny numbers is judged by these, and a partial one by its order.
+    assert spectrum(np.diag([-1e-30, 2e-30])).inertia == (1, 1, 0)
+    assert values_only(-1e-30, 2e-30).inertia == (1, 1, 0)
+    assert Spectrum(np.array([1.0]), np.ones((64, 1)) / 8.0).zero_tolerance == 64 * EPS
 
 
 def test_clusters_of_eigenvalues() -> None:
@@ -81,6 +85,7 @@ def test_clusters_of_eigenvalues() -> None:
     # The first is not zero; the second, 3 eps above it, is.
     poles, pole_of = values_only(-5 * EPS, -2 * EPS, 1.0).distinct
     np.testing.assert_array_equal(poles, [-5 * EPS, 0.0, 1.0])
+    np.testing.assert_array_equal(values_only(-1.0, 0.0, 4 * EPS).distinct[0], [-1.0, 0.0])
 
 
 def test_parts_of_a_spectrum() -> None:
@@ -95,6 +100,10 @@ def test_parts_of_a_spectrum() -> None:
     square = found.rebuild(found.values**2)
     np.testing.assert_allclose(square, K @ K, atol=1e-13)
     np.testing.assert_array_equal(found.rebuild(np.zeros(4)), np.zeros((4, 4)))
+    signs = found.rebuild(np.array([1.0, 0.0, 0.0, 1.0]))
+    np.testing.assert_allclose(np.linalg.eigvalsh(signs), [0.0, 0.0, 1.0, 1.0], atol=1e-14)
+    clipped = found.transformed("clip")
+    np.testing.assert_allclose(clipped.values, [0.0, 0.0, 2.0, 5.0], atol=1e-13)
     flipped = found.transformed("flip")
     np.testing.assert_allclose(flipped.values, [1.0, 2.0, 3.0, 5.0], atol=1e-13)
     np.testing.assert_allclose(flipped.rebuild(flipped.values) @ flipped.rebuild(flipped.values),
