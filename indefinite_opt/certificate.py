@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.curvature import Curvature
-from indefinite_opt.solution import Claim
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulation import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.proof import Proof
+from indefinite_opt.proof_document import certificate_document, write_document
+from indefinite_opt.solution import Claim, Witness
 
 __all__ = ["Certificate", "Facts", "claim_of"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
+Basis = tuple[KernelProblem, Formulation, Values, Values, Witness | Proof | None]
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,8 @@ class Certificate:
         Why the claim is what it is.
     multipliers : dict of str to array
         Those that were checked: given, or recovered.
+    basis : tuple, optional
+        What was certified, for `save`: problem, formulation, values, multipliers, witness.
     """
 
     claim: Claim
@@ -111,6 +120,26 @@ class Certificate:
     tol: float
     reasons: tuple[str, ...]
     multipliers: Values = field(repr=False)
+    basis: Basis | None = field(default=None, repr=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the proof of the bound to a JSON file that anybody can check.
+
+        `indefinite-opt check-proof FILE`, or `proof_checker.py` without this package, computes the
+        bound from it in exact arithmetic. It may differ from `bound` by the rounding that is
+        allowed for here.
+
+        Raises
+        ------
+        ParameterError
+            For a nonconvex program without a proved bound, and for programs that are neither
+            linear, quadratic nor a Luss dual.
+        DataError
+            If the file cannot be written.
+        """
+        if self.basis is None:
+            raise ParameterError("certificate", "one made by solve or verify", "one made by hand")
+        return write_document(certificate_document(*self.basis), path)
 
     @property
     def measure(self) -> float:

@@ -170,7 +170,7 @@ def proxy_document(task: Task, x: Array) -> Document:
         raise ParameterError("formulation", "a Luss dual", f"{task.formulation}")
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual, x)
-    qp = kernel_program(dual, factor @ factor.T)
+    qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
     inner = replace(task, problem=qp.problem, structure=qp, tol=FINEST, max_iter=_PAIR_STEPS)
     run = Descent(inner, dual.project(x))
     run.to_stationarity()

@@ -151,10 +151,12 @@ def certify(
     structure = formulation.structure(problem)
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
     if isinstance(structure, BoxLine):
-        return _certify_box(task, values[structure.variable], multipliers, witness, search)
-    if isinstance(structure, ExplicitProgram):
-        return _certify_explicit(structure, values, multipliers, tol, given)
-    return _certify_linear(task, values, multipliers, given)
+        found = _certify_box(task, values[structure.variable], multipliers, witness, search)
+    elif isinstance(structure, ExplicitProgram):
+        found = _certify_explicit(structure, values, multipliers, tol, given)
+    else:
+        found = _certify_linear(task, values, multipliers, given)
+    return replace(found, basis=(problem, formulation, values, found.multipliers, witness))
 
 
 def _wrong_signs(multipliers: Values, slack: float) -> list[str]:

@@ -23,11 +23,10 @@ ORDER = (
     "program", "saddle", "classifier", "confidence", "solution", "rvm", "formulation", "krein",
     "lifted", "separability", "equivalence", "baseline", "baselines", "formulations", "solver",
     "cvxpy_backend", "smo_loops", "descent", "local_search", "minorant", "relaxation_loops",
-    "partial_eigen", "relaxation", "kkt", "proof", "global_search", "proof_document",
-    "proof_checker", "proxy_search", "analytic_center", "logistic_search", "solvers", "curvature",
-    "certificate", "verification", "solve", "sigmoid", "sigmoid_limits", "plots", "bounds",
-    "reference_instances", "references", "convergence", "regions", "report", "compare", "__init__",
-    "live", "cli",
+    "partial_eigen", "relaxation", "kkt", "proof", "global_search", "proxy_search", "proof_checker",
+    "proof_document", "analytic_center", "logistic_search", "solvers", "curvature", "certificate",
+    "verification", "solve", "sigmoid", "sigmoid_limits", "plots", "bounds", "reference_instances",
+    "references", "convergence", "regions", "report", "compare", "__init__", "live", "cli",
 )  # fmt: skip
 """From the lowest layer to the highest; a folder is one layer, and its files are siblings."""
 
