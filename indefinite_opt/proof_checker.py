@@ -365,7 +365,9 @@ def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
     for end, ends, known, sign in (("lower", lower, exact[0], 1), ("upper", upper, exact[1], -1)):
         for change in items(step.get(end, [])):
             i, value = index(items(change, 2)[0], p.n), number(change[1])
-            if implied is not None and sign * value > sign * known[i]:
+            # Inside the box before: the ends of a box lie in the range of the whole program.
+            follows = implied is None or sign * value <= sign * known[i]
+            if not follows or sign * value < sign * ends[i]:
                 raise FailedProof(f"the {end} end of variable {i} does not follow")
             ends[i] = value
     binary |= {index(i, p.n) for i in items(step.get("binary", []))}

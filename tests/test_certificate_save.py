@@ -10,7 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.proof_checker import check
+from indefinite_opt.proof_checker import FailedProof, check
 
 SAVED = [
     ("gaussian", iopt.SVMDual(C=1.0), None),
@@ -50,3 +50,18 @@ def test_what_has_no_proof_cannot_be_saved(tmp_path: Path) -> None:
         with pytest.raises(iopt.ParameterError, match="one with a proof"):
             certificate.save(tmp_path / "proof.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_step_cannot_enlarge_a_box(tmp_path: Path) -> None:
+    """Outside its range a variable that is at an end would have a nonzero product of its shares."""
+    problem = random_problem("sigmoid", n=16, seed=4)
+    path = iopt.bound(problem, iopt.SVMDual(C=1.0)).save(tmp_path / "proof.json")
+    document = json.loads(path.read_text())
+    assert check(document)[0] > 0.0
+    wider = {"rule": "rows", "lower": [[0, -1.0]], "upper": [[0, 2.0]]}
+    document["proof"]["nodes"][0].insert(0, wider)
+    with pytest.raises(FailedProof, match="the lower end of variable 0 does not follow"):
+        check(document)
+    same = {"rule": "rows", "lower": [[0, 0.0]], "upper": [[0, 1.0]]}
+    document["proof"]["nodes"][0][0] = same
+    assert check(document)[0] > 0.0
