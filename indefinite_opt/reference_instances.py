@@ -22,6 +22,7 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
 from indefinite_opt.synthetic import haasdonk_lemma4
+from indefinite_opt.validation import real_array
 
 __all__ = ["Digest", "Instance", "instances"]
 
@@ -233,7 +234,9 @@ class Digest:
         >>> Digest.of([[1.0, 2.0], [2.0, 1.0]], [1, -1]).checksum
         -0.75
         """
-        matrix, labels = np.asarray(K, dtype=float), np.asarray(y, dtype=float)
+        labels = real_array("y", y, "a vector of labels -1 and 1", (None,))
+        n = labels.size
+        matrix = real_array("K", K, f"a finite ({n}, {n}) matrix", (n, n))
         w = labels * np.arange(1, labels.size + 1) / labels.size
         eigenvalues = np.linalg.eigvalsh(matrix)
         return cls(

@@ -242,7 +242,7 @@ def _rebuilt(known: Reference) -> KernelProblem:
     """The problem, if it is the one that the row was computed for."""
     problem = known.problem()
     difference = known.digest.difference(Digest.of(problem.K, problem.y))
-    if difference > ROUNDING:
+    if not difference <= ROUNDING:
         raise DataError(
             "reference", f"the matrix of {known.name} to be the one of the table",
             f"another: their digests differ by {difference:.2e}",
@@ -511,6 +511,8 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
     # NaN fits in no bracket, and gaps are relative to the best-known objective, never 0.
     if not entry.lower <= entry.best <= entry.upper or not 0.0 < abs(entry.best) < np.inf:
         raise ValueError(f"of {entry.name}: {entry.best} between {entry.lower} and {entry.upper}")
+    if not (0 <= entry.seed < 2**32 and 0 < entry.digest.plus < entry.n):
+        raise ValueError(f"of {entry.name}: seed {entry.seed}, {entry.digest.plus} of {entry.n}")
     if entry.sense not in ("max", "min") or entry.formulation.structure_type is not BoxLineQP:
         raise ValueError(f"of {entry.name}: {entry.sense} {entry.title}")
     return entry

@@ -385,6 +385,8 @@ def test_damaged_files_are_refused(file: str, old: str, new: str, tmp_path: Path
         {"upper": float("nan")},
         {"upper": -1.0},
         {"sense": "middle"},
+        {"seed": -1},
+        {"digest": dataclasses.replace(references.load(SMALL).digest, plus=10**400)},
         {"title": "LPSVM"},
         {"values": {"alpha": np.full(10, np.nan)}},
         {"values": {"alpha": np.zeros(9)}},
@@ -396,6 +398,15 @@ def test_rows_of_nonsense_are_refused(changed: dict[str, Any], tmp_path: Path) -
     references.write([dataclasses.replace(references.load(SMALL), **changed)], tmp_path)
     with pytest.raises(iopt.DataError, match="folder: expected every column of format 1"):
         references.references(tmp_path)
+
+
+def test_a_digest_of_nan_is_another() -> None:
+    entry = references.load(SMALL)
+    digest = dataclasses.replace(entry.digest, trace=np.nan)
+    with pytest.raises(iopt.DataError, match="digests differ by nan"):
+        references.check(dataclasses.replace(entry, digest=digest), entry.values)
+    with pytest.raises(iopt.ProblemError, match=r"K: .* got complex numbers"):
+        references.Digest.of(1j * np.eye(2), [1, -1])
 
 
 @pytest.mark.parametrize("column", ["best", "lower", "upper"])

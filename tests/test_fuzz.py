@@ -1,0 +1,265 @@
+"""Damaged files and texts: whatever is read, nothing but this package's own errors comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt import cli, kernels, references
+from indefinite_opt.compare import COLUMNS, Comparison, _Ledger
+from indefinite_opt.export import export
+from indefinite_opt.files import MAX_BYTES, read_arrays
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.solvers import get as get_solver
+
+Reader = Callable[[bytes], object]
+
+TOKENS = (
+    *b"nan inf -inf -1 0 1e999 1e-999 1e308 1j null true None [ ] { } ( ) = , : - # _ \\".split(),
+    b"'", b'"',
+    b"\0", b"\n", b"\r", b" ", b"\xff", b"\xc3\xa9", b"9" * 400, b"9" * 5000, b"[" * 20_000,
+    b"-" * 20_000, b"(" * 300, b"-9223372036854775809", b"18446744073709551616", b"0x10", b"1_0",
+    b"'<U0'", b"'|O'", b"'<c16'", b"'<M8[s]'", b"'<f2'", b"inf)", b"K", b"y", b"X", b"alpha",
+)  # fmt: skip
+
+X = np.random.default_rng(0).standard_normal((12, 2))
+Y = np.repeat([-1, 1], 6)
+PROBLEM = iopt.KernelProblem.from_data(X, Y, "sigmoid(a=1, r=-1)")
+DUAL = iopt.SVMDual(C=1.0)
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """The content after one to four edits; each removes, repeats, moves, changes or inserts."""
+    data = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randint(0, len(data))
+        length = chance.choice((1, 1, 1, 2, 5, 20, 200))
+        part = bytes(data[at : at + length])
+        there = chance.randint(0, len(data))
+        match chance.randrange(7):
+            case 0:
+                del data[at : at + length]
+            case 1:
+                data[there:there] = part
+            case 2:
+                data[there : there + length] = part
+            case 3:
+                data[at : at + 1] = bytes([chance.randrange(256)])
+            case 4:
+                data[at:at] = chance.choice(TOKENS)
+            case 5:
+                data[at : at + length] = chance.choice(TOKENS)
+            case _ if chance.random() < 0.1:
+                del data[at:]
+    return bytes(data)
+
+
+def stored(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def packed(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def data_set(path: Path) -> iopt.KernelProblem:
+    return iopt.KernelProblem.from_dataset(cli._read_dataset(path, MAX_BYTES))
+
+
+def judged(path: Path) -> iopt.Certificate:
+    return iopt.verify(PROBLEM, DUAL, cli._read_values(path, MAX_BYTES))
+
+
+def npz_points(folder: Path) -> tuple[bytes, Reader]:
+    return packed(X=X, y=Y), lambda content: data_set(stored(folder / "points.npz", content))
+
+
+def npz_distances(folder: Path) -> tuple[bytes, Reader]:
+    D = np.abs(X[:, :1] - X[:, 0])
+    return packed(D=D, y=Y), lambda content: data_set(stored(folder / "distances.npz", content))
+
+
+def npz_values(folder: Path) -> tuple[bytes, Reader]:
+    return packed(alpha=np.ones(12)), lambda content: judged(stored(folder / "v.npz", content))
+
+
+def npz_export(folder: Path) -> tuple[bytes, Reader]:
+    path = export(DUAL.structure(PROBLEM), folder / "program.npz")
+    return path.read_bytes(), lambda content: read_arrays(stored(path, content))
+
+
+def npy_matrix(folder: Path) -> tuple[bytes, Reader]:
+    """An array inside of a sound archive: no checksum finds what is wrong with it."""
+
+    def read(content: bytes) -> None:
+        for name in ("X", "K", "D"):
+            path = archive(folder / f"{name}.npz", {name: content, "y": member(Y)})
+            with contextlib.suppress(iopt.IndefiniteOptError):
+                data_set(path)
+
+    return member(PROBLEM.K), read
+
+
+def npy_labels(folder: Path) -> tuple[bytes, Reader]:
+    return member(Y), lambda content: data_set(
+        archive(folder / "labels.npz", {"X": member(X), "y": content})
+    )
+
+
+def archive(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+    return path
+
+
+def member(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def csv_table(folder: Path) -> tuple[bytes, Reader]:
+    rows = [f"{X[i, 0]:.3f},{'uvw'[i % 3]},{i % 2},{Y[i]}" for i in range(12)]
+    text = "\n".join(["first,second,third,label", *rows, ""])
+
+    def read(content: bytes) -> object:
+        stored(folder / "uci" / "mine.csv", content)
+        with contextlib.suppress(iopt.IndefiniteOptError):
+            iopt.KernelProblem.from_dataset(iopt.datasets.load("mine", folder, missing="impute"))
+        return iopt.KernelProblem.from_dataset(iopt.datasets.load("mine", folder))
+
+    return text.encode(), read
+
+
+def json_values(folder: Path) -> tuple[bytes, Reader]:
+    text = json.dumps({"alpha": [0.5] * 12})
+    return text.encode(), lambda content: judged(stored(folder / "values.json", content))
+
+
+def record(folder: Path) -> tuple[bytes, Reader]:
+    path = folder / "study.jsonl"
+    study = {"problem": "P", "data": "0" * 64}
+    row = {
+        "formulation": "SVMDual(C=1)", "solver": "smo", "fold": 0, "accuracy": 0.5,
+        "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
+        "seconds": 0.1, "status": "solved", "error": "",
+    }  # fmt: skip
+    with _Ledger(path, study, 3, True) as ledger:
+        for fold in range(3):
+            ledger.write({**row, "fold": fold})
+
+    def read(content: bytes) -> object:
+        with _Ledger(stored(path, content), study, 3, True) as ledger:
+            rows = list(ledger.rows.values())
+        assert all(list(row) == list(COLUMNS) and row["fold"] in range(3) for row in rows)
+        assert all(row["error"] or 0.0 <= row["accuracy"] <= 1.0 for row in rows)
+        comparison = Comparison(PROBLEM, [DUAL], {}, rows)
+        assert comparison.summary.get("cells", [0])[0] <= 3
+        return comparison.to_markdown() if rows else None
+
+    return path.read_bytes(), read
+
+
+def reference_table(folder: Path) -> tuple[bytes, Reader]:
+    table = references.write([references.load("sigmoid-010-c1")], folder)
+    return table.read_bytes(), lambda content: checked_table(stored(table, content))
+
+
+def reference_points(folder: Path) -> tuple[bytes, Reader]:
+    table = references.write([references.load("sigmoid-010-c1")], folder)
+    points = folder / "points.json"
+
+    def read(content: bytes) -> object:
+        stored(points, content)
+        return checked_table(table)
+
+    return points.read_bytes(), read
+
+
+def checked_table(table: Path) -> list[references.Check]:
+    return [references.check(row, row.values) for row in references.references(table.parent)]
+
+
+FORMULATIONS = (
+    "SVMDual(C=10, bias=False)", "ConvexHullDual(mu=0.5)", "LussDual(C=1, rho=2.0)", "LussBall",
+    "SpectrumSVM(C=1, transform=clip, centered=True)", "GuoSchuurmansQP(beta=0.5)", "LPSVM(C=inf)",
+)  # fmt: skip
+KERNELS = (
+    "gaussian(gamma=0.5)", "polynomial(degree=3, gamma=1, r=-1)", "sigmoid(a=1, r=-1.5)",
+    "distance(distance='cityblock', form=gaussian, gamma=2)", "pseudo-euclidean(p=1)",
+    "simpson(threshold=0.5)",
+)  # fmt: skip
+SOLVERS = (
+    "multistart(starts=5, kicks=24, budget=2.0)", "accpm(cuts=100, weight=1.0)", "dca(part=clip)",
+    "projected-gradient(step=search, smoothing=0.5)", "smo",
+)  # fmt: skip
+
+
+def texts(samples: tuple[str, ...], use: Callable[[str], object]) -> Callable[[Path], Any]:
+    """Damage one of the samples, separated by lines."""
+
+    def sample(folder: Path) -> tuple[bytes, Reader]:
+        def read(content: bytes) -> None:
+            for line in content.decode("utf-8", "replace").split("\n"):
+                with contextlib.suppress(iopt.IndefiniteOptError):
+                    use(line)
+
+        return "\n".join(samples).encode(), read
+
+    return sample
+
+
+FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
+    "points as .npz": npz_points,
+    "distances as .npz": npz_distances,
+    "values as .npz": npz_values,
+    "an exported program": npz_export,
+    "a matrix in a sound .npz": npy_matrix,
+    "labels in a sound .npz": npy_labels,
+    "a table as .csv": csv_table,
+    "values as .json": json_values,
+    "a record": record,
+    "a reference table": reference_table,
+    "reference points": reference_points,
+    "formulations": texts(FORMULATIONS, lambda text: as_formulation(text).structure(PROBLEM)),
+    "kernels": texts(KERNELS, lambda text: kernels.get(text)(X)),
+    "solvers": texts(SOLVERS, get_solver),
+}
+
+
+def attack(name: str, folder: Path, times: int) -> None:
+    content, read = FORMATS[name](folder)
+    read(content)
+    chance = random.Random(0)
+    for _ in range(times):
+        damaged = mutated(content, chance)
+        with contextlib.suppress(iopt.IndefiniteOptError):
+            read(damaged)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FORMATS)
+def test_some_mutations(name: str, tmp_path: Path) -> None:
+    attack(name, tmp_path, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FORMATS)
+def test_many_mutations(name: str, tmp_path: Path) -> None:
+    attack(name, tmp_path, 10_000)
