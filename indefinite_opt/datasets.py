@@ -354,10 +354,13 @@ def _table(home: _Home, name: str, missing: str = "drop") -> Dataset:
         source = str(path)
         features, y = _read_table(path, home.max_bytes, known)
     total = len(y)
-    features, y = _complete(features, y, missing)
+    try:
+        features, y = _complete(features, y, missing)
+        encoded = _encoded(features) if len(y) else features
+    except OverflowError:  # an integer of hundreds of digits
+        raise DataError(source, "numbers up to 1.8e+308", "larger ones") from None
     if len(y) == 0:
         raise DataError(source, "some rows without missing cells", "none", 'Try missing="impute".')
-    encoded = _encoded(features)
     X = _finite(encoded.to_numpy(dtype=np.float64), source)
     treated = "rows with missing cells dropped" if missing == "drop" else "missing cells filled"
     return Dataset(

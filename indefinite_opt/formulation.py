@@ -126,9 +126,10 @@ def check_positive(
     number = isinstance(value, int | float | np.integer | np.floating)
     if isinstance(value, bool) or not number or not (value > 0 or (zero and value == 0)):
         raise ParameterError(argument, expected, shown(value))
-    # An integer can be larger than every float without being infinite.
-    if value > sys.float_info.max and not (infinite and value == np.inf):
-        raise ParameterError(argument, expected, shown(value))
+    if isinstance(value, int) and value > sys.maxsize:  # numpy has no such integers
+        raise ParameterError(argument, f"{expected}, above 2⁶³ as a float", shown(value))
+    if np.isinf(value) and not infinite:
+        raise ParameterError(argument, expected, repr(value))
 
 
 def check_switch(argument: str, value: Any) -> None:

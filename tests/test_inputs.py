@@ -195,6 +195,14 @@ def test_infinity_is_written_inf() -> None:
     assert parse_call("SVMDual(C=inf, b=1e308)") == ("SVMDual", {"C": np.inf, "b": 1e308})
 
 
+def test_an_integer_that_is_a_float_only() -> None:
+    with pytest.raises(
+        iopt.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"
+    ):
+        iopt.solve(PLAIN, "SVMDual(C=100000000000000000000)")
+    assert iopt.solve(PLAIN, "SVMDual(C=1e20)").objective == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize("C", [10**400, 10**5000, -(10**5000)], ids=["400", "5000", "-5000"])
 def test_integers_beyond_floats(C: int) -> None:
     with pytest.raises(iopt.ParameterError, match=r"^C: expected a positive number"):
@@ -272,6 +280,14 @@ def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -
     path.write_bytes(content)
     with pytest.raises(iopt.DataError, match=f"values: expected a readable JSON file.*{reason}"):
         read_json(path, "values")
+
+
+@pytest.mark.parametrize("missing", ["drop", "impute"])
+def test_a_feature_beyond_floats(missing: str, tmp_path: Path) -> None:
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{'9' * 400},1\n2,-1\n")
+    with pytest.raises(iopt.DataError, match=r"numbers up to 1\.8e\+308, got larger ones"):
+        iopt.datasets.load("mine", tmp_path, missing=missing)
 
 
 @pytest.mark.parametrize("label", ["", "x"], ids=["gap", "text"])
