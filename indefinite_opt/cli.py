@@ -493,6 +493,17 @@ def reference_check(
         raise typer.Exit(1)
 
 
+@reference_app.command("prove")
+def reference_prove(
+    name: ReferenceName,
+    path: Annotated[Path, typer.Argument(help="File to write: .json; see check-proof.")],
+    time_limit: Annotated[float, typer.Option(help="Seconds for the bracket.")] = 60.0,
+) -> None:
+    """Bracket an instance again, and write the proof."""
+    written = references.prove(name, path, time_limit)
+    console.print(f"{written}", highlight=False, markup=False, soft_wrap=True)
+
+
 @reference_app.command("regenerate")
 def reference_regenerate(
     folder: Annotated[Path, typer.Argument(help="Where the table is, or is to be.")],

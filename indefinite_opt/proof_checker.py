@@ -355,7 +355,7 @@ def share(i: int, end: int) -> Affine:
 
 
 def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
-    """The box that a step claims, which may be larger than the implied one, but no smaller."""
+    """The box that a step claims, within the last one; it may be larger than the implied one."""
     if "empty" in step:
         if step["empty"] is not True or implied is not None:
             raise FailedProof("the rule does not leave the box empty")

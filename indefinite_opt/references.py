@@ -46,6 +46,8 @@ __all__ = [
     "export",
     "instances",
     "load",
+    "proof",
+    "prove",
     "references",
     "regenerate",
     "write",
@@ -58,7 +60,10 @@ FORMAT = 1
 """Of the table: changes when its columns do."""
 
 FOLDER = Path(__file__).parent / "reference"
-TABLE, POINTS = "references.csv", "points.json"
+TABLE, POINTS, PROOFS = "references.csv", "points.json", "proofs"
+
+NARROW = 1e-6
+"""Relative gap at which a bracket is narrow enough."""
 
 SEARCH = "multistart(starts=50, budget=1000)"
 """The search for better points: 25 times the work of the default."""
@@ -250,6 +255,49 @@ def _rebuilt(known: Reference) -> KernelProblem:
     return problem
 
 
+def prove(reference: Reference | str, path: str | Path, time_limit: float = 60.0) -> Path:
+    """Bracket an instance again, and write the proof for `proof_checker` to a file.
+
+    Parameters
+    ----------
+    reference : Reference or str
+    path : path
+    time_limit : float
+        Seconds for the bracket.
+
+    Raises
+    ------
+    UnknownName
+        For a name that the library does not have.
+    DataError
+        If the file cannot be written.
+    """
+    known = load(reference) if isinstance(reference, str) else reference
+    narrow = NARROW * min(1.0, abs(known.best))
+    return bound(known.problem(), known.formulation, time_limit=time_limit, gap=narrow).save(path)
+
+
+def proof(name: str) -> Path:
+    """The file with the proof of an instance, for the small ones of at most 20 points.
+
+    Raises
+    ------
+    UnknownName
+        For another name.
+
+    Examples
+    --------
+    >>> from indefinite_opt import proof_checker
+    >>> value, program = proof_checker.check(proof_checker.read(proof("lemma4-017-c1")))
+    >>> round(value, 6), len(program["c"])
+    (0.5, 17)
+    """
+    files = {path.stem: path for path in (FOLDER / PROOFS).glob("*.json")}
+    if name not in files:
+        raise UnknownName("proof", name, files)
+    return files[name]
+
+
 def references(folder: str | Path | None = None) -> list[Reference]:
     """The rows of the table, in its order.
 
@@ -344,7 +392,7 @@ def regenerate(
     folder: str | Path,
     names: Iterable[str] | None = None,
     time_limit: float = 60.0,
-    gap: float = 1e-6,
+    gap: float = NARROW,
     progress: Callable[[Reference], Any] | None = None,
 ) -> list[Reference]:
     """Compute rows anew and write the table after each, so that nothing finished is lost.

@@ -338,6 +338,31 @@ def test_bound_as_json_has_the_numbers_of_the_api(
     assert answer["bounds"][answer["method"]] == answer["bound"]
 
 
+def test_bound_writes_a_proof_that_is_checked(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    assert run("bound", folder / "points.npz", INDEFINITE, "--proof", path).exit_code == 0
+    result = run("check-proof", path)
+    expected = iopt.bound(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("PROVED ")
+    assert float(result.stdout.split()[1]) == pytest.approx(expected.bound, rel=1e-3)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "claim": document["claim"] - 0.1}))
+    result = run("check-proof", path)
+    assert (result.exit_code, result.stdout.split()[0]) == (1, "FAILED:")
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"format": 3}', "\x00", "[" * 100_000])
+def test_a_file_that_is_no_proof_is_one_sentence(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    if text is not None:
+        path.write_text(text)
+    result = run("check-proof", path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_infinite_bounds_are_null(folder: Path) -> None:
     """The rays of a hard margin, of which an eigenvalue cannot tell that they have an optimum."""
     data = haasdonk_lemma4()

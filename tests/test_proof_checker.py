@@ -377,6 +377,23 @@ def attack(first: int, count: int) -> int:
     return accepted
 
 
+def test_ends_never_move_outward() -> None:
+    """x ∈ {0, 1}, f = -x²: in [-1, 1] the product of the shares of x = 0 is ¼, and not 0."""
+    program = {"H": [[-2]], "c": [0], "lower": [0], "upper": [1], "rows": [], "rhs": []}
+    # -x² - x(1 - x) = -x is convex.
+    minorant = {"members": [0], "pairs": [], "squares": [1], "triangles": [], "across": [],
+                "point": [0], "slope": [-1]}  # fmt: skip
+    document = {"format": proof_checker.FORMAT, "kind": "boxes", "claim": -1, "program": program,
+                "objective": MINIMUM}  # fmt: skip
+    ends = {"rule": "second order", "binary": [0]}
+    bound = {"rule": "bound", **minorant}
+    assert proof_checker.check({**document, "proof": {"nodes": [[ends, bound]]}})[0] == -1.0
+    for wider in ({"lower": [[0, -1]]}, {"upper": [[0, 2]]}):
+        forgery = {**document, "proof": {"nodes": [[ends | wider, bound]]}}
+        with pytest.raises(FailedProof, match="does not follow"):
+            proof_checker.check(forgery)
+
+
 def test_forged_proofs_prove_nothing_false() -> None:
     assert attack(first=0, count=400) > 20
 

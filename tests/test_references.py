@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
-from indefinite_opt import references
+from indefinite_opt import proof_checker, references
 from indefinite_opt.cli import app
 from indefinite_opt.reference_instances import GRID, KERNELS, SIZES
 from indefinite_opt.references import FOLDER, FalseCertificate, Reference, Standing
@@ -547,6 +547,59 @@ def run(*arguments: object, code: int = 0) -> Result:
     assert result.exit_code == code, (result.output, result.exception)
     assert "Traceback" not in result.output
     return result
+
+
+# ------------------------------------------------------------------------------------- proofs
+
+
+def assert_proved(entry: Reference, path: Path, gap: float) -> None:
+    """The checker accepts it for the program of this instance, and a limit as good as `gap`."""
+    value, program = proof_checker.check(proof_checker.read(path))
+    n, C = entry.n, entry.structure(entry.problem()).upper
+    K, y = entry.problem().K, entry.problem().y
+    H = np.zeros((n, n))
+    H[np.tril_indices(n)] = [number for row in program["H"] for number in row]
+    # SVMDual has Q, the others 2Q.
+    scale = 1.0 if entry.title.startswith("SVMDual") else 2.0
+    np.testing.assert_allclose(H, np.tril(scale * np.outer(y, y) * K), rtol=1e-9, atol=1e-12)
+    assert max(program["upper"]) <= C
+    unit = abs(entry.best)
+    better = value - entry.best if entry.sense == "max" else entry.best - value
+    assert -1e-9 * unit <= better <= gap * unit
+
+
+SHIPPED = [entry for entry in TABLE if entry.n <= 20 and entry.name != "paley-014-guo"]
+
+
+@pytest.mark.parametrize("entry", SHIPPED, ids=[entry.name for entry in SHIPPED])
+def test_a_shipped_proof_is_accepted(entry: Reference) -> None:
+    assert_proved(entry, references.proof(entry.name), 1e-6)
+
+
+def test_the_shipped_proofs_are_those_and_small() -> None:
+    files = list((FOLDER / "proofs").iterdir())
+    assert {path.stem for path in files} == {entry.name for entry in SHIPPED}
+    assert sum(path.stat().st_size for path in files) < 300_000
+    with pytest.raises(iopt.UnknownName):
+        references.proof("sigmoid-100-c10")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", TABLE, ids=NAMES)
+def test_every_bracket_is_proved_again(entry: Reference, tmp_path: Path) -> None:
+    """Within 20 s the two large graphs leave a gap; their proof has to be accepted all the same."""
+    path = references.prove(entry, tmp_path / "proof.json", time_limit=20.0)
+    open_ = entry.name in ("paley-038-guo", "paley-062-guo")
+    assert_proved(entry, path, 0.5 if open_ else 1e-2)
+
+
+def test_the_command_proves(tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    assert run("prove", SMALL, path).stdout.strip() == str(path)
+    assert_proved(references.load(SMALL), path, 1e-6)
+
+
+# ------------------------------------------------------------------------------------ the command
 
 
 def test_the_command_lists() -> None:
