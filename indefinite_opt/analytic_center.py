@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.blas import one_thread
 from indefinite_opt.box_line import BoxLine
 
 __all__ = ["AnalyticCenter"]
@@ -273,7 +274,8 @@ class AnalyticCenter:
         sign[0], sign[first:] = -1.0, 1.0
         wanted += scaled @ missing + back * across
         try:
-            factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+            with one_thread():
+                factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             return np.full(n, np.nan), np.nan, np.nan
         free, tied = cho_solve(factor, np.array([wanted, sign]).T, check_finite=False).T

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-__all__ = ["LONG", "TimeLimitReached", "within"]
+__all__ = ["LONG", "TimeLimitReached", "limited", "within"]
 
 T = TypeVar("T")
 
@@ -85,8 +85,22 @@ def within(
         Thread(target=run, daemon=True).start()
     while not done.wait(min(_INTERVAL, max(end - time.perf_counter(), 0.0))):
         if time.perf_counter() >= end or (stop is not None and stop()):
-            name = getattr(function, "__name__", type(function).__name__)
+            whole = getattr(function, "func", function)  # of a partial one
+            name = getattr(whole, "__name__", type(whole).__name__)
             raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def limited(
+    order: int,
+    seconds: float,
+    function: Callable[..., T],
+    *arguments: Any,
+    stop: Callable[[], bool] | None = None,
+) -> T:
+    """`within` for what takes O(n³), a direct call where the order n is below `LONG`."""
+    if order < LONG:
+        return function(*arguments)
+    return within(seconds, function, *arguments, stop=stop)

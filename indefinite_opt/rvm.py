@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.blas import few_threads, one_thread
 from indefinite_opt.solution import Status
 
 __all__ = ["Basis", "Factors", "Laplace", "RelevanceFit", "fit_relevance", "laplace", "sigmoid"]
@@ -220,7 +220,8 @@ def _log_posterior(z: Array, f: Array, y: Array) -> float:
 def _factorised(Psi: Array, b: Array) -> Array:
     """L with I + ΨᵀBΨ = LLᵀ."""
     M = np.eye(Psi.shape[1]) + (Psi.T * b) @ Psi
-    return np.linalg.cholesky(M).astype(np.float64, copy=False)
+    with one_thread():
+        return np.linalg.cholesky(M).astype(np.float64, copy=False)
 
 
 def _length(

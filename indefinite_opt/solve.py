@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
 from indefinite_opt.box_line import BoxLine
-from indefinite_opt.errors import IncompatibleSolver, ParameterError
+from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.gaps import relative
+from indefinite_opt.interruptible import TimeLimitReached, limited
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
-from indefinite_opt.solution import Result, Solution
+from indefinite_opt.solution import Result, Solution, Status
 from indefinite_opt.solver import Callback, Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 from indefinite_opt.validation import checked_values, real_array
@@ -173,13 +174,17 @@ def _solve(
     if seed is not None:
         check_seed(seed)
     check_problem(problem)
-    structure = formulation.structure(problem)
+    limit = np.inf if time_limit is None else float(time_limit)
+    try:
+        structure = limited(problem.n, limit, formulation.structure, problem)
+    except TimeLimitReached:
+        raise _no_time(formulation, limit) from None
     task = Task(
         problem=problem,
         formulation=formulation,
         structure=structure,
         tol=tol,
-        time_limit=np.inf if time_limit is None else time_limit,
+        time_limit=limit,
         max_iter=max_iter,
         start=None if start is None else _feasible_start(structure, start),
         seed=0 if seed is None else int(seed),
@@ -187,16 +192,43 @@ def _solve(
         began=began,
     )
     chosen = solver_files.get(default_solver(type(structure)) if solver is None else solver)
-    refusal = chosen.refusal(task)
-    if refusal is not None:
-        raise IncompatibleSolver(
-            f"{chosen.name} cannot solve {formulation} on this problem: {refusal}. "
-            f"Solvers that can: {', '.join(_willing(task)) or 'none'}."
-        )
     if session is None:
         session = chosen.session()
-    solution = session.solve(task)
-    return _result(task, chosen, solution), session
+    try:
+        limited(problem.n, task.remaining, _prepare, chosen, task)
+    except TimeLimitReached:
+        return _result(task, chosen, _unprepared(task)), session
+    return _result(task, chosen, session.solve(task)), session
+
+
+def _prepare(solver: Solver, task: Task) -> None:
+    """All that takes O(n³) before the solver has a point."""
+    refusal = solver.refusal(task)
+    if refusal is not None:
+        raise IncompatibleSolver(
+            f"{solver.name} cannot solve {task.formulation} on this problem: {refusal}. "
+            f"Solvers that can: {', '.join(_willing(task)) or 'none'}."
+        )
+    solver.prepare(task)
+
+
+def _unprepared(task: Task) -> Solution:
+    """The start, where there was no time for more; a quadratic program has one at once."""
+    qp = task.structure
+    if not isinstance(qp, BoxLineQP):
+        raise _no_time(task.formulation, task.time_limit)
+    return Solution(
+        values=qp.values(qp.start() if task.start is None else task.start),
+        status=Status.TIME_LIMIT,
+        message="the time was over before the curvature of the program was known",
+    )
+
+
+def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
+    return SolverFailed(
+        f"no point of {formulation} is known: the {seconds:.3g} s of the time limit were over "
+        "before the eigenvalues of the kernel matrix had been computed"
+    )
 
 
 def _willing(task: Task) -> list[str]:
@@ -205,7 +237,11 @@ def _willing(task: Task) -> list[str]:
 
 
 def _result(task: Task, solver: Solver, solution: Solution) -> Result:
-    objective, residual, multipliers = _measures(task, solution)
+    objective, residual, multipliers, infeasibility = _measures(task, solution)
+    status = solution.status
+    if status is Status.SOLVED and not infeasibility <= task.tol:
+        # Whatever the solver's own test says of a point that the certificate rejects.
+        status = Status.INACCURATE
     problem, formulation, values = task.problem, task.formulation, solution.values
     boxed = isinstance(task.structure, BoxLine)
     recovered = None if boxed else multipliers
@@ -214,7 +250,7 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         values=values,
         multipliers=multipliers,
         objective=objective,
-        status=solution.status,
+        status=status,
         solver=str(solver),
         seconds=task.elapsed,
         residual=residual,
@@ -235,8 +271,8 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
     )
 
 
-def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array]]:
-    """Objective, residual and multipliers, computed from the values themselves."""
+def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array], float]:
+    """Objective, residual, multipliers and infeasibility, computed from the values themselves."""
     structure = task.structure
     if isinstance(structure, BoxLine):
         x, gradient = solution.values[structure.variable], solution.gradient
@@ -246,20 +282,22 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
             value = structure.value(x, gradient)
         first_order = structure.first_order(x, gradient, task.tol)
         residual = first_order.residual / structure.gradient_unit(gradient)
-        objective = structure.declared(value)
-        return objective, residual, structure.multipliers(first_order)
+        objective, multipliers = structure.declared(value), structure.multipliers(first_order)
+        return objective, residual, multipliers, structure.infeasibility(x)
     if isinstance(structure, ExplicitProgram):
         values = solution.values
         multipliers = solution.multipliers or structure.multipliers(values)
         residual = structure.residual(values, multipliers)
-        return structure.sense * structure.value(values), residual, multipliers
+        objective = structure.sense * structure.value(values)
+        return objective, residual, multipliers, structure.infeasibility(values)
     x = structure.write(solution.values)
     value = float(structure.cost @ x)
     bound = -np.inf
     if solution.multipliers:
         bound = task.formulation.dual_bound(task.problem, solution.multipliers)
     gap = relative(abs(value - bound), value, structure.gap_floor)
-    return structure.sense * value, max(gap, structure.infeasibility(x)), solution.multipliers
+    infeasibility = structure.infeasibility(x)
+    return structure.sense * value, max(gap, infeasibility), solution.multipliers, infeasibility
 
 
 def _feasible_start(structure: Structure, start: Start) -> Array:

@@ -159,9 +159,17 @@ class Solver(ABC):
             return f"it solves convex programs, and this one {_witness(structure)}"
         return None
 
+    def prepare(self, task: Task) -> None:
+        """Compute what takes O(n³) before there is any point, and is kept: spectra, for example.
+
+        May be abandoned at the time limit, or on Ctrl-C.
+        """
+        if isinstance(task.structure, ProxyStructure):
+            _ = task.problem.spectrum
+
     @abstractmethod
     def solve(self, task: Task) -> Solution:
-        """Solve a task this solver does not refuse."""
+        """Solve a task this solver does not refuse, and has prepared."""
 
     def session(self) -> Session:
         """A session for a path of tasks."""

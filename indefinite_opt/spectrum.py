@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from indefinite_opt.blas import few_threads
 from indefinite_opt.cholesky import cholesky_in_place
 from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.interruptible import limited
 
 __all__ = [
     "TRANSFORMS",
@@ -193,7 +194,6 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
     >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
     array([-1.,  1.])
     """
-    import scipy.linalg
     from scipy.sparse.linalg import eigsh
 
     order = K.shape[0]
@@ -201,7 +201,8 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
         raise ParameterError("leading", f"an integer from 1 to {order}", repr(leading))
     with few_threads(order):
         if leading is None or leading > order // 2:
-            values, vectors = scipy.linalg.eigh(K, check_finite=False, driver="evd")
+            # The same routine by scipy keeps the interpreter locked.
+            values, vectors = limited(order, np.inf, np.linalg.eigh, K)
             if leading is not None:
                 kept = np.sort(np.argsort(-np.abs(values), kind="stable")[:leading])
                 values, vectors = values[kept], vectors[:, kept]

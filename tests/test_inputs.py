@@ -196,9 +196,7 @@ def test_infinity_is_written_inf() -> None:
 
 
 def test_an_integer_that_is_a_float_only() -> None:
-    with pytest.raises(
-        iopt.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"
-    ):
+    with pytest.raises(iopt.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"):
         iopt.solve(PLAIN, "SVMDual(C=100000000000000000000)")
     assert iopt.solve(PLAIN, "SVMDual(C=1e20)").objective == pytest.approx(2.0)
 

@@ -61,6 +61,9 @@ class DCA(Solver):
             return "it needs the eigenvalues of the whole kernel matrix, which is never formed"
         return super().refusal(task)
 
+    def prepare(self, task: Task) -> None:
+        cast("BoxLineQP", task.structure).problem.transformed(self.part)
+
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self.part)
         try:

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.interruptible import TimeLimitReached, limited
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["OSQP"]
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before OSQP is no longer waited for."""
 
 Array = NDArray[np.float64]
 
@@ -42,6 +46,18 @@ class OSQPSession(Session):
 
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)
+        try:
+            answer = limited(qp.n, task.remaining + _GRACE, self._answer, task, qp)
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            self._model = self._previous = None  # the abandoned call still works on it
+            status = Status.TIME_LIMIT
+            if isinstance(error, KeyboardInterrupt):
+                status = Status.INTERRUPTED
+            x = qp.start() if task.start is None else task.start
+            return Solution(qp.values(x), status, message="OSQP was ended without a point")
+        return _read(qp, answer)
+
+    def _answer(self, task: Task, qp: BoxLineQP) -> Any:
         lower = np.concatenate([qp.b, np.zeros(qp.n)])
         upper = np.concatenate([qp.b, np.full(qp.n, qp.upper)])
         if self._same_matrix(qp):
@@ -53,10 +69,10 @@ class OSQPSession(Session):
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
             # Polishing can leave the feasible set altogether where many bounds are active.
-            self._model.update_settings(polishing=False)
+            self._model.update_settings(polishing=False, **_limits(task))
             answer = self._model.solve(raise_error=False)
             self._model.update_settings(polishing=True)
-        return _read(qp, answer)
+        return answer
 
     def _same_matrix(self, qp: BoxLineQP) -> bool:
         old = self._previous
@@ -111,7 +127,7 @@ def _read(qp: BoxLineQP, answer: Any) -> Solution:
         "maximum iterations reached": Status.MAX_ITER,
     }
     return Solution(
-        values=qp.values(np.asarray(answer.x)),
+        values=qp.values(qp.project(np.asarray(answer.x))),
         status=statuses.get(words, Status.INACCURATE),
         iterations=int(answer.info.iter),
         message=f"OSQP: {words}",

@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, SolverFailed
+from indefinite_opt.interruptible import TimeLimitReached, within
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -22,6 +26,12 @@ from indefinite_opt.structure import BoxLineQP
 __all__ = ["UNO"]
 
 Array = NDArray[np.float64]
+
+_MAX_ITER = 2000
+"""Iterations from one start; dozens are usual."""
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before UNO is no longer waited for."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,10 @@ class UNO(Solver):
                     break
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
+        except TimeLimitReached:
+            status = Status.TIME_LIMIT
+        if found.best is None and status is not Status.SOLVED:
+            found.best = qp.start() if task.start is None else task.start
         if found.best is None:
             words = found.failures[0] if found.failures else str(status.value)
             raise SolverFailed(f"UNO returned no point for {task.formulation}: {words}")
@@ -128,20 +142,28 @@ def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, st
         "primal_tolerance": 1e-2 * task.tol,
         "dual_tolerance": 1e-2 * task.tol,
     }
-    if task.max_iter is not None:
-        options["max_iterations"] = task.max_iter
+    options["max_iterations"] = _MAX_ITER if task.max_iter is None else task.max_iter
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining
     with warnings.catch_warnings(), _silence():
         warnings.simplefilter("ignore")
         try:
-            model.solve(nlp=True, solver=cp.UNO, **options)
+            solve = partial(model.solve, nlp=True, solver=cp.UNO, **options)
+            within(task.remaining + _GRACE, solve, stop=_take_interrupts_back)
         except cp.SolverError as error:
             return None, 0, str(error)
     steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
     if variable.value is None or not np.all(np.isfinite(variable.value)):
         return None, steps, str(model.status)
     return np.asarray(variable.value), steps, str(model.status)
+
+
+def _take_interrupts_back() -> bool:
+    """Let Python handle Ctrl-C: UNO's own handler ends one start as if it had failed."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+    return False
 
 
 @contextlib.contextmanager
