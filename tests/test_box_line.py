@@ -118,6 +118,9 @@ def test_a_projection_of_numbers_far_larger_than_the_box_meets_the_line() -> Non
 @pytest.mark.parametrize(("lines", "total"), [(0, 0.0), (1, 0.0), (2, 1.5)])
 def test_points_are_projected_onto_every_constraint(lines: int, total: float) -> None:
     qp = box(1.0, lines, total)
+    if lines == 0:
+        outside = np.array([-2.0, 0.25, 1.5, 0.0, 1.0])
+        np.testing.assert_array_equal(qp.project(outside), [0.0, 0.25, 1.0, 0.0, 1.0])
     generator = np.random.default_rng(lines)
     for _ in range(20):
         x = 2.0 * generator.standard_normal(5)
@@ -135,7 +138,7 @@ def test_starts() -> None:
     # Half the total on each class, on as few points as 0.4 allows.
     np.testing.assert_allclose(box(0.4, 2, 1.5).start(), [0.4, 0.35, 0.4, 0.35, 0.0], atol=1e-15)
     np.testing.assert_array_equal(box(np.inf, 2, 3.0).start(), [1.5, 0.0, 1.5, 0.0, 0.0])
-    assert box(np.inf, 0).random_start(np.random.default_rng(0)).max() <= 1.0
+    assert 0.5 < box(np.inf, 0).random_start(np.random.default_rng(0)).max() <= 1.0
     assert box(8.0, 0).random_start(np.random.default_rng(0)).max() > 1.0
 
 
@@ -192,6 +195,7 @@ def test_the_violation_of_a_constraint_is_relative() -> None:
     assert box(9.0, 2, 10.0, y).infeasibility(np.array([3.0, 1.0])) == pytest.approx(0.6)
     assert box(9.0, 2, 2.0, y).infeasibility(np.array([5.0, 1.0])) == pytest.approx(4.0 / 6.0)
     assert box(9.0, 2, 10.0, y).infeasibility(np.zeros(2)) == 1.0
+    assert box(9.0, 2, 0.5, y).infeasibility(np.zeros(2)) == 0.5
 
 
 def test_what_counts_as_being_at_a_bound() -> None:
@@ -260,6 +264,9 @@ def test_the_level_of_a_line_without_free_weights() -> None:
     assert one_sided.residual == 0.0
     assert float(one_sided.lines[0]) == 7.0
     assert float(qp.first_order(1.0 - zero, g).lines[0]) == -4.0
+    # With a tolerance as wide as the box all are at both ends: no weight moves, nothing is known.
+    nothing = qp.first_order(np.full(5, 0.5), g, 1.0)
+    assert (nothing.residual, float(nothing.lines[0])) == (0.0, 0.0)
 
 
 def test_multipliers_of_two_lines_by_hand() -> None:
