@@ -5,14 +5,13 @@ Nothing here trusts the solver that a point came from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import Certificate, Facts, claim_of
 from indefinite_opt.curvature import curvature_at
@@ -22,7 +21,7 @@ from indefinite_opt.formulation import Formulation, check_positive, check_switch
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.gaps import relative, unit
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.interruptible import LONG, TimeLimitReached, within
+from indefinite_opt.interruptible import TimeLimitReached, limited, within
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
@@ -37,7 +36,6 @@ __all__ = ["certify", "verify"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
-T = TypeVar("T")
 
 EQUALITIES = ("balance", "total")
 """Names of equality constraints, whose multipliers have no sign."""
@@ -208,7 +206,9 @@ def _certify_box(
     curvature, words = np.nan, "First-order conditions hold."
     if claim_of(facts, tol) is Claim.STATIONARY and isinstance(box, BoxLineQP):
         try:
-            sign, curvature, words = _in_time(task, curvature_at, box, x, reduced, tol * scale, tol)
+            sign, curvature, words = limited(
+                task.problem.n, _left(task), curvature_at, box, x, reduced, tol * scale, tol
+            )
             facts = replace(facts, curvature=sign)
         except TimeLimitReached:
             words = "First-order conditions hold; curvature was not examined in time."
@@ -255,23 +255,15 @@ def _gap(value: float, attained: float, bound: float) -> float:
     return max(abs(value - bound), abs(attained - bound))
 
 
-def _in_time(task: Task, function: Callable[..., T], *arguments: object, least: int = LONG) -> T:
-    """The result of a call that may take long from n = `least` on, if it comes in time.
-
-    Raises
-    ------
-    TimeLimitReached
-    """
-    if task.problem.n < least or np.isinf(task.time_limit):
-        return function(*arguments)
-    with few_threads(task.problem.n):
-        return within(task.time_limit - task.elapsed, function, *arguments)
+def _left(task: Task) -> float:
+    """Seconds before the time limit; nothing is started where there are none."""
+    return task.time_limit - task.elapsed
 
 
 def _is_convex(task: Task) -> bool | None:
     """Whether the program is convex; None if that was not found out in time."""
     try:
-        return _in_time(task, lambda: task.structure.is_convex)
+        return limited(task.problem.n, _left(task), lambda: task.structure.is_convex)
     except TimeLimitReached:
         return None
 
@@ -283,7 +275,7 @@ def _global_bound(
     qp, tol = cast("BoxLineQP", task.structure), task.tol
     if isinstance(witness, Proof):
         try:
-            bound = _in_time(task, proved_bound, qp, witness, least=0)
+            bound = within(_left(task), proved_bound, qp, witness)
         except TimeLimitReached:
             return -np.inf, ["The proof was not checked again in time, so no bound is claimed."]
         boxes, better = witness.boxes, value

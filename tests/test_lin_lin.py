@@ -127,7 +127,7 @@ def test_theorem_3_a_cpd_kernel_is_pd_after_a_shift_and_6_is_attained() -> None:
     assert not problem.is_psd
     assert problem.is_conditionally_psd
     first = iopt.solve(problem, iopt.SVMDual(C=INF), tol=1e-9)
-    assert first.certificate.claim == iopt.Claim.GLOBAL
+    assert iopt.verify(problem, iopt.SVMDual(C=INF), first.values).claim == iopt.Claim.GLOBAL
     for delta in (1.0, 5.0):
         shifted = iopt.KernelProblem(problem.K + delta, y)
         assert np.linalg.eigvalsh(problem.K + delta)[0] > 0

@@ -136,8 +136,8 @@ def test_leading_eigenvalues_in_ascending_order(leading: int) -> None:
 @pytest.mark.parametrize("n", [2, 5, 30])
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_a_negative_eigenvalue_is_seen_beyond_the_tolerance_only(n: int, scale: float) -> None:
-    """τ = max(n, 10)·eps·‖K‖; K + τI is factored, and the factorisation rounds by far less."""
-    tolerance = max(n, 10) * EPS
+    """τ = max(n, 10)·eps·(½ trace|K| + 4‖K‖); K + τI is factored, which rounds by far less."""
+    tolerance = max(n, 10) * EPS * (0.5 * (n - 1.0) + 4.0)
     for place in (0, n - 1):
         diagonal = np.ones(n)
         diagonal[place] = -1.5 * tolerance

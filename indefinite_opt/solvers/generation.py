@@ -15,7 +15,7 @@ from indefinite_opt.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import LinearProgram
+from indefinite_opt.structure import LinearProgram, power_near
 
 __all__ = ["Generation"]
 
@@ -608,7 +608,10 @@ class _Model:
         highs.setOptionValue("presolve", "off")
         columns = np.arange(game.cost.size, dtype=np.int32)
         highs.addVars(columns.size, game.lower, game.upper)
-        highs.changeColsCost(columns.size, columns, game.cost)
+        # The least price is about 1, so that the tolerances of HiGHS hold for small ones, too.
+        prices = np.abs(game.cost[game.cost != 0.0])
+        self._unit = float(power_near(prices.min())) if prices.size else 1.0
+        highs.changeColsCost(columns.size, columns, game.cost / self._unit)
         self._append(game.E, game.e, game.e)
 
     def add(self, rows: Indices) -> None:
@@ -638,7 +641,7 @@ class _Model:
         answer, outcome = highs.getSolution(), highs.getModelStatus()
         self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
         if answer.value_valid and answer.dual_valid:
-            self.v, duals = np.array(answer.col_value), np.array(answer.row_dual)
+            self.v, duals = np.array(answer.col_value), self._unit * np.array(answer.row_dual)
             self.eq, self._y = duals[: self.game.e.size], duals[self.game.e.size :]
         statuses = {
             highspy.HighsModelStatus.kOptimal: Status.SOLVED,
