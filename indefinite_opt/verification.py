@@ -380,8 +380,11 @@ def _certify_linear(
         gap = _gap(value, attained, bound)
     relative_gap = relative(gap, value, program.gap_floor)
     stationarity, paid = _linear_residuals(program, x, multipliers)
+    complementarity = relative(paid, value, program.gap_floor)
     # Multipliers that came from a solver only make the bound, which holds for any.
     wrong = _inconsistencies(program, multipliers, tol) if given else []
+    if given and not wrong and not (stationarity <= tol and complementarity <= tol):
+        wrong = [INCONSISTENT]
     claim = claim_of(Facts(primal, not wrong, relative_gap, first_order=False), tol)
     reasons = list(wrong)
     if claim is Claim.NONE:
@@ -395,7 +398,7 @@ def _certify_linear(
         objective=program.sense * value,
         primal_residual=primal,
         stationarity=stationarity,
-        complementarity=relative(paid, value, program.gap_floor),
+        complementarity=complementarity,
         curvature=0.0,
         bound=program.sense * bound,
         gap=gap,

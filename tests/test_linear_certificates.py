@@ -1,0 +1,108 @@
+"""Residuals of linear programs, from multipliers whose conditions were worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+
+Claim = iopt.Claim
+
+
+def lp_svm(values: dict, multipliers: dict) -> iopt.Certificate:
+    """K = (1, -1; -1, 1), C = 9: u = (½, -½) has the margins 1 and the value 1, λ = (½, ½)."""
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    return iopt.verify(problem, iopt.LPSVM(C=9.0), values, multipliers)
+
+
+def test_optimal_multipliers_have_no_residual() -> None:
+    certificate = lp_svm(
+        {"u": [0.5, -0.5], "b": 0.0, "xi": [0.0, 0.0]}, {"margin": [0.5, 0.5], "slack": [8.5, 8.5]}
+    )
+    assert certificate.claim is Claim.GLOBAL
+    assert certificate.stationarity == 0.0
+    assert certificate.complementarity == 0.0
+    assert certificate.curvature == 0.0
+    assert certificate.gap_kind == "duality gap"
+
+
+def test_dual_constraints_that_are_missed() -> None:
+    """λ = (0.5, 0.7): yᵀλ = -0.2 for the free b, |K(y∘λ)| = 1.2 for coefficients that cost 1.
+
+    Both miss by 0.2, relative to the largest price, 9.
+    """
+    certificate = lp_svm(
+        {"u": [0.5, -0.5], "b": 0.0, "xi": [0.0, 0.0]}, {"margin": [0.5, 0.7], "slack": [8.5, 8.3]}
+    )
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.stationarity == pytest.approx(0.2 / 9.0, rel=1e-12)
+    assert certificate.complementarity == pytest.approx(0.0, abs=1e-15)
+
+
+def test_products_of_multipliers_and_slacks() -> None:
+    """ξ₁ = 0.1 is not needed: 8.5·0.1 for ξ₁ ≥ 0 and 0.5·0.1 for its row, of a value of 1.9."""
+    certificate = lp_svm(
+        {"u": [0.5, -0.5], "b": 0.0, "xi": [0.1, 0.0]}, {"margin": [0.5, 0.5], "slack": [8.5, 8.5]}
+    )
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.complementarity == pytest.approx(0.9 / 1.9, rel=1e-12)
+    assert certificate.stationarity == 0.0
+
+
+def game(upper: float, total: float, alpha: list[float] | None = None) -> iopt.Certificate:
+    """K = I, β̄ = ½: α = e/4, δ = ½, and Δπ = ½e for π = e/4."""
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    weights = np.full(4, 0.25) if alpha is None else np.array(alpha)
+    multipliers = {
+        "sensitivity": np.full(4, 0.25), "balance": 0.0, "total": total,
+        "lower": np.zeros(4), "upper": np.full(4, upper),
+    }  # fmt: skip
+    values = {"alpha": weights, "delta": 2.0 * weights.max()}
+    return iopt.verify(problem, iopt.GuoSchuurmansLP(beta=0.5), values, multipliers)
+
+
+def test_upper_ends_have_multipliers_of_the_other_sign() -> None:
+    """Reduced costs are ½ + total: with total = -0.8 they pull all α to β̄, ¼ away: 4·0.3/4."""
+    assert game(upper=0.0, total=-0.5).claim is Claim.GLOBAL
+    certificate = game(upper=0.3, total=-0.8)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.complementarity == pytest.approx(0.3 / 0.5, rel=1e-12)
+    assert certificate.stationarity == 0.0
+    # At their upper end nothing is wrong with such a multiplier.
+    edge = game(upper=0.3, total=-0.8, alpha=[0.5, 0.0, 0.5, 0.0])
+    assert edge.complementarity == pytest.approx((2 * 0.3 * 0.5 + 2 * 0.25 * 1.0) / 1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(("upper", "said"), [(0.1, "do not agree"), (-0.1, "must be nonnegative")])
+def test_multipliers_that_contradict_each_other(upper: float, said: str) -> None:
+    certificate = game(upper=upper, total=-0.5)
+    assert certificate.claim is Claim.FEASIBLE
+    assert "'upper'" in str(certificate)
+    assert said in str(certificate)
+
+
+def test_a_gap_that_multipliers_do_not_close() -> None:
+    """α = (½, 0, ½, 0) has δ = 1, and the bound is ½: half of the objective is missing."""
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    values = {"alpha": [0.5, 0.0, 0.5, 0.0], "delta": 1.0}
+    certificate = iopt.verify(problem, iopt.GuoSchuurmansLP(beta=0.5), values)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.bound == pytest.approx(0.5, rel=1e-12)
+    assert certificate.relative_gap == pytest.approx(0.5, rel=1e-12)
+    assert "The bound from the explicit dual leaves a gap of 5.00e-01" in str(certificate)
+
+
+def test_no_normal_without_weights() -> None:
+    """Haasdonk's section 7 is about Σα > 0: nothing is said of α = 0, and of a negative norm it is.
+
+    K = -I, C = 1: α = (1, 1) has αᵀQα = -2, and 4·(-2)/2² = -2.
+    """
+    problem = iopt.KernelProblem(-np.eye(2), [1, -1])
+    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": [1.0, 1.0]})
+    assert certificate.claim is Claim.LOCAL
+    assert "squared norm -2:" in str(certificate)
+    positive = iopt.KernelProblem(np.eye(2), [1, -1])
+    assert "squared norm" not in str(iopt.solve(positive, iopt.SVMDual(C=1.0)).certificate)
+    zero = iopt.verify(problem, iopt.ConvexHullDual(mu=1.0), {"alphabar": [1.0, 1.0]})
+    assert "squared norm" in str(zero)
