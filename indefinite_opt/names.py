@@ -18,8 +18,8 @@ T = TypeVar("T")
 def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     """Split `Name(key=value, ...)` into its name and its keyword arguments.
 
-    Values are Python literals; `inf` is infinity and any other bare word is a string. A number
-    beyond the range of floats is refused, for `1e999` may be a slip, and `inf` is none.
+    Values are Python literals; `inf` is infinity and any other bare word is a string. Numbers
+    beyond the range of floats are refused: infinity is written `inf`, not `1e999`.
 
     >>> parse_call("SpectrumSVM(C=inf, transform=clip)")
     ('SpectrumSVM', {'C': inf, 'transform': 'clip'})

@@ -211,7 +211,7 @@ class KernelProblem:
                 precision=precision, name=dataset.name, **parameters,
             )  # fmt: skip
         if dataset.D is not None:
-            # The mean of distances that are all 0 is no width; any other does.
+            # Distances that are all 0 have no mean to divide by; any γ makes the same kernel.
             gamma = 1.0 / (float(np.mean(np.square(checked_distances(dataset.D)))) or 1.0)
             return cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, precision=precision, name=dataset.name

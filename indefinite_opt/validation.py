@@ -266,11 +266,14 @@ def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
         raise ProblemError("y", "finite labels", "NaN or infinite entries")
     try:
         classes = np.unique(labels)
+        known = np.all(classes == classes)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ProblemError(
             "y", "labels of one type that can be sorted", f"labels of type {', '.join(kinds)}"
         ) from None
+    if not known:  # NaN among objects, or a date that is none, differs from itself
+        raise ProblemError("y", "finite labels", "NaN")
     if classes.size != 2:
         shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
         raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})")

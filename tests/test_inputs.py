@@ -58,6 +58,13 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
         lambda: iopt.KernelProblem(np.eye(4), [1, "a", None, 1]),
         "y: ", "got labels of type NoneType, int, str",
     ),
+    "NaN among objects": (
+        lambda: iopt.KernelProblem(np.eye(4), np.array([1.0, np.nan] * 2, object)), "y: ", "got NaN"
+    ),
+    "a date that is none": (
+        lambda: iopt.KernelProblem(np.eye(2), np.array(["2020-01-01", "NaT"], "M8[D]")),
+        "y: ", "got NaN",
+    ),
     "ragged labels": (
         lambda: iopt.KernelProblem(np.eye(4), [[1], [1, 2]]),
         "y: ", "got sequences of unequal lengths",
