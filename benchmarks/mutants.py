@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("minorant", "kkt", "proof", "box_line", "spectrum")
 
 STAGES = (
-    ("spectrum", "box_line", "spins", "kkt", "minorant", "proof", "problem", "certificate"),
+    ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem", "certificate"),
     ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )

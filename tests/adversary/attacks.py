@@ -29,6 +29,8 @@ def attacks(
         name = reference.variable
         yield from (("stationary point of a face", {name: x}, None)
                     for x in _stationary(g, reference.program))  # fmt: skip
+        if result is not None and reference.program.lines:
+            yield from _balanced_gap(g, drawn, result, name)
         x = _vertex(g, reference.program)
         if x is not None:
             yield "vertex", {name: x}, None
@@ -79,6 +81,38 @@ def _off_the_line(g: np.random.Generator, drawn: Drawn, values: Values) -> Value
     share = 1.0 + g.choice([-1.0, 1.0]) * 10.0 ** g.uniform(-8.0, -1.0)
     return {k: np.where(drawn.y > 0, share * v, v) if np.shape(v) == drawn.y.shape else v
             for k, v in values.items()}  # fmt: skip
+
+
+def _balanced_gap(
+    g: np.random.Generator, drawn: Drawn, result: iopt.Result, name: str
+) -> Iterator[Attack]:
+    """A worse point moved off its line, within the tolerance, until its bound meets it.
+
+    Across the line a program that is convex along it may fall: the objective gets better than it
+    could be, and a tangent there is no bound.
+    """
+    if drawn.K.sum() >= 0.0 or not result.values[name].any():
+        return
+    problem, x = drawn.problem(), (1.0 - 10.0 ** g.uniform(-3.0, -0.3)) * result.values[name]
+    reach = 0.99e-6 * float(np.abs(x).sum())
+    first = int(np.argmax(drawn.y * (x > 0.0)))
+
+    def moved(t: float) -> Values:
+        step = np.zeros(x.size)
+        step[first] = t
+        return {name: x + step}
+
+    def gap(t: float) -> float:
+        certificate = iopt.verify(problem, drawn.formulation, moved(t))
+        return abs(certificate.bound) - abs(certificate.objective)
+
+    low, high = 0.0, reach
+    if not np.isfinite(gap(high)) or (gap(low) > 0.0) == (gap(high) > 0.0):
+        return
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if (gap(middle) > 0.0) == (gap(0.0) > 0.0) else (low, middle)
+    yield "balanced gap", moved(low), None
 
 
 def _missing_margins(g: np.random.Generator, drawn: Drawn, C: float) -> Iterator[Attack]:

@@ -57,7 +57,7 @@ def certificate_findings(
         yield Finding("feasible", f"{claim.name} of a violation of {violation:.2e}")
     if claim is iopt.Claim.GLOBAL and not reference.vague:
         yield from _global(reference, exact, certificate)
-    yield from _bound(reference, certificate)
+    yield from _bound(reference, certificate, violation)
     if isinstance(reference, Quadratic) and violation <= float(TOL):
         x = reference.x(values)
         if claim in (iopt.Claim.STATIONARY, iopt.Claim.LOCAL) and not given:
@@ -82,8 +82,10 @@ def _global(
                       f"off by {share:.2e} (claimed {certificate.relative_gap:.2e})")  # fmt: skip
 
 
-def _bound(reference: Reference, certificate: iopt.Certificate) -> Iterator[Finding]:
-    """The bound is never beyond the optimum, whatever is claimed."""
+def _bound(
+    reference: Reference, certificate: iopt.Certificate, violation: float
+) -> Iterator[Finding]:
+    """The bound is never beyond the optimum, whatever is claimed, and wherever the point is."""
     if not np.isfinite(certificate.bound) or reference.vague:
         return
     bound = reference.sense * Fraction(certificate.bound) - reference.constant
@@ -95,7 +97,8 @@ def _bound(reference: Reference, certificate: iopt.Certificate) -> Iterator[Find
     if bound > reference.high + rounding:
         unit = gap_unit(bound, reference.high, reference.floor)
         share = float((bound - reference.high) / unit)
-        yield Finding("bound", f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
+        where = "bound at an infeasible point" if violation > 1e-14 else "bound"
+        yield Finding(where, f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
 
 
 # ------------------------------------------------------------------- first and second order

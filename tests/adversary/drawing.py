@@ -88,6 +88,11 @@ def _far_offset(g: Generator, n: int) -> Array:
     return _mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
 
 
+def _negative_offset(g: Generator, n: int) -> Array:
+    """Convex along yᵀα = 0, and curved downwards steeply across it."""
+    return _conditionally_psd(g, n) - 2.0 ** g.integers(10, 41)
+
+
 def _magnitudes(g: Generator, n: int) -> Array:
     return _mirrored(g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n)))
 
@@ -119,6 +124,7 @@ KERNELS: dict[str, Callable[[Generator, int], Array]] = {
     "sigmoid": _sigmoid,
     "offset": _offset,
     "far offset": _far_offset,
+    "negative offset": _negative_offset,
     "magnitudes": _magnitudes,
     "asymmetric": _asymmetric,
 }
