@@ -2,7 +2,8 @@
 
 Among the global minimisers of a quadratic on a box there is one with the fewest weights strictly
 inside their bounds. Everything here holds for that one, so a search that relies on several of
-these conditions relies on them at one and the same point.
+these conditions relies on them at one and the same point. docs/optimality-conditions.md proves
+every condition, and that they may be mixed with each other and with reductions.
 """
 
 from __future__ import annotations

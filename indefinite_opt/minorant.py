@@ -320,6 +320,9 @@ def lower_bound(
 ) -> Bound:
     """The bound that multipliers prove; valid for any.
 
+    What is taken off for rounding is derived term by term in docs/optimality-conditions.md,
+    section 9.
+
     Parameters
     ----------
     spins : Spins

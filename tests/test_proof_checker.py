@@ -294,7 +294,7 @@ def forged(document: Document, others: list[Document], generator: np.random.Gene
             holder = holder[key]
         key, value = path[-1], holder[path[-1]]
         kind = generator.integers(10)
-        if kind < 5 and isinstance(value, int | float):
+        if kind < 5 and isinstance(value, int | float) and abs(value) < 1e300:
             holder[key] = generator.choice(
                 np.array([
                     -value, 0, 1, 2, value + 1, value - 1, float(value) * (1 + 1e-9),
@@ -302,6 +302,20 @@ def forged(document: Document, others: list[Document], generator: np.random.Gene
                     float("nan"), float("inf"), True, None, "1", [], "1/3", 10**400,
                 ], dtype=object)
             )  # fmt: skip
+        elif kind < 5 and isinstance(value, str):
+            texts = [
+                "",
+                "1/0",
+                "-" + value,
+                "9" + value,
+                "5/7",
+                "a/b",
+                "1e9/1",
+                "1/-2",
+                " 1/2",
+                "１/2",
+            ]
+            holder[key] = texts[generator.integers(len(texts))]
         elif kind == 5:
             del holder[key]
         elif kind == 6 and isinstance(holder, list):
@@ -396,6 +410,43 @@ def test_ends_never_move_outward() -> None:
 
 def test_forged_proofs_prove_nothing_false() -> None:
     assert attack(first=0, count=400) > 20
+
+
+def convex_documents() -> list[tuple[Document, float]]:
+    """Proofs of the other kinds, and the optimum that the solvers find."""
+    generator = np.random.default_rng(11)
+    found = []
+    for formulation in (iopt.LPSVM(C=2.0), iopt.GuoSchuurmansLP(), iopt.LussDual(C=1.0, rho=2.0),
+                        iopt.LussBall(C=1.0)):  # fmt: skip
+        A = generator.standard_normal((4, 4))
+        problem = iopt.KernelProblem(A + A.T, [1, -1, 1, -1])
+        result = iopt.solve(problem, formulation, tol=1e-9)
+        multipliers = result.certificate.multipliers
+        document = certificate_document(problem, formulation, result.values, multipliers)
+        found.append((document, result.objective))
+    return found
+
+
+@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_forged_proofs_of_convex_programs_prove_nothing_false(count: int) -> None:
+    """Where the program is what it was; no change of it may raise anything else either."""
+    pool, accepted = convex_documents(), 0
+    documents = [document for document, _ in pool]
+    for trial in range(count):
+        generator = np.random.default_rng([5, trial])
+        document, optimum = pool[trial % len(pool)]
+        sense = document["objective"]["sense"]
+        if trial % 2:
+            document = {**document, "claim": document["claim"] + sense * 10.0 ** -(trial % 7)}
+        changed = forged(document, documents, generator)
+        try:
+            value, program = proof_checker.check(changed)
+        except FailedProof:
+            continue
+        same = program == document["program"] and changed["objective"] == document["objective"]
+        accepted += same
+        assert not same or sense * (value - optimum) <= 1e-8 * max(1.0, abs(optimum))
+    assert accepted > 20
 
 
 @pytest.mark.slow
