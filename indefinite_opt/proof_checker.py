@@ -1,9 +1,8 @@
 """Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF [PROGRAM]
 
-Nothing but the standard library is used, and nothing of the package. What is proved, and why every
-rule holds, and the format of the file, is in docs/optimality-conditions.md. Numbers of a
-file are doubles, and every double is a fraction: whatever decides is computed with `Fraction`.
-Floating point only guesses, and what it has guessed is then verified.
+Only the standard library is used. docs/optimality-conditions.md proves every rule and describes the
+file. Numbers are doubles, and every double is a fraction: whatever decides is computed with
+`Fraction`. Floating point only guesses, and what it has guessed is then verified.
 
 Prints `PROVED value` (exit code 0) or `FAILED: where and why` (exit code 1), and a digest of the
 program that the proof is about. With a second file the programs of both must be the same.
@@ -13,36 +12,41 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from math import inf, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FORMAT = "indefinite_opt proof 1"
 Numbers = list[Fraction]
 Affine = tuple[Fraction | int, dict[int, Any]]
-Implied = tuple[Numbers, Numbers, set[int]] | None
 
 
 class FailedProof(Exception):
     """What does not follow, and where."""
 
 
+def require(condition: bool, message: str) -> None:
+    """Fail unless the condition holds."""
+    if not condition:
+        raise FailedProof(message)
+
+
 def number(value: Any) -> Fraction:
     """A finite double or a whole number that is a double, exactly."""
     limit = {int: 2**53, float: sys.float_info.max}.get(type(value))
-    if limit is None or not abs(value) <= limit:
-        raise FailedProof("a finite number is missing")
+    require(limit is not None and abs(value) <= limit, "a finite number is missing")
     return Fraction(value)
 
 
 def items(value: Any, length: int | None = None) -> list[Any]:
     """A list, of this length where one is given."""
-    if type(value) is not list or (length is not None and len(value) != length):
-        raise FailedProof(f"a list of {'any' if length is None else length} entries is missing")
+    require(type(value) is list, "a list is missing")
+    require(length in (None, len(value)), f"a list does not have {length} entries")
     return value
 
 
@@ -58,15 +62,13 @@ def dot(one: Iterable[Fraction], other: Iterable[Fraction]) -> Fraction:
 
 def entry(mapping: Any, key: str) -> Any:
     """What an object has under a name."""
-    if type(mapping) is not dict or key not in mapping:
-        raise FailedProof(f"{key!r} is missing")
+    require(type(mapping) is dict and key in mapping, f"{key!r} is missing")
     return mapping[key]
 
 
 def index(value: Any, n: int) -> int:
     """A whole number from 0 to n - 1."""
-    if type(value) is not int or not 0 <= value < n:
-        raise FailedProof(f"an index below {n} is missing")
+    require(type(value) is int and 0 <= value < n, f"an index below {n} is missing")
     return value
 
 
@@ -87,8 +89,8 @@ class Program:
         self.rows = [{i: a for i, a in enumerate(row) if a} for row in dense]
         self.rhs = numbers(entry(data, "rhs"), len(dense))
         held = [i for row in self.rows for i in row]
-        if len(held) != len(set(held)) or any(map(Fraction.__gt__, self.lower, self.upper)):
-            raise FailedProof("the program has overlapping rows or an empty interval")
+        require(len(held) == len(set(held)), "a variable is in two rows")
+        require(all(map(Fraction.__le__, self.lower, self.upper)), "an interval is empty")
         self.groups = [{i: Fraction(1) for i in range(n) if i not in set(held)}, *self.rows]
         self.partners = self._partners()
 
@@ -107,24 +109,31 @@ class Program:
         return found
 
 
-class Box:
+class Box(NamedTuple):
     """A part of the feasible set; which variables are at an end of their range, which inside."""
 
-    def __init__(self, lower: Numbers, upper: Numbers, binary: set[int], inside: set[int]) -> None:
-        self.lower, self.upper, self.binary, self.inside = lower, upper, binary, inside
+    lower: Numbers
+    upper: Numbers
+    binary: set[int]
+    inside: set[int]
 
-    def part(self, i: int, lower: Fraction, upper: Fraction, inside: bool = False) -> Box:
-        """The part where lower ≤ x_i ≤ upper, and x_i is inside its range if that is said."""
+    def part(self, i: int, lower: Fraction, upper: Fraction) -> Box:
+        """The part where lower ≤ x_i ≤ upper."""
         low, high = self.lower.copy(), self.upper.copy()
         low[i], high[i] = lower, upper
-        return Box(low, high, self.binary, self.inside | {i} if inside else self.inside)
+        return self._replace(lower=low, upper=high)
+
+    @property
+    def unless_empty(self) -> Box | None:
+        """The box, or None where an interval is empty."""
+        return self if all(map(Fraction.__le__, self.lower, self.upper)) else None
 
 
 # What a rule leaves of a box that holds the minimiser with the fewest variables inside; None where
 # it leaves nothing.
 
 
-def by_rows(p: Program, box: Box) -> Implied:
+def by_rows(p: Program, box: Box) -> Box | None:
     """What each row leaves for one variable, the others being in their intervals."""
     lower, upper = box.lower.copy(), box.upper.copy()
     for row, target in zip(p.rows, p.rhs, strict=True):
@@ -135,10 +144,10 @@ def by_rows(p: Program, box: Box) -> Implied:
         for i, a in row.items():
             left = (target - most + ends[i][1]) / a, (target - least + ends[i][0]) / a
             lower[i], upper[i] = max(lower[i], min(left)), min(upper[i], max(left))
-    return lower, upper, box.binary
+    return Box(lower, upper, box.binary, box.inside)
 
 
-def by_second_order(p: Program, box: Box) -> Implied:
+def by_second_order(p: Program, box: Box) -> Box | None:
     """Partners of a variable inside are at an end, and what is at an end is at one of the two."""
     binary = box.binary | {i for i in range(p.n) if i in p.partners[i]}
     binary = binary.union(*(p.partners[i] for i in box.inside))
@@ -146,9 +155,7 @@ def by_second_order(p: Program, box: Box) -> Implied:
     for i in binary:
         lower[i] = lower[i] if lower[i] <= p.lower[i] else max(lower[i], p.upper[i])
         upper[i] = upper[i] if upper[i] >= p.upper[i] else min(upper[i], p.lower[i])
-    if binary & box.inside or any(map(Fraction.__gt__, lower, upper)):
-        return None
-    return lower, upper, binary
+    return None if binary & box.inside else Box(lower, upper, binary, box.inside).unless_empty
 
 
 def gradient_range(p: Program, box: Box, i: int) -> tuple[Fraction, Fraction]:
@@ -176,7 +183,7 @@ def level_range(p: Program, row: dict[int, Fraction], room: Fraction,
     return found
 
 
-def by_first_order(p: Program, box: Box) -> Implied:
+def by_first_order(p: Program, box: Box) -> Box | None:
     """A variable whose multiplier has one sign in the whole box is at an end of its range."""
     lower, upper = box.lower.copy(), box.upper.copy()
     for k, row in enumerate(p.groups):
@@ -196,7 +203,7 @@ def by_first_order(p: Program, box: Box) -> Implied:
                 up = (v[i][0] > most) == (a > 0)
                 lower[i] = max(lower[i], p.upper[i]) if up else lower[i]
                 upper[i] = upper[i] if up else min(upper[i], p.lower[i])
-    return None if any(map(Fraction.__gt__, lower, upper)) else (lower, upper, box.binary)
+    return Box(lower, upper, box.binary, box.inside).unless_empty
 
 
 RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
@@ -255,8 +262,7 @@ class Minorant:
 
     def __init__(self, p: Program, box: Box, data: Any) -> None:
         self.members = [index(i, p.n) for i in items(entry(data, "members"))]
-        if len(set(self.members)) < len(self.members):
-            raise FailedProof("a member occurs twice")
+        require(len(set(self.members)) == len(self.members), "a member occurs twice")
         w = [box.upper[i] - box.lower[i] for i in self.members]
         half = {i: (box.upper[i] - box.lower[i]) / 2 for i in set(range(p.n)) - set(self.members)}
         low = [a + half.get(i, 0) for i, a in enumerate(box.lower)]
@@ -298,21 +304,20 @@ class Minorant:
         pairs = iter(numbers(entry(data, "pairs"), 2 * m * (m - 1)))
         squares = numbers(entry(data, "squares"), m)
         for i in range(m):
-            if squares[i] < 0 and self.members[i] not in box.binary:
-                raise FailedProof("a square has a negative multiplier")
+            allowed = squares[i] >= 0 or self.members[i] in box.binary
+            require(allowed, "a square has a negative multiplier")
             self.add(-squares[i], share(i, 0), share(i, 1))
             for j in range(i):
                 for end, other in ((0, 0), (0, 1), (1, 0), (1, 1)):
-                    if (nu := next(pairs)) < 0:
-                        raise FailedProof("a product has a negative multiplier")
+                    require((nu := next(pairs)) >= 0, "a product has a negative multiplier")
                     if nu:
                         self.add(-nu, share(i, end), share(j, other))
         for triangle in items(entry(data, "triangles")):
             *places, last = items(triangle, 7)
             i, j, k = (index(place, m) for place in places[::2])
             p, q, r = (share(index(places[a], m), index(places[a + 1], 2)) for a in (0, 2, 4))
-            if (nu := number(last)) < 0 or len({i, j, k}) < 3:
-                raise FailedProof("a triangle has a negative multiplier, or a share twice")
+            require((nu := number(last)) >= 0, "a triangle has a negative multiplier")
+            require(len({i, j, k}) == 3, "a triangle has a share twice")
             # p(1 - q)(1 - r) + (1 - p)qr = p - pq - pr + qr is a sum of products, so it is ≥ 0.
             for first, second, sign in ((p, (1, {}), 1), (p, q, -1), (p, r, -1), (q, r, 1)):
                 self.add(-sign * nu, first, second)
@@ -354,31 +359,28 @@ def share(i: int, end: int) -> Affine:
     return end, {i: 1 - 2 * end}
 
 
-def changed(p: Program, box: Box, step: Any, implied: Implied) -> Box | None:
+def changed(p: Program, box: Box, step: Any, implied: Box | None) -> Box | None:
     """The box that a step claims, within the last one; it may be larger than the implied one."""
     if "empty" in step:
-        if step["empty"] is not True or implied is not None:
-            raise FailedProof("the rule does not leave the box empty")
+        require(step["empty"] is True and implied is None, "the rule leaves something of the box")
         return None
-    lower, upper, binary = box.lower.copy(), box.upper.copy(), set(box.binary)
-    exact = (lower, upper) if implied is None else implied[:2]
-    for end, ends, known, sign in (("lower", lower, exact[0], 1), ("upper", upper, exact[1], -1)):
+    after = Box(box.lower.copy(), box.upper.copy(), set(box.binary), box.inside)
+    exact = implied or after
+    for end, ends, known, sign in (
+        ("lower", after.lower, exact.lower, 1), ("upper", after.upper, exact.upper, -1)
+    ):  # fmt: skip
         for change in items(step.get(end, [])):
             i, value = index(items(change, 2)[0], p.n), number(change[1])
-            # Inside the box before: the ends of a box lie in the range of the whole program.
-            follows = implied is None or sign * value <= sign * known[i]
-            if not follows or sign * value < sign * ends[i]:
-                raise FailedProof(f"the {end} end of variable {i} does not follow")
+            follows = implied is None or sign * ends[i] <= sign * value <= sign * known[i]
+            require(follows, f"the {end} end of variable {i} does not follow")
             ends[i] = value
-    binary |= {index(i, p.n) for i in items(step.get("binary", []))}
-    if implied is not None and not binary <= implied[2]:
-        raise FailedProof("variables are not known to be at an end")
-    if any(map(Fraction.__gt__, lower, upper)):
-        raise FailedProof("an interval is empty, and it is not said so")
-    return Box(lower, upper, binary, box.inside)
+    after.binary.update(index(i, p.n) for i in items(step.get("binary", [])))
+    require(implied is None or after.binary <= exact.binary, "a variable may be inside")
+    require(after.unless_empty is not None, "an interval is empty, and it is not said so")
+    return after
 
 
-def cut(p: Program, box: Box, step: Any, bound: Fraction, slope: Numbers) -> Implied:
+def cut(box: Box, step: Any, bound: Fraction, slope: Numbers) -> Box:
     """What is left of a box without points where the tangent proves f ≥ the value of the step."""
     lower, upper, value = box.lower.copy(), box.upper.copy(), number(entry(step, "value"))
     for i, s in zip(step["members"], slope, strict=True):
@@ -387,7 +389,7 @@ def cut(p: Program, box: Box, step: Any, bound: Fraction, slope: Numbers) -> Imp
             upper[i] = min(upper[i], lower[i] + reach / s)
         elif s < 0:
             lower[i] = max(lower[i], upper[i] + reach / s)
-    return lower, upper, box.binary
+    return box._replace(lower=lower, upper=upper)
 
 
 def parts(p: Program, box: Box, step: Any) -> list[Box]:
@@ -398,25 +400,24 @@ def parts(p: Program, box: Box, step: Any) -> list[Box]:
     if into == "ends" and i in box.binary:
         return ends
     if into == "ends and inside":
-        return [*ends, box.part(i, low, high, inside=True)]
+        return [*ends, box._replace(inside=box.inside | {i})]
     if into == "intervals" and low <= (at := number(entry(step, "at"))) <= high:
         return [box.part(i, low, at), box.part(i, at, high)]
     raise FailedProof("the parts do not cover the box")
 
 
 def tree(p: Program, nodes: list[Any]) -> Fraction | None:
-    """The least of all bounds that the boxes need; None where no box is left.
+    """The least of all numbers that the boxes need; None where no box is left.
 
-    The nodes stand in the order of their boxes, parts directly behind what was divided. On the way
-    of one minimiser through the tree each bound is a bound of f there; see the document.
+    Nodes stand in the order of their boxes, parts directly behind what was divided. `known` is a
+    lower bound of f at the minimiser, if that is in the box.
     """
     least: list[Fraction] = []
     stack: list[tuple[Box, Numbers]] = [(Box(p.lower, p.upper, set(), set()), [])]
     for place, node in enumerate(nodes):
-        if not stack:
-            raise FailedProof(f"node {place} belongs to no box")
-        opened, known = stack.pop()
-        box: Box | None = opened
+        require(bool(stack), f"node {place} belongs to no box")
+        box: Box | None
+        box, known = stack.pop()
         for k, step in enumerate(items(node)):
             rule = entry(step, "rule")
             try:
@@ -430,18 +431,16 @@ def tree(p: Program, nodes: list[Any]) -> Fraction | None:
                     known = [max([bound, *known])]
                     if rule == "tangent":
                         least.append(max(known[0], number(entry(step, "value"))))
-                        box = changed(p, box, step, cut(p, box, step, bound, slope))
-                elif type(rule) is str and rule in RULES:
-                    box = changed(p, box, step, RULES[rule](p, box))
+                        box = changed(p, box, step, cut(box, step, bound, slope))
                 else:
-                    raise FailedProof("no such rule")
+                    require(type(rule) is str and rule in RULES, "no such rule")
+                    box = changed(p, box, step, RULES[rule](p, box))
             except FailedProof as error:
                 raise FailedProof(f"node {place}, step {k} ({str(rule)[:40]}): {error}") from None
-        if box is not None and not known:
-            raise FailedProof(f"node {place} has no bound")
-        least += known if box is not None else []
-    if stack:
-        raise FailedProof(f"{len(stack)} boxes have no node")
+        if box is not None:
+            require(bool(known), f"node {place} has no bound")
+            least += known
+    require(not stack, f"{len(stack)} boxes have no node")
     return min(least, default=None)
 
 
@@ -451,14 +450,13 @@ def linear_bound(data: Any, proof: Any) -> Fraction:
     multipliers = [fraction(text) for text in items(entry(proof, "multipliers"), m)]
     reduced = numbers(data["cost"], n)
     for row, multiplier in zip(data["rows"], multipliers, strict=True):
-        for i, a in map(items, items(row), [2] * len(row)):
+        for i, a in (items(pair, 2) for pair in items(row)):
             reduced[index(i, n)] -= multiplier * number(a)
     bound = Fraction(0)
     for prices, names in ((multipliers, ("row_lower", "row_upper")), (reduced, ("lower", "upper"))):
         low, high = (items(entry(data, name), len(prices)) for name in names)
         for price, one, other in zip(prices, low, high, strict=True):
-            if price:
-                bound += price * number(one if price > 0 else other)
+            bound += price * number(one if price > 0 else other) if price else 0
     return bound
 
 
@@ -466,11 +464,7 @@ def fraction(text: Any) -> Fraction:
     """A number, or two whole numbers as "p/q"."""
     if type(text) is not str:
         return number(text)
-    halves = text.removeprefix("-").split("/")
-    if len(halves) != 2 or not all(half.isdecimal() and half.isascii() for half in halves):
-        raise FailedProof(f"{text[:40]!r} is no fraction")
-    if not halves[1].strip("0"):
-        raise FailedProof("a fraction has the denominator 0")
+    require(bool(re.fullmatch(r"-?\d{1,4000}/0*[1-9]\d{0,4000}", text, re.ASCII)), "no fraction")
     return Fraction(text)
 
 
@@ -483,20 +477,16 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
     y, C = items(entry(data, "y")), number(entry(data, "C"))
     n = len(y)
     kernel, factor = symmetric(entry(data, "K"), n), items(entry(proof, "factor"), n)
-    if C < 0 or not all(type(label) is int and label in (-1, 1) for label in y) or not n:
-        raise FailedProof("C is negative, or a label is not -1 or 1")
+    rho = number(data.get("rho", 0))
+    require(n > 0 and C >= 0 and rho >= 0, "C or rho is negative, or there are no points")
+    require(all(type(a) is int and a in (-1, 1) for a in y), "a label is not -1 or 1")
     F = [numbers(row, len(items(factor[0]))) for row in factor]
     square = sum(
         (1 if i == j else 2) * (dot(F[i], F[j]) - kernel[i][j]) ** 2
         for i in range(n) for j in range(i + 1)
     )  # fmt: skip
-    if ("rho" in data) == ("radius" in data):
-        raise FailedProof("either rho or radius is given")
-    if "radius" in data and square > number(data["radius"]):
-        raise FailedProof("the kernel is not in the ball")
-    rho = number(data["rho"]) if "rho" in data else Fraction(0)
-    if rho < 0:
-        raise FailedProof("rho is negative")
+    if "rho" not in data:
+        require(square <= number(entry(data, "radius")), "the kernel is not in the ball")
     z = list(map(mul, y, numbers(entry(proof, "point"), n)))
     offset = number(entry(proof, "offset"))
     u = [dot(z, column) for column in zip(*F, strict=True)]
@@ -506,16 +496,14 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
 
 def proved(document: Any) -> Fraction | None:
     """A lower bound on the minimised program; None where it has no feasible point."""
-    if entry(document, "format") != FORMAT:
-        raise FailedProof("the file has another format")
+    require(entry(document, "format") == FORMAT, f"the format is not {FORMAT!r}")
     kind, data, proof = (entry(document, key) for key in ("kind", "program", "proof"))
     if kind == "boxes":
         return tree(Program(data), items(entry(proof, "nodes")))
     if kind == "linear":
         return linear_bound(data, proof)
-    if kind == "proxy":
-        return proxy_bound(data, proof)
-    raise FailedProof("there is no such kind of proof")
+    require(kind == "proxy", "there is no such kind of proof")
+    return proxy_bound(data, proof)
 
 
 def reached(document: Any) -> Fraction | None:
@@ -526,13 +514,11 @@ def reached(document: Any) -> Fraction | None:
     """
     least, objective = proved(document), entry(document, "objective")
     sense, constant = entry(objective, "sense"), number(entry(objective, "constant"))
-    if type(sense) is not int or sense not in (-1, 1):
-        raise FailedProof("the sense is neither 1 nor -1")
+    require(type(sense) is int and sense in (-1, 1), "the sense is neither 1 nor -1")
     if least is None:
         return None
     if "ray" in objective:
-        if least <= 0:
-            raise FailedProof("the form is not proved to be positive along every ray")
+        require(least > 0, "the form is not proved to be positive along every ray")
         least = -(number(objective["ray"]) ** 2) / (4 * least)
     return sense * (least + constant)
 
@@ -541,12 +527,12 @@ def check(document: Any) -> tuple[float, Any]:
     """The bound that a document claims, and the program it is about; raises `FailedProof`."""
     try:
         bound, claim = reached(document), number(entry(document, "claim"))
-        sense = document["objective"]["sense"]
-        if bound is not None and sense * claim > sense * bound:
-            raise FailedProof(f"{float(claim)!r} is claimed, {float(bound)!r} is proved")
-        return float(claim), document["program"]
+        if bound is not None:
+            beyond = document["objective"]["sense"] * (claim - bound) > 0
+            require(not beyond, f"{float(claim)!r} is claimed, {float(bound)!r} is proved")
     except OverflowError:
         raise FailedProof("numbers are too large for their guesses") from None
+    return float(claim), document["program"]
 
 
 def digest(program: Any) -> str:
@@ -562,8 +548,7 @@ def read(path: str | Path) -> Any:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FailedProof(f"{path} cannot be read: {str(error)[:200]}") from None
-    if entry(document, "format") != FORMAT:
-        raise FailedProof(f"{path} has another format than {FORMAT!r}")
+    require(entry(document, "format") == FORMAT, f"the format of {path} is not {FORMAT!r}")
     return document
 
 
@@ -571,8 +556,8 @@ def main(arguments: list[str]) -> int:
     """The lines that are printed, and the exit code."""
     try:
         value, program = check(read(arguments[0]))
-        if len(arguments) > 1 and digest(read(arguments[1]).get("program")) != digest(program):
-            raise FailedProof("the proof is about another program")
+        other = entry(read(arguments[1]), "program") if len(arguments) > 1 else program
+        require(digest(other) == digest(program), "the proof is about another program")
     except FailedProof as error:
         print(f"FAILED: {error}")
         return 1

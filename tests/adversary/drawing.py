@@ -98,10 +98,12 @@ def _magnitudes(g: Generator, n: int) -> Array:
 
 
 def _asymmetric(g: Generator, n: int) -> Array:
-    """Within the tolerance of the package, which is relative to the largest entry."""
+    """Within the tolerance of the package, which is relative to the largest entry of each row."""
     kind = (_random, _psd, _diagonal, _mixed)[int(g.integers(4))]
     K = kind(g, n)
-    return K + 0.99e-10 * np.abs(K).max() * np.triu(g.uniform(-1.0, 1.0, (n, n)), 1)
+    rows = np.abs(K).max(axis=1)
+    moves = np.triu(g.uniform(-1.0, 1.0, (n, n)), 1)
+    return K + 0.9e-10 * np.minimum.outer(rows, rows) * moves
 
 
 KERNELS: dict[str, Callable[[Generator, int], Array]] = {
