@@ -24,10 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("minorant", "kkt", "proof", "box_line", "spectrum")
 
 STAGES = (
-    ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem", "certificate"),
+    ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem"),
+    ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
     ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
-)
+)  # fmt: skip
 """Test files in the order in which they are run, the quick ones first."""
 
 OPERATORS = {

@@ -100,6 +100,10 @@ class BoxLine(ABC):
     def gap_floor(self) -> float:
         """Smallest size that a gap is divided by; see `gaps`."""
 
+    def gap_unit(self, value: float) -> float:
+        """What gaps are divided by where F has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor)
+
     @property
     def n(self) -> int:
         """Number of variables."""

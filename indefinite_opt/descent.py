@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.blas import few_threads
 from indefinite_opt.box_line import project_line
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.gaps import relative, unit
+from indefinite_opt.gaps import relative
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.spectrum import zero_tolerance
@@ -394,7 +394,7 @@ class Descent:
         qp, gram = self.qp, self.gram
         if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
             return 0
-        least = 1e-9 * unit(self.value, qp.gap_floor)
+        least = 1e-9 * qp.gap_unit(self.value)
         made, decrease, rounding = smo_loops.exchange(
             gram.whole, gram.diagonal, qp.problem.y, self.group, qp.hessian, qp.upper,
             self.alpha, self.v, least,
@@ -419,7 +419,7 @@ class Descent:
         total, self._levels = smo_loops.complementarity(
             self.v, self.alpha, qp.problem.y, self.group, qp.lines, qp.upper
         )
-        return relative(float(total), self.value, qp.gap_floor)
+        return relative(float(total), qp.gap_unit(self.value))
 
     def _report(self, residual: float) -> bool:
         """Add to the trace; whether the callback wants to stop."""

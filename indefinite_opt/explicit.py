@@ -49,6 +49,10 @@ class ExplicitProgram(ABC):
         """The reason that stands before a claim of GLOBAL."""
         return "Convex for every kernel"
 
+    def gap_unit(self, value: float) -> float:
+        """What gaps are divided by where F has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor)
+
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """The data of the program by the names of the papers, for export."""

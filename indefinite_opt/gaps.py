@@ -14,35 +14,31 @@ maximum of eᵀα - ½αᵀQα on a box, eᵀα ≥ αᵀQα, or shorter weights
 is at least ½eᵀα. In the programs without such a term, nearest points of hulls, ν-forms and the
 linear program of Guo & Schuurmans, the terms may cancel until nothing but rounding is left, and
 the optimal value may be zero. There the floor is `CANCELLED` times what the terms could add up to.
-A least squares problem ‖Gα - e‖², whose optimal value may be zero as well, has the floor ‖e‖², as
-is usual for its duality gaps. Who means an absolute tolerance divides it by `unit`.
+A least squares problem has its constant for a part of the square, and the floor `CANCELLED` times
+‖e‖², what α = 0 leaves of ‖Gα - e‖². `gap_unit` of every structure says what its gaps are divided
+by; who means an absolute tolerance divides it by that.
 """
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["CANCELLED", "relative", "unit"]
+__all__ = ["CANCELLED", "relative"]
 
 CANCELLED = 1e-3
 """Share of what terms could add up to, below which a sum counts as cancelled: with the default
 tolerance of 1e-6 a gap then has to be below 1e-9 of it, still a million times its rounding."""
 
 
-def unit(objective: float, floor: float = 0.0) -> float:
-    """max(|objective|, floor): what an absolute gap is compared with."""
-    return max(abs(float(objective)), float(floor))
+def relative(gap: float, unit: float) -> float:
+    """gap / unit, for gap ≥ 0; 0 for no gap, inf for one beside nothing.
 
-
-def relative(gap: float, objective: float, floor: float = 0.0) -> float:
-    """gap / max(|objective|, floor), for gap ≥ 0; 0 for no gap, inf for one beside nothing.
-
-    >>> relative(0.5, -2.0), relative(0.0, 0.0), relative(1e-12, 0.0)
+    >>> relative(0.5, 2.0), relative(0.0, 0.0), relative(1e-12, 0.0)
     (0.25, 0.0, inf)
     """
-    gap, size = float(gap), unit(objective, floor)
-    if gap == 0.0 and not math.isnan(size):
+    gap, unit = float(gap), float(unit)
+    if gap == 0.0 and not math.isnan(unit):
         return 0.0
-    if math.isinf(gap) or size == 0.0:
+    if math.isinf(gap) or unit == 0.0:
         return math.inf
-    return gap / size
+    return gap / unit

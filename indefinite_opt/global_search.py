@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from indefinite_opt.blas import few_threads, one_thread, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.gaps import relative, unit
+from indefinite_opt.gaps import relative
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import (
@@ -198,13 +198,13 @@ class GlobalSearch:
     @property
     def unit(self) -> float:
         """What gaps are divided by."""
-        return unit(self.original(self.value), self.asked.gap_floor)
+        return self.asked.gap_unit(self.original(self.value))
 
     @property
     def relative_gap(self) -> float:
         """Of the bracket; rounding may leave the bound a little above the value."""
         value = self.original(self.value)
-        return relative(max(value - self.original(self.lower), 0.0), value, self.asked.gap_floor)
+        return relative(max(value - self.original(self.lower), 0.0), self.asked.gap_unit(value))
 
     @property
     def contradicted(self) -> bool:

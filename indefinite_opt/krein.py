@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_problem, check_tolerance
-from indefinite_opt.gaps import relative
+from indefinite_opt.gaps import CANCELLED, relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
@@ -208,10 +208,9 @@ class KreinLeastSquares(BoxLineQP):
         """eᵀe."""
         return float(self.n)
 
-    @property
-    def gap_floor(self) -> float:
-        """‖e‖², the square that α = 0 leaves; see `gaps`."""
-        return self.constant
+    def gap_unit(self, value: float) -> float:
+        """The square itself, with `CANCELLED` times ‖e‖², what α = 0 leaves of it, for a floor."""
+        return max(abs(value + self.constant), CANCELLED * self.constant)
 
     def hessian_times(self, x: Array) -> Array:
         """Hx = 2G(Gx), by two products with K: what is claimed does not hang on the square."""
@@ -378,7 +377,7 @@ def krein_certificate(
     primal = 0.5 * square + qp.upper * float(np.maximum(1.0 - margins, 0.0).sum())
     dual = float(alpha.sum()) - 0.5 * square
     gap = primal - dual
-    relative_gap = relative(abs(gap), dual)
+    relative_gap = relative(abs(gap), abs(dual))
     infeasibility = qp.infeasibility(alpha)
     found = {
         "Margins violate the hinge conditions by": residual,

@@ -18,7 +18,6 @@ from indefinite_opt.blas import few_threads, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_positive
-from indefinite_opt.gaps import unit
 from indefinite_opt.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
@@ -214,7 +213,7 @@ class LocalSearch:
 
     def _near(self, value: float) -> float:
         """Difference that says nothing: descents end a little above their valley's bottom."""
-        return min(_AGREE, self.task.tol) * unit(value, self.qp.gap_floor)
+        return min(_AGREE, self.task.tol) * self.qp.gap_unit(value)
 
     def _agreed(self) -> bool:
         values = [value for value, _, _ in self.found.values()]

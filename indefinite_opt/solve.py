@@ -295,7 +295,7 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
     bound = -np.inf
     if solution.multipliers:
         bound = task.formulation.dual_bound(task.problem, solution.multipliers)
-    gap = relative(abs(value - bound), value, structure.gap_floor)
+    gap = relative(abs(value - bound), structure.gap_unit(value))
     infeasibility = structure.infeasibility(x)
     return structure.sense * value, max(gap, infeasibility), solution.multipliers, infeasibility
 

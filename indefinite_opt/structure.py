@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.gaps import CANCELLED
+from indefinite_opt.gaps import CANCELLED, relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 
@@ -262,6 +262,10 @@ class LinearProgram:
         """The same program with all numbers about 1, see `rescale`; itself where they are."""
         return self.rescale() or self
 
+    def gap_unit(self, value: float) -> float:
+        """What gaps are divided by where F has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor)
+
     def infeasibility(self, x: Array) -> float:
         """How far each variable is from what satisfies every constraint, relative to its size.
 
@@ -270,13 +274,17 @@ class LinearProgram:
         found, near = self.read(x), self.read(self.repaired(x))
         worst = 0.0
         for name, target in near.items():
-            distance = np.abs(found[name] - target)
-            size = np.max(np.abs(target), initial=0.0)
             if name in self.slacks:
-                distance = np.maximum(target - found[name], 0.0)
+                missing = np.maximum(target - found[name], 0.0)
                 size = np.maximum(np.abs(target), self.slacks[name])
-            relative = np.divide(distance, size, out=np.zeros_like(distance), where=distance > 0.0)
-            worst = max(worst, float(np.max(relative, initial=0.0)))
+                shares = np.divide(missing, size, out=np.zeros_like(missing), where=missing > 0.0)
+                worst = max(worst, float(np.max(shares, initial=0.0)))
+                continue
+            # The largest entry, as bounds are missed, and the sum, as equality constraints are.
+            distance, size = np.abs(found[name] - target), np.abs(target)
+            for total in (np.max, np.sum):
+                missed = float(total(distance)) if distance.size else 0.0
+                worst = max(worst, relative(missed, float(total(size)) if size.size else 0.0))
         return worst
 
 

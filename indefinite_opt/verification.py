@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from indefinite_opt.errors import IncompatibleSolver
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.gaps import relative, unit
+from indefinite_opt.gaps import relative
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.interruptible import TimeLimitReached, limited, within
 from indefinite_opt.problem import KernelProblem
@@ -39,6 +39,19 @@ Values = dict[str, Array]
 
 EQUALITIES = ("balance", "total")
 """Names of equality constraints, whose multipliers have no sign."""
+
+
+class _Point(NamedTuple):
+    """A point, F and ∇F there."""
+
+    x: Array
+    value: float
+    gradient: Array
+
+    @classmethod
+    def of(cls, box: BoxLine, x: Array) -> _Point:
+        return cls(x, *box.value_gradient(x))
+
 
 INCONSISTENT = "The multipliers given do not satisfy the first-order conditions."
 
@@ -174,9 +187,10 @@ def _certify_box(
     value, gradient = box.value_gradient(x)
     scale = box.gradient_unit(gradient)
     primal = box.infeasibility(x)
-    attained = value
-    if 0.0 < primal <= tol:
-        attained = box.value(box.project(x))
+    near = _Point(x, value, gradient)
+    if primal > 0.0:
+        # Bounds start from a feasible point: F may be convex along the constraints alone.
+        near = _Point.of(box, box.project(x))
 
     first_order = box.first_order(x, gradient, tol)
     multipliers = given or box.multipliers(first_order)
@@ -189,19 +203,19 @@ def _certify_box(
         reduced = gradient + box.A.T @ lines
         stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / scale
     paid = box.complementarity(x, multipliers["lower"], multipliers.get("upper"))
-    complementarity = relative(paid, value, box.gap_floor)
+    complementarity = relative(paid, box.gap_unit(value))
     kkt = not wrong and stationarity <= tol and complementarity <= tol
     if given is not None and not wrong and not kkt:
         wrong = [INCONSISTENT]
 
     bound, gap_kind, notes = -np.inf, "KKT residual", list[str]()
     if convex:
-        bound, gap_kind = _lower_bound(task, x, value, gradient, witness), "duality gap"
+        bound, gap_kind = _lower_bound(task, near, witness), "duality gap"
     elif isinstance(witness, Proof) or search:
-        bound, notes = _global_bound(task, x, value, attained, witness)
+        bound, notes = _global_bound(task, x, value, near.value, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
-    gap = _gap(value, attained, bound)
-    relative_gap = relative(gap, value, box.gap_floor)
+    gap = _gap(value, near.value, bound)
+    relative_gap = relative(gap, box.gap_unit(value))
     facts = Facts(primal, not wrong, relative_gap, kkt)
     curvature, words = np.nan, "First-order conditions hold."
     if claim_of(facts, tol) is Claim.STATIONARY and isinstance(box, BoxLineQP):
@@ -287,12 +301,12 @@ def _global_bound(
         search.run()
         bound, better = search.original(search.lower), search.original(search.value)
         boxes = search.nodes
-    size = unit(value, qp.gap_floor)
+    size = qp.gap_unit(value)
     if bound - value > tol * size:
         return bound, [
             "The objective lies beyond the bound, which holds where the constraints hold exactly."
         ]
-    left = relative(_gap(value, attained, bound), value, qp.gap_floor)
+    left = relative(_gap(value, attained, bound), qp.gap_unit(value))
     if left <= tol:
         parts = "one box" if boxes <= 1 else f"{boxes} boxes"
         return bound, [f"Not convex, but bounds over {parts} meet the objective."]
@@ -302,19 +316,17 @@ def _global_bound(
     return bound, notes
 
 
-def _lower_bound(
-    task: Task, x: Array, value: float, gradient: Array, witness: Witness | Proof | None
-) -> float:
+def _lower_bound(task: Task, near: _Point, witness: Witness | Proof | None) -> float:
     """A lower bound on a convex F; where a proxy kernel is chosen, more is done to close the gap.
 
-    The tangent at x is enough near the optimum; the solver's own witness and the SVM of the proxy
-    kernel may say more elsewhere.
+    The tangent at a feasible point is enough near the optimum; the solver's own witness and the SVM
+    of the proxy kernel may say more elsewhere.
     """
-    box = task.structure
+    box, (x, value, gradient) = task.structure, near
     if isinstance(box, BoxLineQP):
         return box.dual_bound(x, gradient)
     proxy = cast("ProxyStructure", box)
-    wanted = value - task.tol * unit(value, proxy.gap_floor)
+    wanted = value - task.tol * proxy.gap_unit(value)
     bound = proxy.dual_bound(x, value, gradient)
     if bound < wanted and isinstance(witness, Witness):
         bound = max(bound, proxy.tangent_bound(witness.points, witness.shares))
@@ -373,14 +385,14 @@ def _certify_linear(
     if multipliers:
         bound = task.formulation.dual_bound(task.problem, multipliers)
     gap = _gap(value, attained, bound)
-    if not multipliers or (given and relative(gap, value, program.gap_floor) > tol):
+    if not multipliers or (given and relative(gap, program.gap_unit(value)) > tol):
         recovered = Highs().solve(task).multipliers
         multipliers = multipliers or recovered
         bound = max(bound, task.formulation.dual_bound(task.problem, recovered))
         gap = _gap(value, attained, bound)
-    relative_gap = relative(gap, value, program.gap_floor)
+    relative_gap = relative(gap, program.gap_unit(value))
     stationarity, paid = _linear_residuals(program, x, multipliers)
-    complementarity = relative(paid, value, program.gap_floor)
+    complementarity = relative(paid, program.gap_unit(value))
     # Multipliers that came from a solver only make the bound, which holds for any.
     wrong = _inconsistencies(program, multipliers, tol) if given else []
     if given and not wrong and not (stationarity <= tol and complementarity <= tol):
@@ -419,12 +431,12 @@ def _certify_explicit(
     multipliers = known or recovered
     stationarity = program.residual(values, multipliers)
     paid = program.complementarity(values, multipliers)
-    complementarity = relative(paid, value, program.gap_floor)
+    complementarity = relative(paid, program.gap_unit(value))
     bound = program.lower_bound(values, multipliers)
     if given:
         bound = max(bound, program.lower_bound(values, recovered))
     gap = _gap(value, attained, bound)
-    relative_gap = relative(gap, value, program.gap_floor)
+    relative_gap = relative(gap, program.gap_unit(value))
     kkt = stationarity <= tol and complementarity <= tol
     wrong = _wrong_signs(multipliers, tol) if given else []
     if given and not wrong and not kkt:

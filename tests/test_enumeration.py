@@ -189,7 +189,7 @@ class Instance:
         return float(self.program.value(result.values[self.structure.variable]))
 
     def size(self) -> float:
-        return max(self.structure.gap_floor, abs(self.least))
+        return self.structure.gap_unit(self.least)
 
 
 def read(structure: BoxLineQP) -> Program:

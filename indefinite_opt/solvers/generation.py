@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.blas import one_thread
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.gaps import relative, unit
+from indefinite_opt.gaps import relative
 from indefinite_opt.highs_model import new_highs
 from indefinite_opt.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
@@ -178,7 +178,7 @@ class _Run:
 
     def _may_leave(self) -> bool:
         """Whether multipliers are good enough to tell idle rows, and the end is not too near."""
-        size = unit(self.value, self.program.gap_floor)
+        size = self.program.gap_unit(self.value)
         return _FAR * self.task.tol * size < self.gap <= _NEAR * abs(self.value)
 
     def _worst(self, violation: Array, among: Mask, above: float = -np.inf) -> Indices:
@@ -249,7 +249,7 @@ class _Run:
         closed = np.isfinite(self.value) and np.isfinite(self.bound)
         left = np.nan
         if closed:
-            left = relative(max(self.gap, 0.0), self.value, self.program.gap_floor)
+            left = relative(max(self.gap, 0.0), self.program.gap_unit(self.value))
         self.trace.add(
             task.elapsed,
             self.steps + self.simplex,

@@ -106,11 +106,11 @@ class _Run:
         """One line of the trace; whether the lifted point passes the tests of the certificate."""
         task, program = self.task, self.program
         if program.is_convex:
-            measure = relative(max(self.value - self.bound, 0.0), self.value, program.gap_floor)
+            measure = relative(max(self.value - self.bound, 0.0), program.gap_unit(self.value))
         else:
             excess = program.complementarity(self.values, self.multipliers)
             residual = program.residual(self.values, self.multipliers)
-            measure = max(residual, relative(excess, self.value, program.gap_floor))
+            measure = max(residual, relative(excess, program.gap_unit(self.value)))
         bound = self.bound if np.isfinite(self.bound) else np.nan
         self.trace.add(
             task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds

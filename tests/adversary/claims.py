@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rational import BoxProgram, Vector, dot, product
-from references import Quadratic, Reference, gap_unit
+from references import Quadratic, Reference
 
 import indefinite_opt as iopt
 
@@ -73,7 +73,7 @@ def _global(
     if low is None or high is None:
         yield Finding("global", "GLOBAL of a program that is unbounded")
         return
-    unit = gap_unit(value, high if value > high else low, reference.floor)
+    unit = reference.unit(value, high if value > high else low)
     # The bound may be tol below the optimum and a point that is not quite feasible tol below it.
     error = max(value - high, (low - value) / 2)
     if error > TOL * unit * Fraction(1000001, 1000000):
@@ -95,7 +95,7 @@ def _bound(
         return
     rounding = DECLARED * (abs(bound) + abs(reference.constant))
     if bound > reference.high + rounding:
-        unit = gap_unit(bound, reference.high, reference.floor)
+        unit = reference.unit(bound, reference.high)
         share = float((bound - reference.high) / unit)
         where = "bound at an infeasible point" if violation > 1e-14 else "bound"
         yield Finding(where, f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
@@ -223,7 +223,7 @@ def bracket_findings(
     for name, bound in (("bracket", bracket.bound), ("check", checked)):
         if np.isfinite(bound) and reference.sense * Fraction(bound) > high:
             excess = reference.sense * Fraction(bound) - high
-            unit = gap_unit(excess, high, reference.floor)
+            unit = reference.unit(excess, high)
             yield Finding(name, f"{bound!r} is beyond {number(reference.sense * high)} "
                           f"by {float(excess / unit):.2e}")  # fmt: skip
     found = reference.value(bracket.values)
@@ -235,5 +235,5 @@ def bracket_findings(
     if violation > 1e-9:
         yield Finding("bracket", f"its point violates a constraint by {violation:.2e}")
     better = reference.sense * (Fraction(checked) - Fraction(bracket.bound))
-    if np.isfinite(checked) and -better > gap_unit(high, low, reference.floor) / 10**9:
+    if np.isfinite(checked) and -better > reference.unit(high, low) / 10**9:
         yield Finding("check", f"{checked!r} instead of {bracket.bound!r}")

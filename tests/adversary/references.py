@@ -34,16 +34,11 @@ from rational import (
 import indefinite_opt as iopt
 from indefinite_opt.geometry import embed
 
-__all__ = ["Explicit", "Linear", "Quadratic", "Reference", "gap_unit", "reference_of", "signed"]
+__all__ = ["Explicit", "Linear", "Quadratic", "Reference", "reference_of", "signed"]
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any]
 ZERO, ONE = Fraction(0), Fraction(1)
-
-
-def gap_unit(objective: Fraction, optimum: Fraction, floor: Fraction) -> Fraction:
-    """What a gap is divided by: the larger value, or where they cancel a share of their terms."""
-    return max(abs(objective), abs(optimum), floor)
 
 
 def signed(K: Matrix, y: Vector) -> Matrix:
@@ -51,8 +46,10 @@ def signed(K: Matrix, y: Vector) -> Matrix:
     return [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, K, strict=True)]
 
 
-def _largest(K: Matrix) -> Fraction:
-    return max(abs(v) for row in K for v in row)
+def _spread(K: Matrix) -> Fraction:
+    """Half the range of the entries: balanced weights do not notice a constant."""
+    entries = [v for row in K for v in row]
+    return (max(entries) - min(entries)) / 2
 
 
 @dataclass(kw_only=True)
@@ -62,12 +59,19 @@ class Reference(ABC):
     sense: int = 1
     constant: Fraction = ZERO
     floor: Fraction = ZERO
+    whole: bool = False
+    """Whether the constant belongs to what gaps are compared with: a square with all its terms."""
     low: Fraction | None = None
     high: Fraction | None = None
     vague: bool = False
     """Whether convexity hangs on an eigenvalue within rounding: nothing is said of GLOBAL then."""
     faults: list[str] = field(default_factory=list)
     """What is wrong with the matrices that the package derived."""
+
+    def unit(self, *objectives: Fraction) -> Fraction:
+        """What a gap is divided by: the largest value, or where terms cancel a share of them."""
+        constant = self.constant if self.whole else ZERO
+        return max(self.floor, *(abs(value + constant) for value in objectives))
 
     @abstractmethod
     def value(self, values: Values) -> Fraction:
@@ -237,7 +241,7 @@ def _game(K: Matrix, y: Vector, beta: Fraction) -> Linear:
     rows = [({"alpha": [-v for v in Delta[i]], "delta": [ONE]}, ZERO, False) for i in range(n)]
     rows += [({"alpha": y}, ZERO, True), ({"alpha": [ONE] * n}, ONE, True)]
     return Linear(cost={"delta": [ONE]}, rows=rows, lower={"alpha": ZERO}, upper={"alpha": beta},
-                  low=best, high=best, floor=2 * _largest(K) / 1000)  # fmt: skip
+                  low=best, high=best, floor=2 * _spread(K) / 1000)  # fmt: skip
 
 
 # ---------------------------------------------------- programs in (α, b, ξ), (w, b, ξ), (α, b)
@@ -318,9 +322,9 @@ def reference_of(drawn: Drawn) -> Reference:
         return quadratic(drawn, Q, [-ONE] * n, f.C, int(f.bias), **svm)
     if isinstance(f, iopt.ConvexHullDual):
         return quadratic(drawn, _times(2, Q), [ZERO] * n, f.mu or 1.0, 2, 2, sense=-1,
-                         variable="alphabar", floor=4 * _largest(K) / 1000)  # fmt: skip
+                         variable="alphabar", floor=4 * _spread(K) / 1000)  # fmt: skip
     if isinstance(f, iopt.GuoSchuurmansQP):
-        floor = _largest(K) / 1000
+        floor = _spread(K) / 1000
         return quadratic(drawn, _times(2, Q), [ZERO] * n, f.beta or 0.5, 2, 1, floor=floor)
     if isinstance(f, iopt.SpectrumSVM | iopt.ESVM):
         changed, faults = _transformed(drawn, 0.5 * (drawn.K + drawn.K.T))
@@ -328,7 +332,16 @@ def reference_of(drawn: Drawn) -> Reference:
     if isinstance(f, iopt.KSVM):
         square = [product(Q, row) for row in Q]
         c = [-2 * v for v in product(Q, [ONE] * n)]
-        return quadratic(drawn, _times(2, square), c, f.C, 1, constant=Fraction(n))
+        return quadratic(
+            drawn,
+            _times(2, square),
+            c,
+            f.C,
+            1,
+            constant=Fraction(n),
+            floor=Fraction(n, 1000),
+            whole=True,
+        )
     if isinstance(f, iopt.LPSVM):
         return _lp_svm(K, y, Fraction(f.C))
     if isinstance(f, iopt.GuoSchuurmansLP):
