@@ -345,14 +345,19 @@ def verify(
 
 @app.command("check-proof")
 def check_proof(
-    path: Annotated[Path, typer.Argument(help="A file that `Bracket.save` has written.")],
+    path: Annotated[Path, typer.Argument(help="A file that `bound --proof` has written.")],
+    program: Annotated[
+        Path | None, typer.Argument(help="Another one, which has to be about the same program.")
+    ] = None,
 ) -> None:
     """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
+    files = [path] if program is None else [path, program]
     try:
-        proof_checker.read(path)
+        for file in files:
+            proof_checker.read(file)
     except proof_checker.FailedProof as error:
         raise DataError("path", "a proof", str(error)) from None
-    code = proof_checker.main([str(path)])
+    code = proof_checker.main([str(file) for file in files])
     if code:
         raise typer.Exit(code)
 

@@ -347,6 +347,11 @@ def test_bound_writes_a_proof_that_is_checked(folder: Path, tmp_path: Path) -> N
     assert result.stdout.startswith("PROVED ")
     assert float(result.stdout.split()[1]) == pytest.approx(expected.bound, rel=1e-3)
     document = json.loads(path.read_text())
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**document, "program": {**document["program"], "c": [0]}}))
+    assert run("check-proof", path, path).exit_code == 0
+    result = run("check-proof", path, other)
+    assert (result.exit_code, result.stdout) == (1, "FAILED: the proof is about another program\n")
     path.write_text(json.dumps({**document, "claim": document["claim"] - 0.1}))
     result = run("check-proof", path)
     assert (result.exit_code, result.stdout.split()[0]) == (1, "FAILED:")
