@@ -19,6 +19,7 @@ from indefinite_opt.errors import (
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
+from indefinite_opt.interruptible import TimeLimitReached, within
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
@@ -40,6 +41,9 @@ SEARCHED = ("branch-and-bound", "relaxation")
 
 CONIC = {"clarabel": "time_limit", "scs": "time_limit_secs"}
 """Conic solvers, and what they call their time limit."""
+
+GRACE = 0.5
+"""Seconds beyond its own time limit before a conic solver is no longer waited for."""
 
 METHODS = (*SEARCHED, *CONIC, "cheap")
 
@@ -187,13 +191,14 @@ def bound(
     problem : KernelProblem
     formulation : Formulation or str
     time_limit : float, optional
-        Seconds.
+        Seconds. Without it no more than 20 000 boxes are bounded, unless `max_nodes` says more.
     gap : float
         Relative gap to stop at.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
         "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation, without
         triangle inequalities, as cvxpy declares it, and make a safe bound of their multipliers
         (n up to about 50). "cheap" stops after the bounds that need one eigendecomposition.
+        Where there is no time for one a linear minorant gives the bound, without a proof.
     max_nodes : int, optional
         Most boxes.
     seed : int, optional
@@ -267,9 +272,13 @@ def bound(
     elif method in CONIC and status is not Status.INTERRUPTED:
         try:
             spins, _ = search.whole_box
-            multipliers = conic_multipliers(spins, method, task.remaining)
+            multipliers = within(
+                task.remaining + GRACE, conic_multipliers, spins, method, task.remaining
+            )
             search.try_multipliers(method, multipliers)
             status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
+        except TimeLimitReached:
+            status = Status.TIME_LIMIT
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
     return _bracket(search, status)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from types import FrameType
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 import typer
@@ -34,19 +37,50 @@ console = Console(width=None if sys.stdout.isatty() else 100)
 stderr = Console(stderr=True)
 
 
+class _Interrupts:
+    """A context that takes note of Ctrl-C, which searches end at without an error."""
+
+    came = False
+
+    def __enter__(self) -> Self:
+        before = signal.getsignal(signal.SIGINT)
+        main = threading.current_thread() is threading.main_thread()
+        # Where signals are ignored, as after nohup, they stay so.
+        self._before = before if main and callable(before) else None
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        if self._before is not None:
+            self._before(number, frame)
+
+
 class _Commands(TyperGroup):
-    """Commands whose known errors are one line and exit code 2."""
+    """Commands whose known errors are one line and exit code 2; that of an interrupt is 130."""
 
     def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except IndefiniteOptError as error:
-            text = f"error: {error}"
-            stderr.print(text, style="red", highlight=False, markup=False, soft_wrap=True)
-            raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            stderr.print("interrupted; what was finished before is kept", style="yellow")
-            raise typer.Exit(130) from None
+        outcome, code = None, 0
+        with _Interrupts() as interrupts:
+            try:
+                outcome = super().invoke(ctx)
+            except IndefiniteOptError as error:
+                text = f"error: {error}"
+                stderr.print(text, style="red", highlight=False, markup=False, soft_wrap=True)
+                code = 2
+            except KeyboardInterrupt:
+                stderr.print("interrupted; what was finished before is kept", style="yellow")
+                code = 130
+            except typer.Exit as ended:
+                code = ended.exit_code
+        if interrupts.came or code:
+            raise typer.Exit(130 if interrupts.came else code)
+        return outcome
 
 
 app = typer.Typer(
@@ -190,18 +224,21 @@ def solve(
     output: Annotated[Path | None, typer.Option(help="Write the values to a .npz file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Solve one formulation and print what the answer proves."""
+    """Solve one formulation and print what the answer proves.
+
+    Ctrl-C ends the search. The best point so far is printed and written, and the exit code is 130.
+    """
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
-    warm_up([solver or default_solver(chosen.structure_type)])
+    _warm_up(solver or default_solver(chosen.structure_type))
     result = iopt.solve(
         problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
         seed=seed,
     )  # fmt: skip
-    certificate = result.certificate
     if output is not None:
         _save(output, result.values)
+    certificate = result.certificate
     if as_json:
         _print_json(
             {
@@ -217,13 +254,15 @@ def solve(
                 **_certificate_fields(certificate),
             }
         )
-        return
-    console.print(
-        f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
-        f"{result.seconds:.3g} s: {result.status.value}",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
-    console.print(str(certificate), highlight=False, markup=False, soft_wrap=True)
+    else:
+        console.print(
+            f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
+            f"{result.seconds:.3g} s: {result.status.value}",
+            highlight=False, soft_wrap=True,
+        )  # fmt: skip
+        console.print(str(certificate), highlight=False, markup=False, soft_wrap=True)
+    if result.status is iopt.Status.INTERRUPTED:
+        raise typer.Exit(130)
 
 
 @app.command()
@@ -277,7 +316,7 @@ def bound(
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
-        warm_up(["global"])
+        _warm_up("global")
         bracket = iopt.bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
             seed=seed, callback=watch,
@@ -403,10 +442,12 @@ def compare(
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     )  # fmt: skip
-    with Progress(*columns, console=stderr) as progress:
+    with _Interrupts() as interrupts, Progress(*columns, console=stderr) as progress:
         bar = progress.add_task("loading", total=None)
 
         def advance(done: int, total: int, row: dict[str, Any]) -> None:
+            if interrupts.came:
+                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
             text = f"{row['formulation'].partition('(')[0]}, fold {row['fold'] + 1}"
             progress.update(bar, completed=done, total=total, description=f"{text:<26}")
 
@@ -524,6 +565,14 @@ def reference_regenerate(
 
     names = [entry.name for entry in _matching(references.instances(), pattern)]
     references.regenerate(folder, names, time_limit, gap, progress=show)
+
+
+def _warm_up(solver: str) -> None:
+    """Load and compile what a solver needs; an interrupt ends more than its little problem."""
+    with _Interrupts() as interrupts:
+        warm_up([solver])
+    if interrupts.came:
+        raise KeyboardInterrupt
 
 
 def _matching(entries: list[Named], pattern: str) -> list[Named]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event, Lock
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from indefinite_opt.blas import few_threads, one_thread, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.gaps import relative
+from indefinite_opt.interruptible import LONG, TimeLimitReached, limited
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import (
@@ -34,9 +36,17 @@ from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
 
-__all__ = ["GlobalSearch", "box_quadratic", "finite_form", "obstacle", "proved_bound"]
+__all__ = [
+    "GlobalSearch",
+    "box_quadratic",
+    "finite_form",
+    "linear_bound",
+    "obstacle",
+    "proved_bound",
+]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 SLICE = 0.15
 """Seconds of iterations between two bounds, about, where bounds are cheaper than that."""
@@ -72,6 +82,12 @@ CROSSED = 1e-12
 
 LARGEST = 2000
 """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
+
+LOCAL = 0.5
+"""Share of the time limit that the local search may take."""
+
+MOST_NODES = 20_000
+"""Boxes where the caller gives no limit at all: minutes for ten variables."""
 
 KEPT = 3e7
 """Numbers of multipliers that are kept as a proof (240 MB)."""
@@ -234,6 +250,8 @@ class GlobalSearch:
             self._bound_cheaply()
             if self.relative_gap <= self.gap:
                 return Status.SOLVED
+            if self._out_of_time() and self.quadratic.n >= LONG:
+                return Status.TIME_LIMIT
             if not relax or self.quadratic.n > LARGEST:
                 return Status.INACCURATE
             return self._divide_and_bound()
@@ -244,7 +262,10 @@ class GlobalSearch:
 
     def _search_locally(self) -> Status:
         """The upper end of the bracket, from a local search."""
-        local = LocalSearch(Effort(), replace(self.task, callback=None, max_iter=None))
+        task = replace(self.task, callback=None, max_iter=None)
+        # No more than a share of what is left now.
+        task.time_limit = task.elapsed + LOCAL * max(task.time_limit - task.elapsed, 0.0)
+        local = LocalSearch(Effort(), task)
         try:
             status = local.run()
         except KeyboardInterrupt:
@@ -259,11 +280,17 @@ class GlobalSearch:
         return status
 
     def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
-        """Bound the whole box with these multipliers, of the spins of `whole_box`."""
+        """Bound the whole box with these multipliers, of the spins of `whole_box`.
+
+        Raises
+        ------
+        TimeLimitReached
+            If the time is over before that is done.
+        """
         spins, binary = self.whole_box
         tangent = Tangent(multipliers, spins.place(self.point))
         with few_threads(spins.m):
-            bound = lower_bound(spins, multipliers, tangent.start, binary).value
+            bound = self._timed(lower_bound, spins, multipliers, tangent.start, binary).value
         self.bounds[name] = bound
         if bound > self.lower:
             self.lower, self.root.last = bound, tangent
@@ -280,12 +307,22 @@ class GlobalSearch:
         return spins, box.binary[spins.members]
 
     def _bound_cheaply(self) -> None:
-        spins, _ = self.whole_box
-        with few_threads(spins.m):
-            diagonal = Multipliers.box_diagonal(spins)
-        self.try_multipliers("spectral", Multipliers.spectral(spins.m))
-        self.try_multipliers("box-diagonal", diagonal)
-        self.try_multipliers("separable", Multipliers.separable(spins))
+        """Bounds that need no relaxation: each takes an eigendecomposition."""
+        fallback = -np.inf
+        if np.isfinite(self.task.time_limit) and self.quadratic.n >= LONG:
+            # Before anything is abandoned, which then takes its share of the machine.
+            fallback = linear_bound(self.qp, self.quadratic)
+        try:
+            spins, _ = self._timed(getattr, self, "whole_box")
+            self.try_multipliers("spectral", self._timed(Multipliers.spectral, spins.m))
+            with few_threads(spins.m):
+                diagonal = self._timed(Multipliers.box_diagonal, spins)
+            self.try_multipliers("box-diagonal", diagonal)
+            self.try_multipliers("separable", self._timed(Multipliers.separable, spins))
+        except TimeLimitReached:
+            if np.isneginf(self.lower) and np.isfinite(fallback):
+                self.lower = self.bounds["linear"] = fallback
+                self._numbers = np.inf  # a bound without multipliers has no proof
 
     def _divide_and_bound(self) -> Status:
         self._push(_Node(self._begin, self.lower, 0, self.root))
@@ -308,7 +345,7 @@ class GlobalSearch:
 
     def _loop(self, pool: ThreadPoolExecutor, workers: int) -> Status:
         jobs: dict[Future[list[_Node]], int] = {}
-        limit = self.task.max_iter or np.inf
+        limit = self.task.max_iter or (np.inf if np.isfinite(self.task.time_limit) else MOST_NODES)
         reported = -np.inf
         while True:
             while self._heap and len(jobs) < workers and self.nodes < limit:
@@ -366,6 +403,12 @@ class GlobalSearch:
 
     def _process(self, node: _Node) -> list[_Node]:
         """Bound a box; the parts it is divided into, none if it is done with."""
+        try:
+            return self._bounded(node)
+        except TimeLimitReached:
+            return [node]
+
+    def _bounded(self, node: _Node) -> list[_Node]:
         while True:
             spins = self.quadratic.spins(node.box.lower, node.box.upper)
             if spins.m <= 1:
@@ -413,7 +456,9 @@ class GlobalSearch:
             pace = self._advance(running, chunk)
             for relaxation in running:
                 tangent = Tangent(relaxation.multipliers(), relaxation.mean())
-                bound = lower_bound(spins, tangent.multipliers, tangent.start, relaxation.binary)
+                bound = self._timed(
+                    lower_bound, spins, tangent.multipliers, tangent.start, relaxation.binary
+                )
                 own[relaxation] = max(own[relaxation], bound.value)
                 if bound.value > best.value:
                     best = bound
@@ -447,14 +492,23 @@ class GlobalSearch:
         began, before = time.perf_counter(), sum(each.iterations for each in running)
         jobs = []
         if self._spare is not None:
-            jobs = [self._spare.submit(each.run, chunk, self._out_of_time) for each in running[1:]]
+            jobs = [self._spare.submit(self._run, each, chunk) for each in running[1:]]
         for relaxation in running[: len(running) - len(jobs)]:
-            relaxation.run(chunk, self._out_of_time)
+            self._run(relaxation, chunk)
         for job in jobs:
             job.result()
         with self._lock:
             self.iterations += sum(each.iterations for each in running) - before
         return chunk / (time.perf_counter() - began)
+
+    def _run(self, relaxation: Relaxation, chunk: int) -> None:
+        """Iterate a relaxation; one that is abandoned is not read any more."""
+        self._timed(relaxation.run, chunk, self._out_of_time)
+
+    def _timed(self, function: Callable[..., T], *arguments: Any) -> T:
+        """A call that may take O(n³), within the time that is left."""
+        left = max(self.task.time_limit - self.task.elapsed, 0.0)
+        return limited(self.quadratic.n, left, function, *arguments, stop=self._halt.is_set)
 
     def _out_of_time(self) -> bool:
         return self._halt.is_set() or self.task.elapsed >= self.task.time_limit
@@ -487,7 +541,7 @@ class GlobalSearch:
         """Local descents from points of the relaxation."""
         spins, points = relaxation.spins, [bound.point]
         if deep:
-            points += relaxation.roundings(ROUNDINGS)
+            points += self._timed(relaxation.roundings, ROUNDINGS)
         for d in points:
             self._descend(spins.point(np.clip(d, -1.0, 1.0)))
 
@@ -521,6 +575,18 @@ class GlobalSearch:
         if not found:
             node.bound = np.inf
         return found
+
+
+def linear_bound(qp: BoxLineQP, quadratic: BoxQuadratic) -> float:
+    """A lower bound of F in O(n²): H_ij x_i x_j is at least min(H_ij, 0) x_i u_j.
+
+    What is left is linear, and is minimised over the box and the lines. Less its rounding.
+    """
+    upper = quadratic.upper
+    push = 0.5 * (np.minimum(quadratic.H, 0.0) @ upper)
+    size = float(upper @ (np.abs(quadratic.c) - push))
+    eps = float(np.finfo(float).eps)
+    return qp.linear_minimum(quadratic.c + push) - 4.0 * (qp.n + 8) * eps * size
 
 
 def proved_bound(qp: BoxLineQP, proof: Proof) -> float:

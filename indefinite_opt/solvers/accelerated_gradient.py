@@ -17,6 +17,9 @@ _MAX_ITER = 100_000
 _GROWTH, _SHRINK = 1.1, 0.5
 """Change of the step length after one that was accepted, and after one that was not."""
 
+_SHORTENINGS = 100
+"""Times that a step is made shorter: one of 1e-30 is none."""
+
 _ROUNDING = 1e-11
 """Share of F below which its changes mean little."""
 
@@ -67,7 +70,7 @@ class _Run:
                 return status
             search.iterations += 1
             best, bound = search.value, search.bound
-            while True:
+            for _ in range(_SHORTENINGS):
                 new = dual.project(at - t * at_gradient)
                 move = new - at
                 new_value, new_gradient = search.evaluate(new)
@@ -79,6 +82,9 @@ class _Run:
                 if level and float((new_gradient - at_gradient) @ move) <= square:
                     break
                 t *= _SHRINK
+            else:
+                search.improve_bound()
+                return search.report() or Status.INACCURATE
             uphill = float(at_gradient @ (new - x)) > 0.0
             if uphill or new_value > value + _ROUNDING * abs(value):
                 self.restarts += 1

@@ -144,8 +144,11 @@ class _Found:
         self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
         self.x = program.repaired(np.zeros(program.cost.size))
         self.value = float(program.cost @ self.x)
-        self.multipliers: dict[str, Array] = {}
-        self.bound = -np.inf
+        # Zero until there are better ones, so that no certificate need look for any.
+        self.multipliers = program.read_multipliers(
+            np.zeros(program.row_lower.size), program.cost.copy()
+        )
+        self.bound = task.formulation.dual_bound(task.problem, self.multipliers)
         self.iterations, self.words = 0, ""
 
     def add(self, highs: Any) -> None:
@@ -166,7 +169,7 @@ class _Found:
             reduced = program.sense * self.unit * np.array(answer.col_dual)
             multipliers = self.rescaled.read_multipliers(rows, reduced)
             bound = task.formulation.dual_bound(task.problem, multipliers)
-            if bound > self.bound or not self.multipliers:
+            if bound > self.bound:
                 self.bound, self.multipliers = bound, multipliers
 
     @property

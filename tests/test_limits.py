@@ -1,0 +1,386 @@
+"""Every call ends: at its limits, at Ctrl-C, and by itself where there is no limit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt import cvxpy_backend, global_search, interruptible
+from indefinite_opt.global_search import GlobalSearch
+from indefinite_opt.solution import Claim, Solution, Status
+from indefinite_opt.solver import Task
+from indefinite_opt.solvers import highs, osqp, smo, uno
+from indefinite_opt.solvers.accelerated_gradient import AcceleratedGradient
+
+LONG = 520
+"""Points of a problem whose factorisations run in threads of their own."""
+
+
+@pytest.fixture(scope="module")
+def large() -> iopt.KernelProblem:
+    return random_problem("sigmoid", n=LONG, seed=0)
+
+
+@pytest.fixture(scope="module")
+def large_convex() -> iopt.KernelProblem:
+    return random_problem("gaussian", n=LONG, seed=0)
+
+
+@pytest.fixture
+def endless() -> Iterator[Callable[..., Any]]:
+    """In the place of a call that does not end before the test does."""
+    gate = threading.Event()
+
+    def wait(*arguments: Any, **options: Any) -> Any:
+        gate.wait()
+
+    yield wait
+    gate.set()
+
+
+# -------------------------------------------------------------------------- phases of a solve
+
+
+def test_an_endless_eigendecomposition_ends_at_the_time_limit(
+    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = random_problem("sigmoid", n=LONG, seed=1)
+    monkeypatch.setattr(np.linalg, "eigh", endless)
+    for formulation in (iopt.SpectrumSVM(), iopt.LussDual()):
+        with pytest.raises(iopt.SolverFailed, match=r"0\.2 s of the time limit were over"):
+            iopt.solve(problem, formulation, time_limit=0.2)
+    result = iopt.solve(problem, iopt.SVMDual(), solver="dca", time_limit=0.2)
+    assert result.status is Status.TIME_LIMIT
+    assert result.certificate.primal_residual <= 1e-12
+
+
+def test_an_endless_convexity_test_ends_at_the_time_limit(
+    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = random_problem("gaussian", n=LONG, seed=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(iopt.KernelProblem, "is_convex", endless)
+        result = iopt.solve(problem, iopt.SVMDual(), solver="osqp", time_limit=0.2)
+    assert result.status is Status.TIME_LIMIT
+    np.testing.assert_array_equal(result.values["alpha"], 0.0)
+
+
+@pytest.mark.parametrize("title", ["SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LPSVM"])
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_an_endless_conic_solver_leaves_a_feasible_point(
+    solver: str,
+    title: str,
+    endless: Callable[..., Any],
+    gaussian_problem: iopt.KernelProblem,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import cvxpy as cp
+
+    monkeypatch.setattr(cp.Problem, "solve", endless)
+    monkeypatch.setattr(cvxpy_backend, "_GRACE", 0.0)
+    result = iopt.solve(gaussian_problem, title, solver=solver, time_limit=0.2)
+    assert result.status is Status.TIME_LIMIT
+    assert result.certificate.claim is Claim.FEASIBLE
+
+
+def test_an_endless_uno_leaves_a_feasible_point(
+    endless: Callable[..., Any],
+    sigmoid_problem: iopt.KernelProblem,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import cvxpy as cp
+
+    pytest.importorskip("unopy")
+    monkeypatch.setattr(cp.Problem, "solve", endless)
+    monkeypatch.setattr(uno, "_GRACE", 0.0)
+    result = iopt.solve(sigmoid_problem, "SVMDual", solver="uno", time_limit=0.2)
+    assert result.status is Status.TIME_LIMIT
+    assert result.certificate.primal_residual <= 1e-12
+
+
+def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
+    gaussian_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*arguments: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cvxpy_backend, "within", press)
+    monkeypatch.setattr(osqp, "limited", press)
+    monkeypatch.setattr(highs, "within", press)
+    monkeypatch.setattr(highs, "LONG", 0)
+    for solver in ("clarabel", "scs", "osqp", "highs"):
+        result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
+        assert result.status is Status.INTERRUPTED
+        assert result.certificate.claim >= Claim.FEASIBLE
+    result = iopt.solve(gaussian_problem, "LPSVM", solver="highs")
+    assert result.status is Status.INTERRUPTED
+    assert result.certificate.claim is Claim.FEASIBLE
+
+
+def test_nonsensical_limits_are_refused(gaussian_problem: iopt.KernelProblem) -> None:
+    for limit in (0, 0.0, -1.0, np.nan, True, "1", -np.inf):
+        for call in (iopt.solve, iopt.bound):
+            with pytest.raises(iopt.ParameterError, match="time_limit"):
+                call(gaussian_problem, "SVMDual", time_limit=limit)
+        with pytest.raises(iopt.ParameterError, match="time_limit"):
+            iopt.verify(gaussian_problem, "SVMDual", {"alpha": np.zeros(40)}, time_limit=limit)
+    for limit in (0, -1, 1.5, True, "1", np.inf):
+        with pytest.raises(iopt.ParameterError, match="max_iter"):
+            iopt.solve(gaussian_problem, "SVMDual", max_iter=limit)
+        with pytest.raises(iopt.ParameterError, match="max_nodes"):
+            iopt.bound(gaussian_problem, "SVMDual", max_nodes=limit)
+
+
+# ----------------------------------------------------------------------------------- brackets
+
+
+@pytest.mark.parametrize("method", ["cheap", "branch-and-bound"])
+def test_a_bracket_without_time_for_eigenvalues_is_valid(
+    method: str,
+    large: iopt.KernelProblem,
+    endless: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The linear minorant takes the place of what does not end; it is a bound nevertheless."""
+    monkeypatch.setattr(np.linalg, "eigvalsh", endless)
+    bracket = iopt.bound(large, iopt.SVMDual(C=1.0), time_limit=3.0, method=method)
+    assert bracket.status is Status.TIME_LIMIT
+    assert "linear" in bracket.bounds
+    assert np.isfinite(bracket.upper)
+    assert bracket.rigorous
+    assert bracket.proof is None
+    assert bracket.upper >= iopt.solve(large, iopt.SVMDual(C=1.0)).objective
+    assert iopt.verify(large, iopt.SVMDual(C=1.0), bracket.values).primal_residual <= 1e-12
+
+
+FORMS = (
+    iopt.SVMDual(C=3.0), iopt.SVMDual(C=2.0, bias=False), iopt.ConvexHullDual(mu=0.6),
+    iopt.GuoSchuurmansQP(beta=0.4),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formulation", FORMS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linear_bound_holds(seed: int, formulation: iopt.Formulation) -> None:
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((6, 6))
+    problem = iopt.KernelProblem(A + A.T, [1, 1, 1, -1, -1, -1])
+    qp = formulation.structure(problem)
+    found = iopt.bound(problem, formulation, gap=1e-9)
+    bound = global_search.linear_bound(qp, global_search.box_quadratic(qp))
+    assert bound <= qp.sense * found.objective - qp.constant + 1e-9
+
+
+def test_the_linear_bound_in_exact_arithmetic() -> None:
+    """K = diag(0, -2, 0, 1), C = 2: F ≥ -eᵀα + ½·(-2)·2·α₂ with yᵀα = 0."""
+    problem = iopt.KernelProblem(np.diag([0.0, -2.0, 0.0, 1.0]), [1, 1, -1, -1])
+    qp = iopt.SVMDual(C=2.0).structure(problem)
+    bound = global_search.linear_bound(qp, global_search.box_quadratic(qp))
+    # Costs (-1, -3 | -1, -1): all four weights go to 2, which costs 2 · -6.
+    assert Fraction(bound) <= -12
+    assert bound == pytest.approx(-12.0, rel=1e-12)
+
+
+def test_without_any_limit_the_number_of_boxes_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem("l1-gaussian", n=30, seed=2)
+    problem = iopt.KernelProblem(np.sin(9.0 * problem.K), problem.y)
+    monkeypatch.setattr(global_search, "MOST_NODES", 3)
+    bracket = iopt.bound(problem, iopt.SVMDual(C=5.0), time_limit=None, gap=1e-14)
+    assert bracket.status in (Status.MAX_ITER, Status.SOLVED, Status.INACCURATE)
+    assert bracket.nodes <= 3
+    more = iopt.bound(problem, iopt.SVMDual(C=5.0), time_limit=None, gap=1e-14, max_nodes=5)
+    assert more.nodes <= 5
+
+
+def test_the_local_search_leaves_time_for_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+
+    class Asked(Exception):
+        pass
+
+    def ask(options: Any, task: Task) -> Any:
+        limits.append(task.time_limit - task.elapsed)
+        raise Asked
+
+    monkeypatch.setattr(global_search, "LocalSearch", ask)
+    with pytest.raises(Asked):
+        iopt.bound(random_problem("sigmoid", n=20, seed=0), iopt.SVMDual(), time_limit=10.0)
+    assert limits[0] <= 5.0
+
+
+def test_a_worker_gives_its_box_back_when_the_time_is_over(
+    sigmoid_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*arguments: Any, **options: Any) -> Any:
+        raise interruptible.TimeLimitReached
+
+    formulation = iopt.SVMDual(C=10.0)
+    task = Task(sigmoid_problem, formulation, formulation.structure(sigmoid_problem))
+    search = GlobalSearch(task, 1e-9)
+    monkeypatch.setattr(search, "_timed", late)
+    node = global_search._Node(search._begin, -np.inf, 0, search.root)
+    assert search._process(node) == [node]
+
+
+# ------------------------------------------------------------------------------------ line search
+
+
+def test_a_line_search_among_numbers_that_are_none_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where F is nan no step is short enough."""
+    from indefinite_opt.proxy_search import ProxySearch
+
+    evaluate, calls = ProxySearch.evaluate, []
+
+    def broken(self: ProxySearch, x: np.ndarray, feasible: bool = True) -> Any:
+        calls.append(1)
+        value, gradient = evaluate(self, x, feasible)
+        return (value, gradient) if len(calls) < 3 else (np.nan, gradient)
+
+    monkeypatch.setattr(ProxySearch, "evaluate", broken)
+    result = iopt.solve(
+        random_problem("sigmoid", n=10, seed=0), iopt.LussDual(), solver=AcceleratedGradient()
+    )
+    assert result.status is Status.INACCURATE
+
+
+# ------------------------------------------------------------------------------------- Ctrl-C
+
+
+INTERRUPTED = {
+    "spectrum": ("iopt.solve(problem, 'SpectrumSVM')", "np.linalg.eigh"),
+    "cvxpy": ("iopt.solve(problem, 'LPSVM', solver='clarabel')", "cvxpy.Problem.solve"),
+    "bound": ("iopt.bound(problem, 'SVMDual', method='cheap')", "np.linalg.eigvalsh"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
+    call, target = INTERRUPTED[name]
+    owner, _, attribute = target.rpartition(".")
+    code = (
+        "import time, cvxpy, numpy as np, indefinite_opt as iopt\n"
+        "K = np.random.default_rng(0).standard_normal((520, 520))\n"
+        "problem = iopt.KernelProblem(K + K.T, np.arange(520) % 2)\n"
+        "def endless(*arguments, **options):\n"
+        "    print('waiting', flush=True)\n"
+        "    time.sleep(3600)\n"
+        f"{owner}.{attribute} = endless\n"
+        "try:\n"
+        f"    print({call}.status)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert rest.splitlines()[-1] == "interrupted"
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+@pytest.mark.parametrize("command", ["solve", "verify", "compare"])
+def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> None:
+    """The signal comes when the first callback of a descent, or bound, is asked."""
+    K = np.random.default_rng(0).standard_normal((80, 80))
+    np.savez(tmp_path / "data.npz", K=K + K.T, y=np.arange(80) % 2)
+    np.savez(tmp_path / "point.npz", alpha=np.zeros(80))
+    arguments = {
+        "solve": ["SVMDual", "--output", str(tmp_path / "out.npz"), "--json"],
+        "verify": ["SVMDual", str(tmp_path / "point.npz"), "--bound"],
+        "compare": ["--formulations", "SVMDual", "--output", str(tmp_path / "report")],
+    }[command]
+    arguments.insert(0, str(tmp_path / "data.npz"))
+    code = (
+        "import os, signal, sys\n"
+        "from indefinite_opt import cli, local_search\n"
+        "cli.warm_up = lambda solvers: None\n"
+        "finish = local_search.LocalSearch._settle\n"
+        "def settle(self):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    finish(self)\n"
+        "local_search.LocalSearch._settle = settle\n"
+        f"sys.argv = ['indefinite-opt', {command!r}, *{arguments!r}]\n"
+        "cli.main()\n"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert finished.returncode == 130, finished.stderr
+    assert "Traceback" not in finished.stderr
+    if command == "solve":
+        assert '"status": "interrupted"' in finished.stdout
+        with np.load(tmp_path / "out.npz") as written:
+            assert written["alpha"].shape == (80,)
+
+
+# ------------------------------------------------------------------------- status and claim
+
+
+SCALES = (1e-12, 1e-6, 1.0, 1e6, 1e12)
+QUADRATIC = ("SVMDual(C=1)", "ConvexHullDual", "GuoSchuurmansQP", "SVMDual(C=1, bias=False)")
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("title", [*QUADRATIC, "LPSVM", "GuoSchuurmansLP", "LussDual(C=1)"])
+def test_no_solver_calls_an_infeasible_point_solved(title: str, scale: float) -> None:
+    problem = random_problem("gaussian", n=12, seed=4)
+    problem = iopt.KernelProblem(scale * problem.K, problem.y)
+    for solver in iopt.solvers(title):
+        if solver == "uno":
+            continue  # takes minutes where nothing is scaled
+        try:
+            result = iopt.solve(problem, title, solver=solver, time_limit=10.0)
+        except iopt.SolverFailed:
+            continue
+        certificate = result.certificate
+        assert certificate.claim > Claim.NONE or result.status is not Status.SOLVED, solver
+        assert certificate.primal_residual <= 1e-6, solver
+
+
+def test_a_status_is_withdrawn_where_the_point_is_infeasible(
+    sigmoid_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def wrong(self: smo.SMOSession, task: Task) -> Solution:
+        return Solution({"alpha": np.full(60, 7.0)}, Status.SOLVED)
+
+    monkeypatch.setattr(smo.SMOSession, "solve", wrong)
+    result = iopt.solve(sigmoid_problem, iopt.SVMDual(C=1.0), solver="smo")
+    assert result.status is Status.INACCURATE
+    assert result.certificate.claim is Claim.NONE
+
+
+# --------------------------------------------------------------------- limits hold, in seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "relaxation"])
+@pytest.mark.parametrize("n", [800, 2000, 3000, 5000])
+def test_a_bracket_of_many_points_ends_in_time(n: int, method: str) -> None:
+    """Twice the limit and five seconds, for machines that have other things to do."""
+    problem = random_problem("sigmoid", n=n, seed=0)
+    iopt.bound(random_problem("sigmoid", n=20, seed=0), iopt.SVMDual())
+    began = time.perf_counter()
+    iopt.bound(problem, iopt.SVMDual(), time_limit=5.0, method=method)
+    assert time.perf_counter() - began <= 15.0
