@@ -314,10 +314,8 @@ class Minorant:
                         self.add(-nu, share(i, end), share(j, other))
         for triangle in items(entry(data, "triangles")):
             *places, last = items(triangle, 7)
-            i, j, k = (index(place, m) for place in places[::2])
             p, q, r = (share(index(places[a], m), index(places[a + 1], 2)) for a in (0, 2, 4))
             require((nu := number(last)) >= 0, "a triangle has a negative multiplier")
-            require(len({i, j, k}) == 3, "a triangle has a share twice")
             # p(1 - q)(1 - r) + (1 - p)qr = p - pq - pr + qr is a sum of products, so it is ≥ 0.
             for first, second, sign in ((p, (1, {}), 1), (p, q, -1), (p, r, -1), (q, r, 1)):
                 self.add(-sign * nu, first, second)

@@ -408,6 +408,83 @@ def test_ends_never_move_outward() -> None:
             proof_checker.check(forgery)
 
 
+def minorant(members: list[int], **changes: Any) -> Document:
+    """Nothing is subtracted, and the tangent at 0 has slope 0, unless it is said."""
+    m = len(members)
+    plain = {"members": members, "pairs": [0] * (2 * m * (m - 1)), "squares": [0] * m,
+             "triangles": [], "across": [], "point": [0] * m, "slope": [0] * m}  # fmt: skip
+    return {"rule": "bound", **plain, **changes}
+
+
+def forgery(
+    H: list[list[float]], c: list[float], nodes: list[Any], claim: float, rows: Any = ()
+) -> Document:
+    """On the unit box, with rows that sum to 1 or, where an entry is negative, to 0."""
+    n = len(c)
+    rhs = [float(min(row) >= 0) for row in rows]
+    program = {"H": H, "c": c, "lower": [0] * n, "upper": [1] * n, "rows": [*rows], "rhs": rhs}
+    return {"format": proof_checker.FORMAT, "kind": "boxes", "claim": claim, "program": program,
+            "objective": MINIMUM, "proof": {"nodes": nodes}}  # fmt: skip
+
+
+LINE, DIVIDE = minorant([0], slope=[-1]), {"rule": "divide", "variable": 0}
+POOR = {**minorant([0], slope=[-1]), "rule": "tangent", "value": -0.5}
+"""f ≥ -1 + (1 - x) though f = x: the points with f ≥ -½ are to the left of ½, and cost -½."""
+
+
+def inside(binary: int, rows: int) -> list[list[Document]]:
+    """Where variable 0 is inside, the other is said to be binary."""
+    ends = minorant([], across=[[]] * rows)
+    claim = {"rule": "second order", "binary": [binary]}
+    return [[{**DIVIDE, "into": "ends and inside"}], [ends], [ends], [claim]]
+
+
+FORGERIES = {
+    "product": forgery([[0], [-1, 0]], [0, 0], [[minorant([0, 1], pairs=[-1, 0, 0, 0])]], 0),
+    "square": forgery([[2]], [-1], [[minorant([0], squares=[-1])]], 0),
+    "triangle": forgery([[0], [0, 0], [0, 0, 0]], [-1, 0, 0],
+                        [[minorant([0, 1, 2], triangles=[[0, 0, 1, 0, 2, 0, -1]])]], 0),
+    "follow, an end": forgery([[0]], [-1], [[{"rule": "rows", "upper": [[0, 0]]}, LINE]], 0),
+    "inside, an end": forgery([[2]], [-1], [[{"rule": "rows", "binary": [0]}, LINE]], 0),
+    "leaves, not empty": forgery([[0]], [-1], [[{"rule": "rows", "empty": True}]], 5),
+    "leaves, not true": forgery([[0]], [-1], [[{"rule": "rows", "empty": 1}]], 5),
+    "leaves, a cut": forgery([[0]], [-1], [[{**POOR, "empty": True}]], 5),
+    "cover, not binary": forgery([[2]], [-1], [[{**DIVIDE, "into": "ends"}], [minorant([])],
+                                               [minorant([])]], 0),
+    "cover, outside": forgery([[0]], [-1], [[{**DIVIDE, "into": "intervals", "at": -1}], []], 0),
+    "no node": forgery([[0]], [-1], [[{**DIVIDE, "into": "intervals", "at": 0.5}], [LINE]], -0.5),
+    "no box, a node": forgery([[0]], [-1], [[LINE], [LINE]], -1),
+    "no box, a step": forgery([[0]], [1], [[{**DIVIDE, "into": "intervals", "at": 0.5}, LINE]], 0),
+    "no bound": forgery([[0]], [-1], [[]], 0),
+    "no such rule": forgery([[0]], [-1], [[{"rule": "luck", "empty": True}]], 0),
+    "claimed, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.5]]},
+                                            minorant([0], slope=[0.5])]], 0.5),
+    "follow, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.75]]}, LINE]], -0.5),
+    "claimed, not convex": forgery([[-2]], [0], [[minorant([0], point=[0.5], slope=[-1])]], -0.75),
+    "claimed, no shift": forgery([[-2]], [0], [[minorant([0], point=[0.5])]], 0),
+    "claimed, a slope": forgery([[0]], [-1], [[minorant([0])]], 0),
+    "claimed, a thin row": forgery([[0], [0, 0]], [-1, 0], [[minorant([0], across=[[0]])]], -0.5,
+                                   [[1, -1]]),
+    "claimed, across": forgery([[0], [0, 0]], [-1, 0], [[minorant([0], across=[[2]], point=[0.5])]],
+                               -0.5, [[1, -1]]),
+    "claimed, left out": forgery([[0]], [-1], [[minorant([])]], -0.5),
+    "inside, alone": forgery([[0.5]], [-1], [[{"rule": "second order", "binary": [0]}]], 0),
+    "inside, a pair": forgery([[1], [0.9, 1]], [0, 0], inside(1, 0), 0),
+    "inside, on a row": forgery([[0.5], [0, 0.4]], [0, 0], inside(1, 1), 0, [[1, 1]]),
+    "two rows": forgery([[0], [0, 0]], [0, 0], [], 0, [[1, 1], [1, 0]]),
+    "twice": forgery([[0]], [-1], [[minorant([0, 0])]], 0),
+    "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
+                       "objective": {**MINIMUM, "ray": 1}},
+}  # fmt: skip
+"""What the checker says, and a note; none of them is far from a proof."""
+
+
+@pytest.mark.parametrize("words", FORGERIES)
+def test_each_requirement_stands_against_a_forgery(words: str) -> None:
+    with pytest.raises(FailedProof, match=words.split(",")[0]):
+        proof_checker.check(FORGERIES[words])
+
+
 def test_forged_proofs_prove_nothing_false() -> None:
     assert attack(first=0, count=400) > 20
 
