@@ -55,7 +55,7 @@ class PeerBracket:
     note : str
         What the numbers do not say: not installed, too large for the licence, stopped, crashed.
     unit : float
-        `BoxLineQP.gap_floor`, the smallest size that the gap is divided by.
+        `BoxLineQP.gap_floor` at the peer's point, the smallest size that the gap is divided by.
     """
 
     lower: float
@@ -102,7 +102,7 @@ class BoxQP:
             u=min(structure.upper, cap),
             A=structure.A,
             b=structure.b,
-            absolute_gap=RELATIVE_GAP * structure.gap_floor,
+            absolute_gap=RELATIVE_GAP * structure.gap_floor(structure.start()),
         )
 
     @property
@@ -169,7 +169,7 @@ def in_child(module: str, solve: Solve, qp: BoxQP, limit: float) -> tuple[Answer
 
 def bracket(module: str, solve: Solve, structure: BoxLineQP, limit: float) -> PeerBracket:
     """Run one solver on a structure and evaluate its point ourselves."""
-    unit = structure.gap_floor
+    unit = structure.gap_floor(structure.start())
     if find_spec(module) is None:
         note = f"not installed: pip install {module}"
         return PeerBracket(-np.inf, np.inf, 0.0, note, unit)

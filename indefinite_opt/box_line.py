@@ -95,14 +95,13 @@ class BoxLine(ABC):
     def gradient_unit(self, gradient: Array) -> float:
         """Size that a KKT residual is compared with."""
 
-    @property
-    @abstractmethod
-    def gap_floor(self) -> float:
-        """Smallest size that a gap is divided by; see `gaps`."""
+    def gap_floor(self, x: Array) -> float:
+        """Least size that a gap at x is divided by: zero where the terms of F do not cancel."""
+        return 0.0
 
-    def gap_unit(self, value: float) -> float:
-        """What gaps are divided by where F has this value; see `gaps`."""
-        return max(abs(value), self.gap_floor)
+    def gap_unit(self, value: float, x: Array) -> float:
+        """What gaps at x are divided by, where F has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor(x))
 
     @property
     def n(self) -> int:

@@ -394,7 +394,7 @@ class Descent:
         qp, gram = self.qp, self.gram
         if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
             return 0
-        least = 1e-9 * qp.gap_unit(self.value)
+        least = 1e-9 * qp.gap_unit(self.value, self.alpha)
         made, decrease, rounding = smo_loops.exchange(
             gram.whole, gram.diagonal, qp.problem.y, self.group, qp.hessian, qp.upper,
             self.alpha, self.v, least,
@@ -419,7 +419,7 @@ class Descent:
         total, self._levels = smo_loops.complementarity(
             self.v, self.alpha, qp.problem.y, self.group, qp.lines, qp.upper
         )
-        return relative(float(total), qp.gap_unit(self.value))
+        return relative(float(total), qp.gap_unit(self.value, self.alpha))
 
     def _report(self, residual: float) -> bool:
         """Add to the trace; whether the callback wants to stop."""

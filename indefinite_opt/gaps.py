@@ -13,10 +13,12 @@ The floor is zero wherever the objective is a sum that does not cancel at an opt
 maximum of eᵀα - ½αᵀQα on a box, eᵀα ≥ αᵀQα, or shorter weights would be better, and the objective
 is at least ½eᵀα. In the programs without such a term, nearest points of hulls, ν-forms and the
 linear program of Guo & Schuurmans, the terms may cancel until nothing but rounding is left, and
-the optimal value may be zero. There the floor is `CANCELLED` times what the terms could add up to.
+the optimal value may be zero. There the floor is `CANCELLED` times what the terms add up to in
+absolute value at the point in question, less the mean of each row, which balanced weights do not
+notice: a large entry of K where there is no weight, or a constant in K, makes no gap look small.
 A least squares problem has its constant for a part of the square, and the floor `CANCELLED` times
 ‖e‖², what α = 0 leaves of ‖Gα - e‖². `gap_unit` of every structure says what its gaps are divided
-by; who means an absolute tolerance divides it by that.
+by. An absolute tolerance is a parameter of `verify`, `atol`.
 """
 
 from __future__ import annotations

@@ -214,13 +214,13 @@ class GlobalSearch:
     @property
     def unit(self) -> float:
         """What gaps are divided by."""
-        return self.asked.gap_unit(self.original(self.value))
+        return self.asked.gap_unit(self.original(self.value), self.point)
 
     @property
     def relative_gap(self) -> float:
         """Of the bracket; rounding may leave the bound a little above the value."""
         value = self.original(self.value)
-        return relative(max(value - self.original(self.lower), 0.0), self.asked.gap_unit(value))
+        return relative(max(value - self.original(self.lower), 0.0), self.unit)
 
     @property
     def contradicted(self) -> bool:

@@ -208,7 +208,7 @@ class KreinLeastSquares(BoxLineQP):
         """eᵀe."""
         return float(self.n)
 
-    def gap_unit(self, value: float) -> float:
+    def gap_unit(self, value: float, x: Array) -> float:
         """The square itself, with `CANCELLED` times ‖e‖², what α = 0 leaves of it, for a floor."""
         return max(abs(value + self.constant), CANCELLED * self.constant)
 

@@ -213,7 +213,8 @@ class LocalSearch:
 
     def _near(self, value: float) -> float:
         """Difference that says nothing: descents end a little above their valley's bottom."""
-        return min(_AGREE, self.task.tol) * self.qp.gap_unit(value)
+        best = self.elite[0].alpha if self.elite else np.zeros(self.qp.n)
+        return min(_AGREE, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
         values = [value for value, _, _ in self.found.values()]

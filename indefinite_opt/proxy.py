@@ -276,11 +276,6 @@ class ProxyStructure(BoxLine):
         """Size that a KKT residual is compared with: the margin 1, unless rounding decides."""
         return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
 
-    @property
-    def gap_floor(self) -> float:
-        """Zero: F is positive nowhere near its minimum; see `gaps`."""
-        return 0.0
-
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
         """F(x) as a bound from K*(x) may start from it: the kernel that was found, as it is."""
         return value

@@ -126,7 +126,7 @@ class ProxySearch:
         if not feasible:
             return value, gradient
         # Of points as good as equal the one that proves more is the better one.
-        size = self.dual.gap_unit(self.value)
+        size = self.dual.gap_unit(self.value, self.best)
         margin = _EQUAL * self.task.tol * size if np.isfinite(self.value) else 0.0
         if value < self.value - margin or (value <= self.value + margin and bound > self._own):
             self.best, self.value, self.gradient, self._own = x, value, gradient, bound
@@ -157,7 +157,7 @@ class ProxySearch:
     @property
     def relative_gap(self) -> float:
         """Gap between the best point and the best bound, the constant left out."""
-        return relative(self.gap, self.dual.gap_unit(self.value))
+        return relative(self.gap, self.dual.gap_unit(self.value, self.best))
 
     def report(self) -> Status | None:
         """One line of the trace; why to stop here, if there is a reason."""

@@ -322,7 +322,7 @@ def theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6)
     first_order = dual.first_order(weights, gradient, tol)
     stationarity = first_order.residual / dual.gradient_unit(gradient)
     paid = dual.complementarity(weights, first_order.lower, first_order.upper)
-    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient)))
+    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient), weights))
     if max(stationarity, complementarity) > tol:
         raise ProblemError(
             "alpha", f"a stationary point of the SVM dual within {tol:g}",

@@ -295,7 +295,7 @@ def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, A
     bound = -np.inf
     if solution.multipliers:
         bound = task.formulation.dual_bound(task.problem, solution.multipliers)
-    gap = relative(abs(value - bound), structure.gap_unit(value))
+    gap = relative(abs(value - bound), structure.gap_unit(value, x))
     infeasibility = structure.infeasibility(x)
     return structure.sense * value, max(gap, infeasibility), solution.multipliers, infeasibility
 

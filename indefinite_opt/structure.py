@@ -114,10 +114,11 @@ class BoxLineQP(BoxLine):
             return max(self.tilt, 1e-6 * largest)
         return max(largest, CANCELLED * self._steepest) or 1.0
 
-    @property
-    def gap_floor(self) -> float:
-        """Zero with a linear term, else `CANCELLED` times the largest |F|; see `gaps`."""
-        return 0.0 if np.any(self.linear) else 0.5 * self.total * CANCELLED * self._steepest
+    def gap_floor(self, x: Array) -> float:
+        """Zero with a linear term, else `CANCELLED` times what the terms of F add up to at x."""
+        if np.any(self.linear):
+            return 0.0
+        return 0.5 * CANCELLED * self.hessian * self.problem.gram.deviation(x)
 
     @property
     def _steepest(self) -> float:
@@ -227,8 +228,8 @@ class LinearProgram:
         with at least.
     sense : {1, -1}
         Declared objective = sense · cᵀx.
-    gap_floor : float
-        See `gaps`.
+    gap_floor : callable
+        x -> least size that a gap at x is divided by, and a shortfall of `slacks`; see `gaps`.
     """
 
     cost: Array
@@ -246,7 +247,7 @@ class LinearProgram:
     rescale: Callable[[], LinearProgram | None] = lambda: None
     slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
-    gap_floor: float = 0.0
+    gap_floor: Callable[[Array], float] = lambda x: 0.0
     is_convex: bool = field(default=True, init=False)
 
     @cached_property
@@ -262,21 +263,22 @@ class LinearProgram:
         """The same program with all numbers about 1, see `rescale`; itself where they are."""
         return self.rescale() or self
 
-    def gap_unit(self, value: float) -> float:
-        """What gaps are divided by where F has this value; see `gaps`."""
-        return max(abs(value), self.gap_floor)
+    def gap_unit(self, value: float, x: Array) -> float:
+        """What gaps at x are divided by, where the objective has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor(x))
 
     def infeasibility(self, x: Array) -> float:
         """How far each variable is from what satisfies every constraint, relative to its size.
 
         Of `slacks` only what is missing counts, each relative to itself or the size given there.
         """
-        found, near = self.read(x), self.read(self.repaired(x))
+        repaired = self.repaired(x)
+        found, near, floor = self.read(x), self.read(repaired), self.gap_floor(repaired)
         worst = 0.0
         for name, target in near.items():
             if name in self.slacks:
                 missing = np.maximum(target - found[name], 0.0)
-                size = np.maximum(np.abs(target), self.slacks[name])
+                size = np.maximum(np.abs(target), max(self.slacks[name], floor))
                 shares = np.divide(missing, size, out=np.zeros_like(missing), where=missing > 0.0)
                 worst = max(worst, float(np.max(shares, initial=0.0)))
                 continue

@@ -64,6 +64,7 @@ def verify(
     tol: float = 1e-6,
     bound: bool = False,
     time_limit: float | None = 60.0,
+    atol: float = 0.0,
 ) -> Certificate:
     """Check anybody's numbers.
 
@@ -83,6 +84,9 @@ def verify(
     bound : bool
         Bracket the global optimum of a nonconvex quadratic program, too; see `bounds.bound`.
         Without effect on the others, whose bound is always computed.
+    atol : float
+        A gap of at most this much, in units of the objective, counts as closed as well. For an
+        optimal value of zero, where no gap is small relative to the objective.
     time_limit : float, optional
         Seconds for that bracket, and for the test of convexity: what is not known by then is left
         out, and the certificate says so.
@@ -111,6 +115,7 @@ def verify(
     ('GLOBAL', 'global bracket')
     """
     check_tolerance(tol)
+    check_positive("atol", atol, zero=True)
     check_switch("bound", bound)
     if time_limit is not None:
         check_positive("time_limit", time_limit, infinite=True)
@@ -135,7 +140,7 @@ def verify(
     limit = np.inf if time_limit is None else float(time_limit)
     return certify(
         problem, formulation, checked, given, tol,
-        given=given is not None, search=bound, time_limit=limit,
+        given=given is not None, search=bound, time_limit=limit, atol=float(atol),
     )  # fmt: skip
 
 
@@ -149,6 +154,7 @@ def certify(
     witness: Witness | Proof | None = None,
     search: bool = False,
     time_limit: float = np.inf,
+    atol: float = 0.0,
 ) -> Certificate:
     """`verify` for numbers of the right names and shapes.
 
@@ -162,11 +168,11 @@ def certify(
     structure = formulation.structure(problem)
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
     if isinstance(structure, BoxLine):
-        found = _certify_box(task, values[structure.variable], multipliers, witness, search)
+        found = _certify_box(task, values[structure.variable], multipliers, witness, search, atol)
     elif isinstance(structure, ExplicitProgram):
-        found = _certify_explicit(structure, values, multipliers, tol, given)
+        found = _certify_explicit(structure, values, multipliers, tol, given, atol)
     else:
-        found = _certify_linear(task, values, multipliers, given)
+        found = _certify_linear(task, values, multipliers, given, atol)
     return replace(found, basis=(problem, formulation, values, found.multipliers, witness))
 
 
@@ -180,12 +186,17 @@ def _wrong_signs(multipliers: Values, slack: float) -> list[str]:
 
 
 def _certify_box(
-    task: Task, x: Array, given: Values | None, witness: Witness | Proof | None, search: bool
+    task: Task,
+    x: Array,
+    given: Values | None,
+    witness: Witness | Proof | None,
+    search: bool,
+    atol: float,
 ) -> Certificate:
     box, tol = cast("BoxLineQP | ProxyStructure", task.structure), task.tol
     convex = _is_convex(task)
     value, gradient = box.value_gradient(x)
-    scale = box.gradient_unit(gradient)
+    scale, size = box.gradient_unit(gradient), max(box.gap_unit(value, x), atol / tol)
     primal = box.infeasibility(x)
     near = _Point(x, value, gradient)
     if primal > 0.0:
@@ -203,7 +214,7 @@ def _certify_box(
         reduced = gradient + box.A.T @ lines
         stationarity = float(np.max(np.abs(reduced - given["lower"] + upper))) / scale
     paid = box.complementarity(x, multipliers["lower"], multipliers.get("upper"))
-    complementarity = relative(paid, box.gap_unit(value))
+    complementarity = relative(paid, size)
     kkt = not wrong and stationarity <= tol and complementarity <= tol
     if given is not None and not wrong and not kkt:
         wrong = [INCONSISTENT]
@@ -212,10 +223,10 @@ def _certify_box(
     if convex:
         bound, gap_kind = _lower_bound(task, near, witness), "duality gap"
     elif isinstance(witness, Proof) or search:
-        bound, notes = _global_bound(task, x, value, near.value, witness)
+        bound, notes = _global_bound(task, x, value, near.value, size, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(value, near.value, bound)
-    relative_gap = relative(gap, box.gap_unit(value))
+    relative_gap = relative(gap, size)
     facts = Facts(primal, not wrong, relative_gap, kkt)
     curvature, words = np.nan, "First-order conditions hold."
     if claim_of(facts, tol) is Claim.STATIONARY and isinstance(box, BoxLineQP):
@@ -283,9 +294,17 @@ def _is_convex(task: Task) -> bool | None:
 
 
 def _global_bound(
-    task: Task, x: Array, value: float, attained: float, witness: Witness | Proof | None
+    task: Task,
+    x: Array,
+    value: float,
+    attained: float,
+    size: float,
+    witness: Witness | Proof | None,
 ) -> tuple[float, list[str]]:
-    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
+    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it.
+
+    `size` is what gaps are divided by.
+    """
     qp, tol = cast("BoxLineQP", task.structure), task.tol
     if isinstance(witness, Proof):
         try:
@@ -301,12 +320,11 @@ def _global_bound(
         search.run()
         bound, better = search.original(search.lower), search.original(search.value)
         boxes = search.nodes
-    size = qp.gap_unit(value)
     if bound - value > tol * size:
         return bound, [
             "The objective lies beyond the bound, which holds where the constraints hold exactly."
         ]
-    left = relative(_gap(value, attained, bound), qp.gap_unit(value))
+    left = relative(_gap(value, attained, bound), size)
     if left <= tol:
         parts = "one box" if boxes <= 1 else f"{boxes} boxes"
         return bound, [f"Not convex, but bounds over {parts} meet the objective."]
@@ -326,7 +344,7 @@ def _lower_bound(task: Task, near: _Point, witness: Witness | Proof | None) -> f
     if isinstance(box, BoxLineQP):
         return box.dual_bound(x, gradient)
     proxy = cast("ProxyStructure", box)
-    wanted = value - task.tol * proxy.gap_unit(value)
+    wanted = value - task.tol * proxy.gap_unit(value, x)
     bound = proxy.dual_bound(x, value, gradient)
     if bound < wanted and isinstance(witness, Witness):
         bound = max(bound, proxy.tangent_bound(witness.points, witness.shares))
@@ -375,24 +393,24 @@ def _doubt(qp: BoxLineQP, convex: bool | None, bounded: bool) -> str:
 
 
 def _certify_linear(
-    task: Task, values: Values, multipliers: Values | None, given: bool
+    task: Task, values: Values, multipliers: Values | None, given: bool, atol: float
 ) -> Certificate:
     program, tol = cast("LinearProgram", task.structure), task.tol
     x = program.write(values)
     value, attained = float(program.cost @ x), float(program.cost @ program.repaired(x))
-    primal = program.infeasibility(x)
+    primal, size = program.infeasibility(x), max(program.gap_unit(value, x), atol / tol)
     bound = -np.inf
     if multipliers:
         bound = task.formulation.dual_bound(task.problem, multipliers)
     gap = _gap(value, attained, bound)
-    if not multipliers or (given and relative(gap, program.gap_unit(value)) > tol):
+    if not multipliers or (given and relative(gap, size) > tol):
         recovered = Highs().solve(task).multipliers
         multipliers = multipliers or recovered
         bound = max(bound, task.formulation.dual_bound(task.problem, recovered))
         gap = _gap(value, attained, bound)
-    relative_gap = relative(gap, program.gap_unit(value))
+    relative_gap = relative(gap, size)
     stationarity, paid = _linear_residuals(program, x, multipliers)
-    complementarity = relative(paid, program.gap_unit(value))
+    complementarity = relative(paid, size)
     # Multipliers that came from a solver only make the bound, which holds for any.
     wrong = _inconsistencies(program, multipliers, tol) if given else []
     if given and not wrong and not (stationarity <= tol and complementarity <= tol):
@@ -423,7 +441,12 @@ def _certify_linear(
 
 
 def _certify_explicit(
-    program: ExplicitProgram, values: Values, known: Values | None, tol: float, given: bool
+    program: ExplicitProgram,
+    values: Values,
+    known: Values | None,
+    tol: float,
+    given: bool,
+    atol: float,
 ) -> Certificate:
     value, attained = program.value(values), program.value(program.repaired(values))
     primal = program.infeasibility(values)
@@ -431,12 +454,13 @@ def _certify_explicit(
     multipliers = known or recovered
     stationarity = program.residual(values, multipliers)
     paid = program.complementarity(values, multipliers)
-    complementarity = relative(paid, program.gap_unit(value))
+    size = max(program.gap_unit(value), atol / tol)
+    complementarity = relative(paid, size)
     bound = program.lower_bound(values, multipliers)
     if given:
         bound = max(bound, program.lower_bound(values, recovered))
     gap = _gap(value, attained, bound)
-    relative_gap = relative(gap, program.gap_unit(value))
+    relative_gap = relative(gap, size)
     kkt = stationarity <= tol and complementarity <= tol
     wrong = _wrong_signs(multipliers, tol) if given else []
     if given and not wrong and not kkt:

@@ -229,7 +229,7 @@ def test_no_claim_is_too_high(seed, n, form, scale, kind) -> None:
         least = min(structure.value(structure.random_start(generator)) for _ in range(200))
     for x, certificate in candidates:
         value = structure.value(x)
-        size = structure.gap_unit(value)
+        size = structure.gap_unit(value, x)
         if certificate.claim is Claim.GLOBAL:
             assert value <= least + 2e-6 * size
         if certificate.claim >= Claim.STATIONARY:

@@ -189,7 +189,7 @@ class Instance:
         return float(self.program.value(result.values[self.structure.variable]))
 
     def size(self) -> float:
-        return self.structure.gap_unit(self.least)
+        return self.structure.gap_unit(self.least, self.points[self.values.argmin()])
 
 
 def read(structure: BoxLineQP) -> Program:

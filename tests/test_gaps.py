@@ -120,16 +120,30 @@ def test_a_constant_in_the_kernel_hides_no_gap() -> None:
         assert certificate.objective == pytest.approx(-1.25, rel=1e-9)
         assert certificate.claim is Claim.FEASIBLE, constant
         assert certificate.stationarity > 1e-3
-        assert formulation.structure(problem).gap_floor <= 2e-3
+        at = np.array(values["alphabar"])
+        assert formulation.structure(problem).gap_floor(at) == pytest.approx(1.625e-3, rel=1e-6)
 
 
 def test_hulls_that_meet_are_optimal_at_zero() -> None:
-    """Two classes with the same points: the optimal value is zero, and rounding decides nothing."""
+    """Points of one class around those of the other: the optimal value is zero but for rounding."""
     X = np.random.default_rng(0).standard_normal((6, 2))
-    problem = iopt.KernelProblem.from_data(np.vstack([X, X]), [1] * 6 + [-1] * 6, "linear")
+    problem = iopt.KernelProblem.from_data(np.vstack([X, 3.0 * X]), [1] * 6 + [-1] * 6, "linear")
     result = iopt.solve(problem, iopt.ConvexHullDual(mu=1.0), tol=1e-9)
     assert result.objective == pytest.approx(0.0, abs=1e-12)
     assert iopt.verify(problem, iopt.ConvexHullDual(mu=1.0), result.values).claim is Claim.GLOBAL
+
+
+def test_who_means_an_absolute_tolerance_says_so() -> None:
+    """Two classes of the same points: at a pair of them all terms are zero, and rounding is not."""
+    X = np.array([[1.0, 0.3], [0.2, 2.0]])
+    problem = iopt.KernelProblem.from_data(np.vstack([X, X]), [1, 1, -1, -1], "linear")
+    formulation, values = iopt.ConvexHullDual(mu=1.0), {"alphabar": [1.0, 0.0, 1.0, 0.0]}
+    assert iopt.verify(problem, formulation, values).claim is Claim.LOCAL
+    certificate = iopt.verify(problem, formulation, values, atol=1e-12)
+    assert certificate.claim is Claim.GLOBAL
+    assert 0.0 < certificate.gap <= 1e-12
+    with pytest.raises(iopt.ParameterError, match="atol: expected a positive number or 0"):
+        iopt.verify(problem, formulation, values, atol=-1.0)
 
 
 def test_units() -> None:
@@ -139,15 +153,23 @@ def test_units() -> None:
     assert relative(np.inf, np.inf) == np.inf
     assert np.isnan(relative(np.nan, 1.0))
     assert np.isnan(relative(0.0, np.nan))
-    # K = I and -I, one point a class: the largest |K_ij - c| is ½, and 1 with weights of total 2.
+    # K = I, weights 1 and 1: each row has the mean ½, and ½ + ½ beside it; ½·2·(1 + 1) in all.
     hull = iopt.ConvexHullDual(mu=1.0).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert hull.gap_unit(-3.0) == 3.0
-    assert hull.gap_unit(0.0) == pytest.approx(1e-3 * 0.5 * 2.0 * 0.5 * 2.0 * 2.0)
+    assert hull.gap_unit(-3.0, np.ones(2)) == 3.0
+    assert hull.gap_unit(0.0, np.ones(2)) == pytest.approx(2e-3)
+    # Entries of points without weight do not count.
+    far = iopt.KernelProblem(np.diag([1.0, 1.0, 1e9]), [1, -1, 1])
+    far_hull = iopt.ConvexHullDual(mu=1.0).structure(far)
+    assert far_hull.gap_unit(0.0, np.array([1.0, 1.0, 0.0])) == pytest.approx(2e-3)
+    # Δ = 2Q: row 1 of K = I at α = e/2 has the mean ½, and 2(¼ + ¼) beside it.
+    game = iopt.GuoSchuurmansLP(beta=0.5).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
+    assert game.gap_unit(0.0, np.array([0.5, 0.5, 1.0])) == pytest.approx(1e-3)
     # ‖Gα - e‖² of four points: F leaves out 4, and at F = -4 nothing is left but the floor.
     square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
-    assert square.gap_unit(-1.0) == 3.0
-    assert square.gap_unit(-4.0) == pytest.approx(4e-3)
-    assert iopt.SVMDual().structure(iopt.KernelProblem(np.eye(2), [1, -1])).gap_unit(0.0) == 0.0
+    assert square.gap_unit(-1.0, np.zeros(4)) == 3.0
+    assert square.gap_unit(-4.0, np.zeros(4)) == pytest.approx(4e-3)
+    svm = iopt.SVMDual().structure(iopt.KernelProblem(np.eye(2), [1, -1]))
+    assert svm.gap_unit(0.0, np.ones(2)) == 0.0
 
 
 def test_what_violates_a_constraint_pays_for_it() -> None:

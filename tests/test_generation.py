@@ -30,7 +30,10 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
     structure = formulation.structure(problem)
-    size = structure.gap_unit(full.objective)
+    size = max(
+        structure.gap_unit(result.objective, structure.write(result.values))
+        for result in (ours, full)
+    )
     rounding = 1e-15 * problem.largest
     if max(abs(ours.objective), abs(full.objective)) <= rounding:
         return  # an optimal value of zero, and no gap is small beside it

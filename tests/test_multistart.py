@@ -261,7 +261,7 @@ def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, titl
         result = iopt.solve(problem, title, solver=search)
         qp, x = program_of(problem, title), weights(result)
         gain = best_exchange(qp, x)
-        assert gain <= 1e-8 * qp.gap_unit(result.objective), f"seed {seed}: {gain}"
+        assert gain <= 1e-8 * qp.gap_unit(result.objective, x), f"seed {seed}: {gain}"
 
 
 def best_exchange(qp: BoxLineQP, x: Array) -> float:

@@ -112,12 +112,6 @@ class GuoSchuurmansLP(Formulation):
 
     def _program(self, problem: KernelProblem, units: _Units) -> LinearProgram:
         n, zeros = problem.n, np.zeros(problem.n)
-        Delta = own_sensitivity(problem, self.sensitivity)
-        if Delta is None:
-            spread = 2.0 * problem.spread
-        else:
-            # Of y_k y_i Δ_ki, as a constant in it is not noticed by balanced weights.
-            spread = 0.5 * float(np.ptp(Delta * np.outer(problem.y, problem.y)))
         return LinearProgram(
             cost=np.append(zeros, units.scale),
             lower=np.append(zeros, -np.inf),
@@ -133,8 +127,8 @@ class GuoSchuurmansLP(Formulation):
             read_multipliers=lambda rows, reduced: _read_multipliers(units.restored(rows), reduced),
             write_multipliers=lambda named: units.changed(_write_multipliers(named)),
             repair=partial(self._repaired, problem, units),
-            slacks={"delta": CANCELLED * spread},
-            gap_floor=CANCELLED * spread,
+            slacks={"delta": 0.0},
+            gap_floor=lambda x: self._floor(problem, np.maximum(x[:n], 0.0)),
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
@@ -182,6 +176,21 @@ class GuoSchuurmansLP(Formulation):
         classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
         bound = sum(cheapest(ascending, 0.5, self._beta(problem)) for ascending in classes)
         return bound, 4.0 * (problem.n + 4) * _EPS * largest
+
+    def _floor(self, problem: KernelProblem, alpha: Array) -> float:
+        """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, c_i the mean.
+
+        Balanced weights do not notice c_i; see `gaps`.
+        """
+        y, Delta = problem.y, own_sensitivity(problem, self.sensitivity)
+        if Delta is None:
+            row = int(np.argmax(y * problem.gram.times(y * alpha)))
+            terms = 2.0 * problem.K[row]
+        else:
+            row = int(np.argmax(Delta.T @ alpha))
+            terms = y * y[row] * Delta[:, row]
+        mean = float(alpha @ terms) / (float(alpha.sum()) or 1.0)
+        return CANCELLED * float(alpha @ np.abs(terms - mean))
 
     def _repaired(self, problem: KernelProblem, units: _Units, x: Array) -> Array:
         """The nearest feasible α with the δ that it needs."""

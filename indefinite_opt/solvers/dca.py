@@ -114,7 +114,7 @@ class _Run:
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
         value = qp.value(self.alpha, self.gradient)
         residual = first_order.residual / qp.gradient_unit(self.gradient)
-        return residual, relative(total, qp.gap_unit(value))
+        return residual, relative(total, qp.gap_unit(value, self.alpha))
 
     def _iterate(self, residual: float, value: float) -> bool:
         """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""

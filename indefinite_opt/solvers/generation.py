@@ -178,7 +178,7 @@ class _Run:
 
     def _may_leave(self) -> bool:
         """Whether multipliers are good enough to tell idle rows, and the end is not too near."""
-        size = self.program.gap_unit(self.value)
+        size = self.asked.gap_unit(self.value, cast("Array", self.x))
         return _FAR * self.task.tol * size < self.gap <= _NEAR * abs(self.value)
 
     def _worst(self, violation: Array, among: Mask, above: float = -np.inf) -> Indices:
@@ -248,8 +248,8 @@ class _Run:
         task, sense = self.task, self.program.sense
         closed = np.isfinite(self.value) and np.isfinite(self.bound)
         left = np.nan
-        if closed:
-            left = relative(max(self.gap, 0.0), self.program.gap_unit(self.value))
+        if closed and self.x is not None:
+            left = relative(max(self.gap, 0.0), self.asked.gap_unit(self.value, self.x))
         self.trace.add(
             task.elapsed,
             self.steps + self.simplex,

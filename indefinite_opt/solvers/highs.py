@@ -176,7 +176,7 @@ class _Found:
     def closed(self) -> bool:
         """Whether the bound meets the value, to the tolerance that was asked for."""
         gap = abs(self.value - self.bound)
-        return relative(gap, self.program.gap_unit(self.value)) <= self.task.tol
+        return relative(gap, self.program.gap_unit(self.value, self.x)) <= self.task.tol
 
     def solution(self, status: Status) -> Solution:
         """The point; what HiGHS calls optimal is solved only where its own bound meets it."""

@@ -56,8 +56,8 @@ def certificate_findings(
     if claim >= iopt.Claim.FEASIBLE and violation > 1.01 * float(TOL):
         yield Finding("feasible", f"{claim.name} of a violation of {violation:.2e}")
     if claim is iopt.Claim.GLOBAL and not reference.vague:
-        yield from _global(reference, exact, certificate)
-    yield from _bound(reference, certificate, violation)
+        yield from _global(reference, values, exact, certificate)
+    yield from _bound(reference, values, certificate, violation)
     if isinstance(reference, Quadratic) and violation <= float(TOL):
         x = reference.x(values)
         if claim in (iopt.Claim.STATIONARY, iopt.Claim.LOCAL) and not given:
@@ -67,13 +67,13 @@ def certificate_findings(
 
 
 def _global(
-    reference: Reference, value: Fraction, certificate: iopt.Certificate
+    reference: Reference, values: Values, value: Fraction, certificate: iopt.Certificate
 ) -> Iterator[Finding]:
     low, high = reference.low, reference.high
     if low is None or high is None:
         yield Finding("global", "GLOBAL of a program that is unbounded")
         return
-    unit = reference.unit(value, high if value > high else low)
+    unit = reference.unit(values, value, high if value > high else low)
     # The bound may be tol below the optimum and a point that is not quite feasible tol below it.
     error = max(value - high, (low - value) / 2)
     if error > TOL * unit * Fraction(1000001, 1000000):
@@ -83,7 +83,7 @@ def _global(
 
 
 def _bound(
-    reference: Reference, certificate: iopt.Certificate, violation: float
+    reference: Reference, values: Values, certificate: iopt.Certificate, violation: float
 ) -> Iterator[Finding]:
     """The bound is never beyond the optimum, whatever is claimed, and wherever the point is."""
     if not np.isfinite(certificate.bound) or reference.vague:
@@ -95,7 +95,7 @@ def _bound(
         return
     rounding = DECLARED * (abs(bound) + abs(reference.constant))
     if bound > reference.high + rounding:
-        unit = reference.unit(bound, reference.high)
+        unit = reference.unit(values, bound, reference.high)
         share = float((bound - reference.high) / unit)
         where = "bound at an infeasible point" if violation > 1e-14 else "bound"
         yield Finding(where, f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
@@ -223,7 +223,7 @@ def bracket_findings(
     for name, bound in (("bracket", bracket.bound), ("check", checked)):
         if np.isfinite(bound) and reference.sense * Fraction(bound) > high:
             excess = reference.sense * Fraction(bound) - high
-            unit = reference.unit(excess, high)
+            unit = reference.unit(bracket.values, excess, high)
             yield Finding(name, f"{bound!r} is beyond {number(reference.sense * high)} "
                           f"by {float(excess / unit):.2e}")  # fmt: skip
     found = reference.value(bracket.values)
@@ -235,5 +235,5 @@ def bracket_findings(
     if violation > 1e-9:
         yield Finding("bracket", f"its point violates a constraint by {violation:.2e}")
     better = reference.sense * (Fraction(checked) - Fraction(bracket.bound))
-    if np.isfinite(checked) and -better > reference.unit(high, low) / 10**9:
+    if np.isfinite(checked) and -better > reference.unit(bracket.values, high, low) / 10**9:
         yield Finding("check", f"{checked!r} instead of {bracket.bound!r}")

@@ -9,7 +9,7 @@ and an embedding, which are compared with what they should be.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -46,10 +46,32 @@ def signed(K: Matrix, y: Vector) -> Matrix:
     return [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, K, strict=True)]
 
 
-def _spread(K: Matrix) -> Fraction:
-    """Half the range of the entries: balanced weights do not notice a constant."""
-    entries = [v for row in K for v in row]
-    return (max(entries) - min(entries)) / 2
+def _deviation(row: Vector, weights: Vector) -> Fraction:
+    """Σ_k w_k |a_k - c|, c the mean by the weights, which balanced weights do not notice."""
+    mean = dot(row, weights) / (sum(weights) or ONE)
+    return sum((w * abs(a - mean) for a, w in zip(row, weights, strict=True)), ZERO)
+
+
+def _in_hulls(K: Matrix, variable: str) -> Callable[[Values], Fraction]:
+    """Σ_i x_i Σ_k x_k |K_ki - c_i|, the sizes of the terms of xᵀQx."""
+
+    def terms(values: Values) -> Fraction:
+        x = [max(v, ZERO) for v in as_vector(values[variable])]
+        return sum((v * _deviation(K[i], x) for i, v in enumerate(x) if v), ZERO)
+
+    return terms
+
+
+def _in_game(K: Matrix, y: Vector) -> Callable[[Values], Fraction]:
+    """2Σ_k α_k |K_ki - c| in the row i that δ is the value of."""
+
+    def terms(values: Values) -> Fraction:
+        alpha = [max(v, ZERO) for v in as_vector(values["alpha"])]
+        signed_rows = [s * dot(row, [a * b for a, b in zip(y, alpha, strict=True)])
+                       for s, row in zip(y, K, strict=True)]  # fmt: skip
+        return 2 * _deviation(K[signed_rows.index(max(signed_rows))], alpha)
+
+    return terms
 
 
 @dataclass(kw_only=True)
@@ -68,10 +90,14 @@ class Reference(ABC):
     faults: list[str] = field(default_factory=list)
     """What is wrong with the matrices that the package derived."""
 
-    def unit(self, *objectives: Fraction) -> Fraction:
+    cancelling: Callable[[Values], Fraction] | None = None
+    """What the terms of the objective add up to at a point, where they may cancel."""
+
+    def unit(self, values: Values, *objectives: Fraction) -> Fraction:
         """What a gap is divided by: the largest value, or where terms cancel a share of them."""
         constant = self.constant if self.whole else ZERO
-        return max(self.floor, *(abs(value + constant) for value in objectives))
+        floor = self.cancelling(values) / 1000 if self.cancelling else self.floor
+        return max(floor, *(abs(value + constant) for value in objectives))
 
     @abstractmethod
     def value(self, values: Values) -> Fraction:
@@ -196,11 +222,17 @@ class Linear(Reference):
         return float(sum(dot([abs(v) for v in c], [abs(v) for v in _vector(values[k])])
                          for k, c in self.cost.items()))  # fmt: skip
 
+    @staticmethod
+    def _sizes(value: Any, own: bool) -> Vector:
+        sizes = [abs(v) for v in _vector(value)]
+        return sizes if own else [max(sizes)] * len(sizes)
+
     def violation(self, values: Values) -> float:
         worst = ZERO
         for row, right, equation in self.rows:
             activity = sum((dot(a, _vector(values[k])) for k, a in row.items()), ZERO)
-            size = sum((dot([abs(v) for v in a], [abs(v) for v in _vector(values[k])])
+            # Of an inequality as if all weights were the largest: one may miss its bound by tol.
+            size = sum((dot([abs(v) for v in a], self._sizes(values[k], equation))
                         for k, a in row.items()), ZERO)  # fmt: skip
             short = abs(right - activity) if equation else right - activity
             worst = max(worst, short / (max(size, abs(right)) or ONE))
@@ -241,7 +273,7 @@ def _game(K: Matrix, y: Vector, beta: Fraction) -> Linear:
     rows = [({"alpha": [-v for v in Delta[i]], "delta": [ONE]}, ZERO, False) for i in range(n)]
     rows += [({"alpha": y}, ZERO, True), ({"alpha": [ONE] * n}, ONE, True)]
     return Linear(cost={"delta": [ONE]}, rows=rows, lower={"alpha": ZERO}, upper={"alpha": beta},
-                  low=best, high=best, floor=2 * _spread(K) / 1000)  # fmt: skip
+                  low=best, high=best, cancelling=_in_game(K, y))  # fmt: skip
 
 
 # ---------------------------------------------------- programs in (α, b, ξ), (w, b, ξ), (α, b)
@@ -322,10 +354,11 @@ def reference_of(drawn: Drawn) -> Reference:
         return quadratic(drawn, Q, [-ONE] * n, f.C, int(f.bias), **svm)
     if isinstance(f, iopt.ConvexHullDual):
         return quadratic(drawn, _times(2, Q), [ZERO] * n, f.mu or 1.0, 2, 2, sense=-1,
-                         variable="alphabar", floor=4 * _spread(K) / 1000)  # fmt: skip
+                         variable="alphabar", cancelling=_in_hulls(K, "alphabar"))  # fmt: skip
     if isinstance(f, iopt.GuoSchuurmansQP):
-        floor = _spread(K) / 1000
-        return quadratic(drawn, _times(2, Q), [ZERO] * n, f.beta or 0.5, 2, 1, floor=floor)
+        return quadratic(
+            drawn, _times(2, Q), [ZERO] * n, f.beta or 0.5, 2, 1, cancelling=_in_hulls(K, "alpha")
+        )
     if isinstance(f, iopt.SpectrumSVM | iopt.ESVM):
         changed, faults = _transformed(drawn, 0.5 * (drawn.K + drawn.K.T))
         return quadratic(drawn, signed(changed, y), [-ONE] * n, f.C, 1, faults=faults, **svm)
