@@ -476,7 +476,9 @@ class GlobalSearch:
             if self._out_of_time():
                 break
             if done >= TRIAL:
-                running = [r for r in running if FALL * (self.value - own[r]) <= gap]
+                # All have fallen behind where their numbers underflow.
+                kept = [r for r in running if FALL * (self.value - own[r]) <= gap]
+                running = kept or running[:1]
             for relaxation in running:
                 relaxation.add_triangles(int(CUTS * spins.m), VIOLATION)
             chunk = int(np.clip(SLICE * pace, *CHUNK))

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.minorant import EPS, Bound, BoxQuadratic, Mask, Spins
+from indefinite_opt.minorant import EPS, TINY, Bound, BoxQuadratic, Mask, Spins
 
 __all__ = ["Box", "Conditions"]
 
@@ -142,7 +142,7 @@ class Conditions:
 
     def cut(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
-        room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value)
+        room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value) + TINY
         members, reduced = spins.members, bound.reduced
         with np.errstate(divide="ignore"):
             # From one end to the other d goes up by 2, and f by 2|reduced| at least.
@@ -229,7 +229,7 @@ class Conditions:
         middle = whole.H @ center + whole.c
         swing = np.abs(whole.H) @ half
         noise = _SURE * whole.n * (np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c))
-        swing += noise
+        swing += noise + TINY
         low, high = box.lower.copy(), box.upper.copy()
         loose = ~np.any(whole.rows != 0.0, axis=0)
         levels = [(np.where(loose, 1.0, 0.0), 0.0, 0.0)]

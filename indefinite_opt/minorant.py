@@ -34,6 +34,10 @@ Mask = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 
+TINY = float(np.finfo(np.float64).tiny)
+"""More than what underflow takes from any sum here: less than 5e-324 for each of its terms, times
+the widths of intervals."""
+
 _ROUNDING = 16.0 * EPS
 """Rounding of a sum of m terms, for each of them, in units of the sum of their sizes; the textbook
 bound is m · eps/2, and a matrix goes through several sums before its eigenvalues are computed."""
@@ -335,7 +339,7 @@ def lower_bound(
     """
     m = spins.m
     if m == 0:
-        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose
+        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose + TINY
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
     at_ends = np.zeros(m, bool) if binary is None else binary
@@ -366,7 +370,7 @@ def lower_bound(
     H = 0.5 * (H + H.T)
     # All sizes that went into H, whose rounding its eigenvalues feel, too.
     norm = float(np.linalg.norm(spins.curvature)) + size
-    margin = _ROUNDING * (m + 8) * norm
+    margin = _ROUNDING * (m + 8) * norm + TINY
     shift = max(0.0, -float(np.linalg.eigvalsh(H)[0])) + margin
     H[np.arange(m), np.arange(m)] += shift
     # ½ shift (d_i² - 1) is never positive on the box; around the offset it has a linear part.
@@ -377,7 +381,7 @@ def lower_bound(
     total = spins.size + size + m * shift
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
-    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose
+    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose + (m + 8) * TINY
     return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
 
 

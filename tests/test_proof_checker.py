@@ -122,6 +122,23 @@ def test_the_proof_of_a_bracket(tmp_path: Path) -> None:
     assert (program["rows"], program["rhs"]) == ([[1.0, -1.0]], [0])
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-312, 1e-322])
+def test_brackets_of_kernels_that_underflow(scale: float) -> None:
+    """Near 1e-312 rounding is no share of the numbers any more, and bounds were too good."""
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        n = int(generator.integers(2, 5))
+        A = generator.integers(-3, 4, (n, n)) * scale if seed % 2 else (
+            generator.standard_normal((n, n)) * scale)  # fmt: skip
+        y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+        problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
+        formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
+        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=1.0)
+        proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
+        least, _ = global_minimisers(box_quadratic(bracket.program))
+        assert bracket.program.sense * Fraction(bracket.bound) <= least
+
+
 def test_a_bracket_without_a_proof_is_not_saved(tmp_path: Path) -> None:
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
     bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
@@ -463,6 +480,8 @@ FORGERIES = {
     "claimed, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.5]]},
                                             minorant([0], slope=[0.5])]], 0.5),
     "follow, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.75]]}, LINE]], -0.5),
+    "follow, the other end": forgery([[0]], [-1], [[{**POOR, "slope": [1], "value": -1.5,
+                                                     "upper": [[0, 0.25]]}, LINE]], -2),
     "claimed, not convex": forgery([[-2]], [0], [[minorant([0], point=[0.5], slope=[-1])]], -0.75),
     "claimed, no shift": forgery([[-2]], [0], [[minorant([0], point=[0.5])]], 0),
     "claimed, a slope": forgery([[0]], [-1], [[minorant([0])]], 0),
