@@ -144,7 +144,7 @@ class Conditions:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value) + TINY
         members, reduced = spins.members, bound.reduced
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d goes up by 2, and f by 2|reduced| at least.
             reach = np.minimum(room / np.abs(reduced), 2.0)
         step = reach * spins.half[members] * (1.0 + _OUTSIDE)

@@ -97,6 +97,7 @@ class BoxQuadratic:
         lengths = np.abs(self.rows) @ reach + np.abs(self.rhs)
         thin = np.where(wide, 0.0, half)
         row_play = _ROUNDING * (self.n + 8) * lengths + np.abs(self.rows) @ thin
+        underflow = TINY if np.any(self.H) or np.any(self.c) else 0.0
         steep = np.abs(self.H[~wide]) @ reach + np.abs(self.c[~wide])
         return Spins(
             members=members,
@@ -108,7 +109,7 @@ class BoxQuadratic:
             rows=rows[met],
             met=np.flatnonzero(met),
             rhs=(self.rhs - self.rows @ center)[met],
-            size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))),
+            size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))) + underflow,
             play=4.0 * EPS * float(np.max(reach[members] / width, initial=0.0)),
             row_play=row_play[met],
             loose=float(steep @ thin[~wide]),
@@ -132,7 +133,7 @@ class Spins:
     met : (k,) array of int
         Which rows of the whole problem they are.
     size : float
-        Sum of the sizes of all terms of f on the box, the unit of its rounding.
+        Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
     play : float
         By how much |d_i| may exceed 1 in the box, as center and half are rounded.
     row_play : (k,) array
@@ -338,8 +339,9 @@ def lower_bound(
         Variables that are known to be at one of their ends, where the product of the slacks is 0.
     """
     m = spins.m
+    underflow = TINY if spins.size > 0.0 else 0.0
     if m == 0:
-        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose + TINY
+        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose + underflow
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
     at_ends = np.zeros(m, bool) if binary is None else binary
@@ -370,7 +372,7 @@ def lower_bound(
     H = 0.5 * (H + H.T)
     # All sizes that went into H, whose rounding its eigenvalues feel, too.
     norm = float(np.linalg.norm(spins.curvature)) + size
-    margin = _ROUNDING * (m + 8) * norm + TINY
+    margin = _ROUNDING * (m + 8) * norm + underflow
     shift = max(0.0, -float(np.linalg.eigvalsh(H)[0])) + margin
     H[np.arange(m), np.arange(m)] += shift
     # ½ shift (d_i² - 1) is never positive on the box; around the offset it has a linear part.
@@ -381,7 +383,7 @@ def lower_bound(
     total = spins.size + size + m * shift
     slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
     slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
-    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose + (m + 8) * TINY
+    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose + (m + 8) * underflow
     return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
 
 
@@ -410,7 +412,8 @@ class _Convex:
     def best_tangent(self, d: Array) -> Bound:
         """Tangents at the points of a primal-dual active set method; the highest one."""
         best = self.tangent(d)
-        scale = float(np.trace(self.H)) / d.size or 1.0
+        scale = float(np.trace(self.H)) / d.size
+        scale = scale if scale > 2.0 * TINY else 1.0
         low, high = d <= -1.0, d >= 1.0
         seen = set()
         for _ in range(_STEPS):

@@ -488,7 +488,7 @@ FORGERIES = {
     "claimed, a thin row": forgery([[0], [0, 0]], [-1, 0], [[minorant([0], across=[[0]])]], -0.5,
                                    [[1, -1]]),
     "claimed, across": forgery([[0], [0, 0]], [-1, 0], [[minorant([0], across=[[2]], point=[0.5])]],
-                               -0.5, [[1, -1]]),
+                               -0.6, [[1, -1]]),
     "claimed, left out": forgery([[0]], [-1], [[minorant([])]], -0.5),
     "inside, alone": forgery([[0.5]], [-1], [[{"rule": "second order", "binary": [0]}]], 0),
     "inside, a pair": forgery([[1], [0.9, 1]], [0, 0], inside(1, 0), 0),
