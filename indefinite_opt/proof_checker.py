@@ -5,7 +5,7 @@ file. Numbers are doubles, and every double is a fraction: whatever decides is c
 `Fraction`. Floating point only guesses, and what it has guessed is then verified.
 
 Prints `PROVED value` (exit code 0) or `FAILED: where and why` (exit code 1), and a digest of the
-program that the proof is about. With a second file the programs of both must be the same.
+program and its objective. With a second file those of both must be the same.
 """
 
 from __future__ import annotations
@@ -533,10 +533,10 @@ def check(document: Any) -> tuple[float, Any]:
     return float(claim), document["program"]
 
 
-def digest(program: Any) -> str:
-    """A fingerprint of a program, of the values of its numbers and not of how they are written."""
-    text = json.dumps(program, sort_keys=True)
-    plain = json.dumps(json.loads(text, parse_int=float), sort_keys=True)
+def digest(document: Any) -> str:
+    """A fingerprint of program and objective, of the values of the numbers however written."""
+    said = {key: entry(document, key) for key in ("kind", "program", "objective")}
+    plain = json.dumps(json.loads(json.dumps(said), parse_int=float), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
@@ -553,13 +553,14 @@ def read(path: str | Path) -> Any:
 def main(arguments: list[str]) -> int:
     """The lines that are printed, and the exit code."""
     try:
-        value, program = check(read(arguments[0]))
-        other = entry(read(arguments[1]), "program") if len(arguments) > 1 else program
-        require(digest(other) == digest(program), "the proof is about another program")
+        document, *others = map(read, arguments)
+        value, _ = check(document)
+        same = all(digest(other) == digest(document) for other in others)
+        require(same, "the proof is about another program")
     except FailedProof as error:
         print(f"FAILED: {error}")
         return 1
-    print(f"PROVED {value!r}\nprogram {digest(program)}")
+    print(f"PROVED {value!r}\nprogram {digest(document)}")
     return 0
 
 

@@ -269,7 +269,7 @@ def test_the_script(tmp_path: Path) -> None:
         assert done.stderr == ""
         return done.returncode, done.stdout
 
-    digest = proof_checker.digest(document["program"])
+    digest = proof_checker.digest(document)
     assert run(good) == (0, f"PROVED {document['claim']!r}\nprogram {digest}\n")
     assert run(good, good)[0] == 0
     assert run(good, other) == (1, "FAILED: the proof is about another program\n")
@@ -282,9 +282,12 @@ def test_the_script(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_that_of_the_numbers() -> None:
-    one = {"c": [1, 2.5], "H": [[0]]}
-    assert proof_checker.digest(one) == proof_checker.digest({"H": [[0.0]], "c": [1.0, 2.5]})
-    assert proof_checker.digest(one) != proof_checker.digest({**one, "c": [1, 2.5000000000000004]})
+    one = {"kind": "boxes", "program": {"c": [1, 2.5], "H": [[0]]}, "objective": MINIMUM}
+    same = {**one, "program": {"H": [[0.0]], "c": [1.0, 2.5]}, "claim": 3}
+    assert proof_checker.digest(one) == proof_checker.digest(same)
+    for other in ({"program": {"c": [1, 2.5000000000000004], "H": [[0]]}}, {"kind": "linear"},
+                  {"objective": {"sense": 1, "constant": 1}}):  # fmt: skip
+        assert proof_checker.digest(one) != proof_checker.digest(one | other)
 
 
 # ------------------------------------------------------------------------------- forged documents
