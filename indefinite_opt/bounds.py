@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from indefinite_opt.errors import (
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.interruptible import TimeLimitReached, within
+from indefinite_opt.interruptible import TimeLimitReached, in_child
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
@@ -272,7 +273,9 @@ def bound(
     elif method in CONIC and status is not Status.INTERRUPTED:
         try:
             spins, _ = search.whole_box
-            multipliers = within(
+            importlib.import_module("cvxpy")  # not in the child, every time
+            # Clarabel keeps the interpreter's lock while it sets up a semidefinite program.
+            multipliers = in_child(
                 task.remaining + GRACE, conic_multipliers, spins, method, task.remaining
             )
             search.try_multipliers(method, multipliers)

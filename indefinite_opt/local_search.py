@@ -18,6 +18,7 @@ from indefinite_opt.blas import few_threads, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_positive
+from indefinite_opt.interruptible import TimeLimitReached, limited
 from indefinite_opt.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solver import Task
 from indefinite_opt.structure import BoxLineQP
@@ -53,6 +54,9 @@ _KICK = 0.5
 
 _BLOCK = 64
 """Block of the descents between kicks."""
+
+_PASSES = 100
+"""Most passes of whole exchanges from one end; one or two are the rule."""
 
 _ROUGH = 0.1
 """Tolerance of the descents between kicks."""
@@ -155,7 +159,12 @@ class LocalSearch:
         problem, lines = self.qp.problem, self.qp.lines
         if problem.known_convex(lines):
             return True
-        return problem.n**3 / 36.0 <= 2.0 * self.work and problem.is_convex(lines)
+        if problem.n**3 / 36.0 > 2.0 * self.work:
+            return False
+        try:
+            return limited(problem.n, self.task.remaining, problem.is_convex, lines)
+        except TimeLimitReached:
+            return False
 
     def _rounds(self) -> Iterator[list[Job]]:
         """Descents, a round at a time; ends early if all starts agree."""
@@ -253,9 +262,7 @@ class LocalSearch:
         run = job()
         run.trace = Trace()
         status = run.to_local_minimum(allowance=1.0)
-        while status is Status.SOLVED and run.kicks and self._may_exchange and run.exchange():
-            status = run.to_local_minimum(allowance=1.0)
-        return run, status
+        return run, self._exchange(run, status, 1.0) if run.kicks else status
 
     def _settle(self) -> None:
         """See to it that nothing leads down from the best end, whatever work that takes."""
@@ -264,13 +271,19 @@ class LocalSearch:
             return
         run = Descent(self._part(), best.alpha.copy(), best.gradient, best.exact)
         run.trace = Trace()
-        status = run.to_local_minimum()
-        while status is Status.SOLVED and self._may_exchange and run.exchange():
-            status = run.to_local_minimum()
+        status = self._exchange(run, run.to_local_minimum(), np.inf)
         if run.iterations:
             self._take(run, status)
         else:
             self.elite[0] = replace(best, curvature=run.curvature)
+
+    def _exchange(self, run: Descent, status: Status, allowance: float) -> Status:
+        """Whole exchanges from a local minimum, and down again, as long as there are any."""
+        for _ in range(_PASSES):
+            if status is not Status.SOLVED or not self._may_exchange or not run.exchange():
+                break
+            status = run.to_local_minimum(allowance=allowance)
+        return status
 
     @property
     def _may_exchange(self) -> bool:

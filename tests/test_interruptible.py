@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from indefinite_opt.interruptible import TimeLimitReached, within
+from indefinite_opt.interruptible import TimeLimitReached, in_child, within
 
 
 @pytest.fixture
@@ -52,6 +54,36 @@ def test_nothing_is_started_without_time() -> None:
     with pytest.raises(TimeLimitReached):
         within(0.0, called.append, 1)
     assert called == []
+
+
+def test_a_child_passes_on_what_it_returns_and_raises() -> None:
+    result = in_child(60.0, np.add, np.ones(3), 1.0)
+    np.testing.assert_array_equal(result, np.full(3, 2.0))
+    with pytest.raises(ZeroDivisionError):
+        in_child(60.0, divmod, 1, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
+def test_a_child_is_killed_where_it_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    children: list[int] = []
+    fork = os.fork
+
+    def counted() -> int:
+        child = fork()
+        children.append(child)
+        return child
+
+    monkeypatch.setattr(os, "fork", counted)
+    with pytest.raises(TimeLimitReached):
+        in_child(0.1, time.sleep, 3600.0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(children[0], 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
+def test_a_child_that_dies_is_no_answer() -> None:
+    with pytest.raises(RuntimeError, match="without an answer"):
+        in_child(60.0, os._exit, 1)
 
 
 def test_an_interrupt_ends_the_wait_and_the_process() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.blas import few_threads
 from indefinite_opt.descent import Descent
+from indefinite_opt.interruptible import TimeLimitReached, limited
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import (
     FINEST,
@@ -94,6 +96,8 @@ def _finish(run: _Run) -> Solution:
             status = run.solve()
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
+    except TimeLimitReached:
+        status = Status.TIME_LIMIT
     steps = f"{run.search.iterations} steps ({run.gradient_steps} of the gradient)"
     return run.search.solution(status, f"{steps}, {run.models} models")
 
@@ -181,9 +185,12 @@ class _Run:
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
+        # A dual of its own: an abandoned call must not write where others compute.
+        dual = copy(self.dual)
+        dual.__dict__.pop("oracle", None)
+        second = limited(dual.n, self.task.remaining, dual.second_derivative, self.alpha.copy())
         self.models += 1
-        curvature = self.dual.second_derivative(self.alpha)
-        self.model = kernel_program(self.dual, curvature, "it is a model of a convex function")
+        self.model = kernel_program(self.dual, second, "it is a model of a convex function")
         return self.model
 
     def _step(self, model: BoxLineQP, residual: float) -> float:

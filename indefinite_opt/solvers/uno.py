@@ -11,14 +11,13 @@ import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, SolverFailed
-from indefinite_opt.interruptible import TimeLimitReached, within
+from indefinite_opt.interruptible import TimeLimitReached, in_child, within
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 from indefinite_opt.structure import BoxLineQP
@@ -29,6 +28,10 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 2000
 """Iterations from one start; dozens are usual."""
+
+_PATIENT = 250
+"""From so many weights on UNO computes for half a second and more without a look at Python, and a
+child process, a twentieth, costs little beside it."""
 
 _GRACE = 0.5
 """Seconds beyond its own time limit before UNO is no longer waited for."""
@@ -66,10 +69,15 @@ class UNO(Solver):
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)
         found = _Found(task, qp)
+        if qp.n >= _PATIENT:
+            # Loaded once, not in every child.
+            importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
+            importlib.import_module("unopy")
+            _ = task.program
         status = Status.SOLVED
         try:
             for start in self._starts(task, qp):
-                stopped = found.add(*_run(task, qp, start))
+                stopped = found.add(*_limited(task, qp, start))
                 if stopped:
                     status = Status.INTERRUPTED
                     break
@@ -127,6 +135,16 @@ class _Found:
         return bool(task.callback and task.callback(self.trace))
 
 
+def _limited(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+    """One start, within the time that is left, its words and warnings unheard."""
+    left = task.remaining + _GRACE
+    with warnings.catch_warnings(), _silence():
+        warnings.simplefilter("ignore")
+        if qp.n < _PATIENT:
+            return within(left, _run, task, qp, start, stop=_take_interrupts_back)
+        return in_child(left, _run, task, qp, start)
+
+
 def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO gives none), iterations, UNO's words."""
     import cvxpy as cp
@@ -145,13 +163,10 @@ def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, st
     options["max_iterations"] = _MAX_ITER if task.max_iter is None else task.max_iter
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining
-    with warnings.catch_warnings(), _silence():
-        warnings.simplefilter("ignore")
-        try:
-            solve = partial(model.solve, nlp=True, solver=cp.UNO, **options)
-            within(task.remaining + _GRACE, solve, stop=_take_interrupts_back)
-        except cp.SolverError as error:
-            return None, 0, str(error)
+    try:
+        model.solve(nlp=True, solver=cp.UNO, **options)
+    except cp.SolverError as error:
+        return None, 0, str(error)
     steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
     if variable.value is None or not np.all(np.isfinite(variable.value)):
         return None, steps, str(model.status)
