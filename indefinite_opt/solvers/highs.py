@@ -142,8 +142,8 @@ class _Found:
         self, task: Task, program: LinearProgram, rescaled: LinearProgram, unit: float
     ) -> None:
         self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
-        self.x = program.repaired(np.zeros(program.cost.size))
-        self.value = float(program.cost @ self.x)
+        self.x: Array | None = None
+        self.value = np.inf
         # Zero until there are better ones, so that no certificate need look for any.
         self.multipliers = program.read_multipliers(
             np.zeros(program.row_lower.size), program.cost.copy()
@@ -176,12 +176,16 @@ class _Found:
     def closed(self) -> bool:
         """Whether the bound meets the value, to the tolerance that was asked for."""
         gap = abs(self.value - self.bound)
+        if self.x is None:
+            return False
         return relative(gap, self.program.gap_unit(self.value, self.x)) <= self.task.tol
 
     def solution(self, status: Status) -> Solution:
         """The point; what HiGHS calls optimal is solved only where its own bound meets it."""
         if status is Status.SOLVED and not self.closed:
             status = Status.INACCURATE
+        if self.x is None:
+            self.x = self.program.repaired(np.zeros(self.program.cost.size))
         return Solution(
             values=self.program.read(self.x),
             multipliers=self.multipliers,
