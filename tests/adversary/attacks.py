@@ -38,7 +38,7 @@ def attacks(
         yield from _missing_margins(g, drawn, drawn.formulation.C)
     if result is None:
         return
-    noisy = {k: v + 1e-7 * np.abs(v).max(initial=0.0) * g.standard_normal(np.shape(v))
+    noisy = {k: v + 0.1 * drawn.tol * np.abs(v).max(initial=0.0) * g.standard_normal(np.shape(v))
              for k, v in result.values.items()}  # fmt: skip
     yield "noise", noisy, None
     if drawn.name not in ("LPSVM", "KernelLogistic", "UniformWeights"):
@@ -94,7 +94,7 @@ def _balanced_gap(
     if drawn.K.sum() >= 0.0 or not result.values[name].any():
         return
     problem, x = drawn.problem(), (1.0 - 10.0 ** g.uniform(-3.0, -0.3)) * result.values[name]
-    reach = 0.99e-6 * float(np.abs(x).sum())
+    reach = 0.99 * drawn.tol * float(np.abs(x).sum())
     first = int(np.argmax(drawn.y * (x > 0.0)))
 
     def moved(t: float) -> Values:
@@ -103,7 +103,7 @@ def _balanced_gap(
         return {name: x + step}
 
     def gap(t: float) -> float:
-        certificate = iopt.verify(problem, drawn.formulation, moved(t))
+        certificate = iopt.verify(problem, drawn.formulation, moved(t), tol=drawn.tol)
         return abs(certificate.bound) - abs(certificate.objective)
 
     low, high = 0.0, reach

@@ -19,9 +19,6 @@ __all__ = ["Finding", "bracket_findings", "certificate_findings"]
 Array = NDArray[np.float64]
 Values = Mapping[str, Any]
 
-TOL = Fraction(1, 10**6)
-"""Of every claim that is examined: the default of the package."""
-
 EPS = Fraction(1, 2**52)
 
 DECLARED = 8 * EPS
@@ -52,18 +49,18 @@ def certificate_findings(
         rounding = 200 * EPS * Fraction(reference.terms(values)) + DECLARED * abs(declared)
         if abs(Fraction(certificate.objective) - declared) > rounding:
             yield Finding("objective", f"{certificate.objective!r} is {number(declared)}")
-    violation = reference.violation(values)
-    if claim >= iopt.Claim.FEASIBLE and violation > 1.01 * float(TOL):
+    violation, tol = reference.violation(values), Fraction(certificate.tol)
+    if claim >= iopt.Claim.FEASIBLE and violation > 1.01 * certificate.tol:
         yield Finding("feasible", f"{claim.name} of a violation of {violation:.2e}")
     if claim is iopt.Claim.GLOBAL and not reference.vague:
         yield from _global(reference, values, exact, certificate)
     yield from _bound(reference, values, certificate, violation)
-    if isinstance(reference, Quadratic) and violation <= float(TOL):
+    if isinstance(reference, Quadratic) and violation <= certificate.tol:
         x = reference.x(values)
         if claim in (iopt.Claim.STATIONARY, iopt.Claim.LOCAL) and not given:
-            yield from _stationary(reference, x)
+            yield from _stationary(reference, x, tol)
         if claim is iopt.Claim.LOCAL:
-            yield from _local(reference, x)
+            yield from _local(reference, x, tol)
 
 
 def _global(
@@ -76,7 +73,7 @@ def _global(
     unit = reference.unit(values, value, high if value > high else low)
     # The bound may be tol below the optimum and a point that is not quite feasible tol below it.
     error = max(value - high, (low - value) / 2)
-    if error > TOL * unit * Fraction(1000001, 1000000):
+    if error > Fraction(certificate.tol) * unit * Fraction(1000001, 1000000):
         share = float(error / unit) if unit else np.inf
         yield Finding("global", f"GLOBAL of {number(value)} in [{number(low)}, {number(high)}], "
                       f"off by {share:.2e} (claimed {certificate.relative_gap:.2e})")  # fmt: skip
@@ -157,19 +154,19 @@ def _levels(program: BoxProgram, g: Vector, lower: list[bool], upper: list[bool]
     return [*levels, worst]
 
 
-def _stationary(reference: Quadratic, x: Vector) -> Iterator[Finding]:
+def _stationary(reference: Quadratic, x: Vector, tol: Fraction) -> Iterator[Finding]:
     """Lin & Lin (2003), (21), recomputed."""
     p = reference.program
     g = p.gradient(x)
-    lower, upper = _at_bounds(p, x, TOL)
+    lower, upper = _at_bounds(p, x, tol)
     residual, unit = _levels(p, g, lower, upper)[-1], _gradient_unit(reference, g)
     sizes = product([[abs(v) for v in row] for row in p.H], [abs(v) for v in x])
     rounding = 100 * EPS * (max(sizes) + max(map(abs, p.c)))
-    if residual > TOL * unit * Fraction(1001, 1000) + rounding:
+    if residual > tol * unit * Fraction(1001, 1000) + rounding:
         yield Finding("stationary", f"residual {float(residual / unit):.2e}")
 
 
-def _local(reference: Quadratic, x: Vector) -> Iterator[Finding]:
+def _local(reference: Quadratic, x: Vector, tol: Fraction) -> Iterator[Finding]:
     """No direction of the critical cone along which the objective is curved downwards.
 
     For a quadratic objective that is necessary and sufficient. Multipliers within half the
@@ -177,11 +174,11 @@ def _local(reference: Quadratic, x: Vector) -> Iterator[Finding]:
     """
     p = reference.program
     g = p.gradient(x)
-    lower, upper = _at_bounds(p, x, 2 * TOL)
+    lower, upper = _at_bounds(p, x, 2 * tol)
     levels = _levels(p, g, lower, upper)
     unit = _gradient_unit(reference, g)
     reduced = [a + b for a, b in zip(g, levels, strict=False)]
-    weak = [abs(v) <= TOL * unit / 2 for v in reduced]
+    weak = [abs(v) <= tol * unit / 2 for v in reduced]
     kept = [i for i in range(p.n) if weak[i] or not (lower[i] or upper[i])]
     if not kept:
         return

@@ -203,6 +203,7 @@ class Drawn:
     K: Array
     y: Array
     formulation: iopt.Formulation
+    tol: float
 
     def problem(self) -> iopt.KernelProblem:
         """A new problem: nothing is cached from another one."""
@@ -226,7 +227,9 @@ def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) ->
     n = int(g.choice([2, 3, 4, 5, 6], p=[0.15, 0.3, 0.3, 0.17, 0.08]))
     y = np.append([1.0, -1.0], g.choice([-1.0, 1.0], n - 2))
     K = KERNELS[kind](g, n)
-    return Drawn(seed, number, kind, name, K, y, FORMULATIONS[name](g, K, y))
+    formulation = FORMULATIONS[name](g, K, y)
+    tol = float(g.choice([1e-6, 1e-3, 1e-9], p=[0.6, 0.2, 0.2]))
+    return Drawn(seed, number, kind, name, K, y, formulation, tol)
 
 
 def scaled(drawn: Drawn, power: int) -> Drawn:

@@ -100,7 +100,7 @@ class Hunt:
         names = [None, str(g.choice(iopt.solvers(drawn.formulation)))]
         first = None
         for name in names:
-            call = f"result = iopt.solve(problem, formulation, {name!r}, time_limit={SECONDS})"
+            call = f"result = iopt.solve(problem, formulation, {name!r}, {drawn.tol}, {SECONDS})"
             result = self._call(drawn, reference, call, _solve, drawn, name)
             if result is None:
                 continue
@@ -126,9 +126,17 @@ class Hunt:
         problem = drawn.problem()
         for kind, values, multipliers in attacks(g, drawn, reference, result):
             call = f"values, multipliers = {_shown(values)}, {_shown(multipliers)}\n"
-            call += "print(iopt.verify(problem, formulation, values, multipliers))"
+            call += f"print(iopt.verify(problem, formulation, values, multipliers, {drawn.tol}))"
             certificate = self._call(
-                drawn, reference, call, iopt.verify, problem, drawn.formulation, values, multipliers
+                drawn,
+                reference,
+                call,
+                iopt.verify,
+                problem,
+                drawn.formulation,
+                values,
+                multipliers,
+                drawn.tol,
             )
             if certificate is None:
                 continue
@@ -175,8 +183,8 @@ class Hunt:
             said += f"{claims[1].name} ({again.status})"
             call = f"problem2 = iopt.KernelProblem(2.0**{power} * K, problem.y)\n"
             call += f"formulation2 = iopt.{other.formulation!r}\n"
-            call += "print(iopt.solve(problem, formulation).certificate)\n"
-            call += "print(iopt.solve(problem2, formulation2).certificate)"
+            call += f"print(iopt.solve(problem, formulation, tol={drawn.tol}).certificate)\n"
+            call += f"print(iopt.solve(problem2, formulation2, tol={drawn.tol}).certificate)"
             self._fail(drawn, f"scale of {drawn.name}", said, call)
 
     # ------------------------------------------------------------------------------ accounts
@@ -235,7 +243,7 @@ class Hunt:
 
 
 def _solve(drawn: Drawn, name: str | None) -> iopt.Result:
-    return iopt.solve(drawn.problem(), drawn.formulation, name, time_limit=SECONDS)
+    return iopt.solve(drawn.problem(), drawn.formulation, name, drawn.tol, SECONDS)
 
 
 def _shown(values: object) -> str:
