@@ -117,8 +117,10 @@ def _gradient_unit(reference: Quadratic, gradient: Vector) -> Fraction:
     quadratic = max(abs(g - c) for g, c in zip(gradient, p.c, strict=True))
     if any(p.c):
         return max(max(map(abs, p.c)), quadratic / 10**6)
-    largest = max(abs(v) for row in p.H for v in row)
-    return max(quadratic, largest * sum(p.totals, Fraction(0)) / 1000)
+    # Where weights are balanced a constant in the kernel cancels.
+    y = p.lines[0]
+    entries = [y[i] * y[j] * v for i, row in enumerate(p.H) for j, v in enumerate(row)]
+    return max(quadratic, (max(entries) - min(entries)) / 2 * sum(p.totals, Fraction(0)) / 1000)
 
 
 def _groups(program: BoxProgram) -> list[tuple[list[int], Vector]]:

@@ -87,6 +87,8 @@ class Proxy(Reference):
     def _value(self, alpha: Vector, z: Vector) -> Fraction:
         if self.rho is None and self.radius <= self.least:
             return dot(z, product(self.clipped, z)) / 2 - sum(alpha, ZERO)
+        if not any(z):
+            return ZERO
         rho = self.price(z)
         K = self.kernel(z, rho)
         inner = rho * _square_distance(K, self.K0) - dot(z, product(K, z)) / 2
@@ -111,7 +113,9 @@ class Proxy(Reference):
         square = dot(z, product(sizes, z)) / 2
         # An eigensolver is right relative to the norm, not to each entry.
         norm = max(sum(map(abs, row), ZERO) for row in self.K0)
-        return float(square + norm * dot(z, z) + sum(z, ZERO) + abs(self.constant))
+        # So the distance that the price is paid for is off by that of an eigenvalue, too.
+        paid = float(self.rho or ZERO) * float(norm) * float(self.least) ** 0.5
+        return paid + float(square + norm * dot(z, z) + sum(z, ZERO) + abs(self.constant))
 
     @property
     def set(self) -> BoxProgram:

@@ -235,7 +235,7 @@ class Linear(Reference):
             size = sum((dot([abs(v) for v in a], self._sizes(values[k], equation))
                         for k, a in row.items()), ZERO)  # fmt: skip
             short = abs(right - activity) if equation else right - activity
-            worst = max(worst, short / (max(size, abs(right)) or ONE))
+            worst = max(worst, short / (max(size, abs(right), self.floor) or ONE))
         for k, low in self.lower.items():
             width = self.upper[k] - low if k in self.upper else ONE
             worst = max([worst, *((low - v) / width for v in _vector(values[k]))])
