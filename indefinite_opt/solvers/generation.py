@@ -178,7 +178,9 @@ class _Run:
 
     def _may_leave(self) -> bool:
         """Whether multipliers are good enough to tell idle rows, and the end is not too near."""
-        size = self.asked.gap_unit(self.value, cast("Array", self.x))
+        if self.x is None:
+            return False
+        size = self.asked.gap_unit(self.value, self.x)
         return _FAR * self.task.tol * size < self.gap <= _NEAR * abs(self.value)
 
     def _worst(self, violation: Array, among: Mask, above: float = -np.inf) -> Indices:
