@@ -106,3 +106,69 @@ def test_rounding_of_the_curvature_is_that_of_the_block() -> None:
     """n·eps·‖block‖ with n at least 10: ‖diag(4, 4)‖ is 4 by rows."""
     least, rounding = least_curvature(program(np.diag([4.0, 4.0, 1e9])), np.array([0, 1]))
     assert (least, rounding) == (4.0, 10 * np.finfo(float).eps * 4.0)
+
+
+# ---------------------------------------------------------------------- what a certificate says
+
+
+def test_the_default_tolerance_is_one_in_a_million() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    assert iopt.verify(problem, iopt.SVMDual(), {"alpha": [1.0, 1.0]}).tol == 1e-6
+
+
+@pytest.mark.parametrize(
+    ("lower", "claim"), [([0.0, 2.0], "LOCAL"), ([0.0, -2.0], "FEASIBLE"), ([0.0, 1.0], "FEASIBLE")]
+)
+def test_given_multipliers_of_a_lower_bound(lower: list[float], claim: str) -> None:
+    """At (1, 0) the gradient of ½xᵀHx - eᵀx is (1 - 1, 3 - 1) = (0, 2).
+
+    H = (1, 3; 3, -4): free in the first variable, whose curvature is 1, and 2 holds the second.
+    """
+    K = np.array([[1.0, -3.0], [-3.0, -4.0]])  # signs of the labels
+    problem = iopt.KernelProblem(K, [1, -1])
+    formulation = iopt.SVMDual(C=1.5, bias=False)
+    given = {"lower": lower, "upper": [0.0, 0.0]}
+    certificate = iopt.verify(problem, formulation, {"alpha": [1.0, 0.0]}, given)
+    assert certificate.claim is Claim[claim]
+    expected = abs(2.0 - lower[1])
+    assert certificate.stationarity == pytest.approx(expected / max(1.0, 3e-6), rel=1e-12)
+
+
+def test_an_unknown_curvature_is_said_to_be_unknown() -> None:
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    y = np.tile([1, -1], 6)
+    rows = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=1)
+    whole = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
+    formulation = iopt.SVMDual(C=1.0)
+    on_demand = iopt.solve(rows, formulation).certificate
+    assert on_demand.claim is Claim.LOCAL
+    assert "Convexity was not examined, as the kernel matrix is never formed" in str(on_demand)
+    known = iopt.solve(whole, formulation).certificate
+    assert known.claim is Claim.LOCAL
+    assert "Not convex; no bound on the global optimum is known. First-order" in str(known)
+    bounded = iopt.verify(whole, formulation, {"alpha": np.zeros(12)}, bound=True)
+    assert bounded.gap_kind == "global bracket"
+    assert "A better point exists" in str(bounded)
+
+
+def test_a_convex_program_whose_gap_is_open_says_how_far() -> None:
+    """K = I: α = (1, 1) is stationary for C = 1, and a gap of 1e-3 of the objective is none."""
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    rough = iopt.verify(problem, iopt.SVMDual(C=10.0), {"alpha": [0.97, 0.97]}, tol=1e-5)
+    assert rough.claim is Claim.FEASIBLE
+    assert f"leaves a duality gap of {rough.relative_gap:.2e}" in str(rough)
+    best = iopt.verify(problem, iopt.SVMDual(C=10.0), {"alpha": [1.0, 1.0]})
+    assert best.claim is Claim.GLOBAL
+    assert "leaves a duality gap" not in str(best)
+
+
+def test_recovered_multipliers_count_where_given_ones_bound_nothing() -> None:
+    problem = iopt.KernelProblem.from_data(
+        np.random.default_rng(1).standard_normal((10, 2)), np.tile([1, -1], 5), "gaussian"
+    )
+    formulation = iopt.SeparabilitySVM(C=1.0)
+    values = iopt.solve(problem, formulation).values
+    zero = {"margin": np.zeros(10), "slack": np.ones(10)}
+    certificate = iopt.verify(problem, formulation, values, zero)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.relative_gap <= 1e-6

@@ -281,3 +281,14 @@ def test_bounded_columns_stay_columns() -> None:
     v = np.append(np.full(200, 1.0 / 200), 7.0)
     x = game.point(v, np.zeros(2), np.zeros(200), game.G @ v)
     assert x[200] == pytest.approx((2.0 * PROBLEM.Q @ v[:200]).max(), rel=1e-12)
+
+
+def test_rows_may_become_idle_before_there_is_a_point() -> None:
+    """-d²/2 of five points on a line, β a rounding above its least: δ = 4 to the tolerance."""
+    x = np.array([0.0, 3.0, -1.0, 5.0, 4.0])
+    K = -0.5 * (x[:, None] - x) ** 2
+    problem = iopt.KernelProblem(K, [1, -1, 1, 1, -1])
+    game = iopt.GuoSchuurmansLP(beta=0.25 * (1.0 + 3e-16))
+    result = iopt.solve(problem, game, solver="generation", tol=1e-3)
+    assert result.objective == pytest.approx(iopt.solve(problem, game).objective, rel=1e-3)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
