@@ -19,6 +19,8 @@ import indefinite_opt as iopt
 
 __all__ = ["Failure", "Hunt"]
 
+EPS = 2.0**-52
+
 SECONDS = 3.0
 """Limit of every solve: without one, a simplex method that cycles never returns."""
 
@@ -89,7 +91,7 @@ class Hunt:
             if isinstance(drawn.formulation, BRACKETED) and g.random() < 0.5:
                 self._bracket(drawn, reference)
             if result is not None and g.random() < 0.5:
-                self._scale(g, drawn, result)
+                self._scale(g, drawn, reference, result)
         for warning in caught:
             self.warned[f"{warning.category.__name__}: {str(warning.message).splitlines()[0]}"] += 1
 
@@ -166,15 +168,23 @@ class Hunt:
             self._count(drawn, "bracket")
             self._examined(drawn, "bound", bracket_findings(reference, bracket, checked), call)
 
-    def _scale(self, g: np.random.Generator, drawn: Drawn, result: iopt.Result) -> None:
-        """The same claim in other units."""
+    def _scale(
+        self, g: np.random.Generator, drawn: Drawn, reference: Reference, result: iopt.Result
+    ) -> None:
+        """The same claim in other units, where rounding leaves the objective known to tol."""
+        value = reference.value(result.values)
+        if 1e3 * EPS * reference.terms(result.values) > drawn.tol * float(reference.unit(value)):
+            return
         power = int(g.integers(-40, 41))
         other = scaled(drawn, power)
         if not np.all((other.K == 0.0) | (np.abs(other.K) > 1e-290)):
             return
         again = self._call(other, None, "solve(scaled)", _solve, other, None)
+        # One that has not solved it has been stopped by time or by rounding.
+        if again is None or iopt.Status.SOLVED not in (result.status, again.status):
+            return
         limits = (iopt.Status.TIME_LIMIT, iopt.Status.INTERRUPTED)
-        if again is None or result.status in limits or again.status in limits:
+        if result.status in limits or again.status in limits:
             return
         claims = result.certificate.claim, again.certificate.claim
         self._count(drawn, "scaled")
