@@ -79,6 +79,11 @@ class BoxLine(ABC):
         """What is left out of F, because gaps are measured without it."""
         return 0.0
 
+    @property
+    def constant_rounding(self) -> float:
+        """What rounding may have changed in `constant`, which a declared bound has to pay for."""
+        return 0.0
+
     def declared(self, value: float) -> float:
         """The declared objective where F has this value."""
         return self.sense * (value + self.constant)

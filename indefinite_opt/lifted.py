@@ -121,12 +121,12 @@ class LiftedPrimal(ExplicitProgram):
         return 0.5 * self.square_norm(values["w"]) + self.C * float(values["xi"].sum())
 
     def infeasibility(self, values: Values) -> float:
-        """Largest slack that is missing, relative to max(1, ξ_i), the rounding of margins aside."""
+        """Largest slack that may be missing, relative to max(1, ξ_i); rounding counts, too."""
         w, xi = values["w"], values["xi"]
         lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
         rounding = _EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
         shortfall = 1.0 - self.problem.y * self.decision_values(values)
-        needed = np.maximum(shortfall - rounding, 0.0)
+        needed = np.maximum(shortfall + rounding, 0.0)
         return max(float(np.max((needed - xi) / np.maximum(needed, 1.0))), 0.0)
 
     def repaired(self, values: Values) -> dict[str, Array]:
@@ -226,7 +226,11 @@ class LiftedPrimal(ExplicitProgram):
         if min(plus, minus) <= 0.0:
             return 0.0
         alpha = alpha * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus))
-        return float(alpha.sum()) - 0.5 * self.square_norm(self.normal(alpha))
+        total, normal = float(alpha.sum()), self.normal(alpha)
+        # Of the sums, of the products that make the normal, and of yᵀα = 0, met to rounding only.
+        terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
+        rounding = (y.size + 4.0) * _EPS * (total + 2.0 * terms * float(np.linalg.norm(normal)))
+        return total - 0.5 * self.square_norm(normal) - rounding - (y.size * _EPS * terms) ** 2
 
     def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
         """A feasible point with an objective below any level, if q > 0.

@@ -337,6 +337,13 @@ class ProxyDual(ProxyStructure):
         """-ρ‖(K₀)₋‖²."""
         return -self.rho * self.problem.spectrum.negative_square
 
+    @property
+    def constant_rounding(self) -> float:
+        """ρ times the error of ‖(K₀)₋‖², every eigenvalue being off by `zero_tolerance` at most."""
+        square, n = self.problem.spectrum.negative_square, self.n
+        error = self.problem.zero_tolerance
+        return self.rho * error * (2.0 * float(np.sqrt(n * square)) + n * error)
+
     def arrays(self) -> dict[str, Array]:
         rho, C = np.array(self.rho), np.array(self.upper)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, "rho": rho}

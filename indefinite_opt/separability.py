@@ -129,12 +129,12 @@ class SeparabilityProgram(ExplicitProgram):
         return value if np.isfinite(value) else np.nan
 
     def infeasibility(self, values: Values) -> float:
-        """Largest slack that is missing, relative to max(1, ξ_i), the rounding of margins aside."""
+        """Largest slack that may be missing, relative to max(1, ξ_i); rounding counts, too."""
         alpha, xi, b = values["alpha"], values["xi"], float(values["b"])
         with np.errstate(over="ignore", invalid="ignore"):
             terms = self.problem.largest * float(np.abs(alpha).sum()) + abs(b) + 1.0
             rounding = 2.0 * (xi.size + 4.0) * _EPS * terms
-            needed = np.maximum(1.0 - self._margins(values) - rounding, 0.0)
+            needed = np.maximum(1.0 - self._margins(values) + rounding, 0.0)
             violation = float(np.max((needed - xi) / np.maximum(needed, 1.0)))
         return max(violation, 0.0) if np.isfinite(violation) else np.inf
 

@@ -165,7 +165,9 @@ class BoxLineQP(BoxLine):
         shortfall = max(shortfall / self.tilt, 0.0)
         if shortfall >= 1.0:
             return -np.inf
-        return -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2 - allowance
+        least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2
+        rounding = (self.n + 4.0) * eps * (float(np.abs(x) @ np.abs(gradient)) - least)
+        return least - allowance - rounding
 
     def _square_radius(self, x: Array) -> float:
         """Largest ‖z‖² over the feasible set; for u = ∞ that of x itself, doubled."""

@@ -261,7 +261,7 @@ def _certify_box(
         stationarity=stationarity,
         complementarity=complementarity,
         curvature=curvature,
-        bound=box.declared(bound),
+        bound=box.declared(bound - box.constant_rounding),
         gap=gap,
         relative_gap=relative_gap,
         gap_kind=gap_kind,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -227,3 +229,31 @@ def test_bounds_start_from_a_feasible_point() -> None:
         off = {"alphabar": [1.0 + excess, 1.0, 0.0]}
         certificate = iopt.verify(problem, formulation, off)
         assert certificate.bound >= -2.0
+
+
+def test_the_rounding_of_a_hard_margin_is_paid_for() -> None:
+    """K almost of rank one, weight on the second point alone: ½α₂ = 1/(2K₂₂), in fractions."""
+    K = [[0.23532325278459074, -0.75380859644641], [-0.75380859644641, 2.4146674557341337]]
+    problem, formulation = iopt.KernelProblem(K, [1, -1]), iopt.SVMDual(C=np.inf, bias=False)
+    a, b, c = Fraction(K[0][0]), Fraction(-K[0][1]), Fraction(K[1][1])
+    # Q = (a, b; b, c) with b > 0: the best α₁ alone, α₂ alone, or both inside.
+    alone = [1 / (2 * a), 1 / (2 * c)]
+    both = (a + c - 2 * b) / (2 * (a * c - b * b))
+    inside = (c - b) / (a * c - b * b) > 0 and (a - b) / (a * c - b * b) > 0
+    optimum = both if inside and a * c > b * b else max(alone)
+    certificate = iopt.verify(problem, formulation, {"alpha": [1.0 / K[0][0], 0.0]})
+    assert Fraction(certificate.bound) >= optimum
+    assert certificate.objective == pytest.approx(float(max(alone)), rel=1e-9)
+
+
+def test_a_declared_bound_pays_for_the_rounding_of_its_constant() -> None:
+    """ρ‖(K₀)₋‖² of 2⁴⁰ is off by more than all that there is to gain in the objective.
+
+    K₀ = -vvᵀ with v = (3, 1, 2, 5): ‖(K₀)₋‖² = ‖v‖⁴ = 39². With C = 1e-9 the optimum is between
+    that constant and that plus 4C.
+    """
+    v, rho = np.array([3.0, 1.0, 2.0, 5.0]), 2.0**40
+    problem = iopt.KernelProblem(-np.outer(v, v), [1, 1, -1, -1])
+    certificate = iopt.solve(problem, iopt.LussDual(C=1e-9, rho=rho)).certificate
+    assert certificate.bound >= rho * 39.0**2
+    assert certificate.bound == pytest.approx(rho * 39.0**2, rel=1e-12)

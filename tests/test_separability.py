@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -342,12 +340,12 @@ def test_iteration_limit(convex: bool) -> None:
 
 
 def test_time_limit() -> None:
-    problem = problem_of("noise", n=500)
-    began = time.perf_counter()
-    result = iopt.solve(problem, SeparabilitySVM(C=1e8), tol=1e-14, time_limit=1e-3)
-    assert time.perf_counter() - began < 3.0
+    problem, formulation = problem_of("noise", n=500), SeparabilitySVM(C=1e8)
+    result = iopt.solve(problem, formulation, tol=1e-14, time_limit=1e-3)
     assert result.status is iopt.Status.TIME_LIMIT
-    assert result.certificate.claim is iopt.Claim.FEASIBLE
+    # Rounding of the margins is more than the tolerance that was asked for.
+    assert result.certificate.claim is iopt.Claim.NONE
+    assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.FEASIBLE
 
 
 def test_trace_and_callback() -> None:
