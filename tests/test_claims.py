@@ -145,6 +145,7 @@ def test_an_unknown_curvature_is_said_to_be_unknown() -> None:
     assert "Convexity was not examined, as the kernel matrix is never formed" in str(on_demand)
     known = iopt.solve(whole, formulation).certificate
     assert known.claim is Claim.LOCAL
+    assert (known.bound, known.gap) == (np.inf, np.inf)  # a maximum without a bound above it
     assert "Not convex; no bound on the global optimum is known. First-order" in str(known)
     bounded = iopt.verify(whole, formulation, {"alpha": np.zeros(12)}, bound=True)
     assert bounded.gap_kind == "global bracket"
@@ -172,3 +173,4 @@ def test_recovered_multipliers_count_where_given_ones_bound_nothing() -> None:
     certificate = iopt.verify(problem, formulation, values, zero)
     assert certificate.claim is Claim.FEASIBLE
     assert certificate.relative_gap <= 1e-6
+    assert certificate.bound == pytest.approx(certificate.objective, rel=1e-6)
