@@ -296,9 +296,5 @@ Structure = BoxLineQP | LinearProgram | ProxyStructure | ExplicitProgram
 
 
 def power_near(sizes: Array) -> Array:
-    """For each size the nearest power of two; 1 for sizes from 1/8 to 8, and for 0.
-
-    Powers of two scale without rounding; numbers about 1 are left as they are.
-    """
-    plain = (sizes == 0.0) | ((sizes >= 0.125) & (sizes <= 8.0))
-    return np.exp2(np.round(np.log2(np.where(plain, 1.0, sizes))))
+    """For each size the nearest power of two, with which scaling does not round; 1 for 0."""
+    return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))

@@ -156,13 +156,17 @@ class _Units:
 
 
 def _units(problem: KernelProblem) -> _Units:
-    """Units in which no entry of K is larger than 8, and the largest of a column about 1."""
+    """Units in which the largest entry of K is about 1, and that of a column no less than 1/8."""
     K = problem.K
     sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
     spreads = np.abs(K - level).max(axis=0)
     # Rounding of a column that is constant is no spread.
     steep = (_LEVEL * spreads < sizes) & (spreads > problem.n * _EPS * sizes)
-    return _Units(1.0 / power_near(np.where(steep, spreads, sizes)), np.where(steep, level, 0.0))
+    wanted = np.where(steep, spreads, sizes)
+    largest = float(wanted.max())
+    # Columns of about the same size keep one unit, so that their prices stay the same.
+    wanted = np.where(wanted >= 0.125 * largest, largest, wanted)
+    return _Units(1.0 / power_near(wanted), np.where(steep, level, 0.0))
 
 
 def _repaired(problem: KernelProblem, values: dict[str, Array]) -> dict[str, Array]:
