@@ -402,7 +402,7 @@ class ProxyBall(ProxyStructure):
         square = float(u @ u)
         if reach == 0.0 or square == 0.0:
             return np.inf
-        high = low = float(np.log(0.25 * square / reach))
+        high = low = float(np.log(max(0.25 * square / reach, 1e-300)))
         while self._excess(u, high) > 0.0:  # by rounding
             high += 1e-3
         while self._excess(u, low) <= 0.0:
