@@ -179,6 +179,7 @@ def bound(
     max_nodes: int | None = None,
     seed: int | None = None,
     callback: Callback | None = None,
+    atol: float = 0.0,
 ) -> Bracket:
     """Bracket the global optimum of `SVMDual`, `ConvexHullDual` or `GuoSchuurmansQP`.
 
@@ -206,6 +207,9 @@ def bound(
         Of the local search.
     callback : callable, optional
         Called with the `Trace` now and then; a true answer stops the search.
+    atol : float
+        A gap of at most this much, in units of the objective, is as good as the relative one: for
+        an optimal value of zero.
 
     Returns
     -------
@@ -240,6 +244,7 @@ def bound(
     if callback is not None and not callable(callback):
         raise ParameterError("callback", "a function of a Trace", repr(callback))
     check_positive("gap", gap)
+    check_positive("atol", atol, zero=True)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
     if seed is not None:
@@ -266,7 +271,7 @@ def bound(
         seed=0 if seed is None else int(seed),
         callback=callback,
     )
-    search = GlobalSearch(task, gap)
+    search = GlobalSearch(task, gap, atol=float(atol))
     status = search.run(relax=method in SEARCHED)
     if method in SEARCHED:
         search.bounds[method] = search.lower

@@ -151,6 +151,8 @@ class GlobalSearch:
         Relative gap to stop at.
     start : (n,) array, optional
         A point to begin with; by default that of the task, if it has one.
+    atol : float
+        A gap of this much, in units of the objective, is as good as the relative one.
 
     Attributes
     ----------
@@ -164,8 +166,10 @@ class GlobalSearch:
         Boxes that were bounded, and iterations of the relaxation in all of them.
     """
 
-    def __init__(self, task: Task, gap: float, start: Array | None = None) -> None:
-        self.gap = gap
+    def __init__(
+        self, task: Task, gap: float, start: Array | None = None, atol: float = 0.0
+    ) -> None:
+        self.gap, self.atol = gap, atol
         self.asked = cast("BoxLineQP", task.structure)
         self.qp = cast("BoxLineQP", finite_form(self.asked))
         start = task.start if start is None else start
@@ -214,7 +218,8 @@ class GlobalSearch:
     @property
     def unit(self) -> float:
         """What gaps are divided by."""
-        return self.asked.gap_unit(self.original(self.value), self.point)
+        size = self.asked.gap_unit(self.original(self.value), self.point)
+        return max(size, self.atol / self.gap)
 
     @property
     def relative_gap(self) -> float:

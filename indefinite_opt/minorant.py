@@ -425,6 +425,8 @@ class _Convex:
             found = self.tangent(np.clip(wished, -1.0, 1.0))
             if found.value > best.value:
                 best = found
+            if not np.isfinite(wished).all():  # next to no curvature: there is nothing to wish for
+                break
             gradient = self.slope + self.H @ (wished - self.offset)
             reduced = gradient + nu @ self.rows
             low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0

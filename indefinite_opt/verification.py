@@ -223,7 +223,7 @@ def _certify_box(
     if convex:
         bound, gap_kind = _lower_bound(task, near, witness), "duality gap"
     elif isinstance(witness, Proof) or search:
-        bound, notes = _global_bound(task, x, value, near.value, size, witness)
+        bound, notes = _global_bound(task, x, value, near.value, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(value, near.value, bound)
     relative_gap = relative(gap, size)
@@ -298,14 +298,12 @@ def _global_bound(
     x: Array,
     value: float,
     attained: float,
-    size: float,
+    atol: float,
     witness: Witness | Proof | None,
 ) -> tuple[float, list[str]]:
-    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it.
-
-    `size` is what gaps are divided by.
-    """
+    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
     qp, tol = cast("BoxLineQP", task.structure), task.tol
+    size = max(qp.gap_unit(value, x), atol / tol)
     if isinstance(witness, Proof):
         try:
             bound = within(_left(task), proved_bound, qp, witness)
@@ -316,7 +314,7 @@ def _global_bound(
         reason = obstacle(qp)
         if reason is not None:
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
-        search = GlobalSearch(task, tol, start=x)
+        search = GlobalSearch(task, tol, start=x, atol=atol)
         search.run()
         bound, better = search.original(search.lower), search.original(search.value)
         boxes = search.nodes
@@ -516,10 +514,9 @@ def _linear_residuals(program: LinearProgram, x: Array, multipliers: Values) -> 
         (rows, program.row_lower, program.row_upper, activity),
         (reduced, program.lower, program.upper, x),
     ):
-        for side, end, sign in ((multiplier, low, 1.0), (-multiplier, high, -1.0)):
+        for side, end in ((multiplier, low), (-multiplier, high)):
             active = np.maximum(side, 0.0)
             finite = np.isfinite(end)
             violation = max(violation, float(np.max(active[~finite], initial=0.0)))
-            slack = np.abs(sign * (at[finite] - end[finite]))
-            complementarity += float(active[finite] @ slack)
+            complementarity += float(active[finite] @ np.abs(at[finite] - end[finite]))
     return violation / max(1.0, float(np.max(np.abs(program.cost)))), complementarity

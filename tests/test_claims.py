@@ -174,3 +174,40 @@ def test_recovered_multipliers_count_where_given_ones_bound_nothing() -> None:
     assert certificate.claim is Claim.FEASIBLE
     assert certificate.relative_gap <= 1e-6
     assert certificate.bound == pytest.approx(certificate.objective, rel=1e-6)
+
+
+def test_a_closed_gap_needs_no_first_order_conditions() -> None:
+    """The gap of kernel logistic regression is ½‖∇‖²: it closes long before the gradient does."""
+    problem = iopt.KernelProblem.from_data(
+        np.random.default_rng(2).standard_normal((20, 2)), np.tile([1, -1], 10), "sigmoid"
+    )
+    formulation = iopt.KernelLogistic(C=1.0)
+    rough = iopt.solve(problem, formulation, tol=1e-2).values
+    certificate = iopt.verify(problem, formulation, rough, tol=1e-3)
+    assert certificate.stationarity > 1e-3
+    assert certificate.claim is Claim.GLOBAL
+
+
+@pytest.mark.parametrize("formulation", [iopt.LPSVM(C=1.0), iopt.SeparabilitySVM(C=1.0)], ids=str)
+def test_absolute_tolerances_of_programs_with_slacks(formulation: iopt.Formulation) -> None:
+    """One unit of slack too much costs C = 1: closed for atol = 1.1, and open for 0.9."""
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    values = dict(iopt.solve(problem, formulation).values)
+    values["xi"] = values["xi"] + np.array([1.0, 0.0, 0.0, 0.0])
+    assert iopt.verify(problem, formulation, values, atol=0.9).claim < Claim.GLOBAL
+    certificate = iopt.verify(problem, formulation, values, atol=1.1)
+    assert certificate.claim is Claim.GLOBAL
+    assert certificate.gap == pytest.approx(1.0, rel=1e-5)
+    endless = iopt.verify(problem, formulation, values, atol=1.1, time_limit=np.inf)
+    assert endless.claim is Claim.GLOBAL
+
+
+def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    convex = iopt.verify(problem, iopt.SVMDual(C=10.0), {"alpha": [0.9, 0.9]})
+    assert convex.gap_kind == "duality gap"
+    assert convex.measure == convex.relative_gap != convex.stationarity
+    curved = iopt.KernelProblem(-np.eye(2), [1, -1])
+    local = iopt.verify(curved, iopt.SVMDual(C=1.0), {"alpha": [0.9, 0.9]})
+    assert local.gap_kind == "KKT residual"
+    assert local.measure == local.stationarity > 0.0

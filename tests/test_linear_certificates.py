@@ -106,3 +106,21 @@ def test_no_normal_without_weights() -> None:
     assert "squared norm" not in str(iopt.solve(positive, iopt.SVMDual(C=1.0)).certificate)
     zero = iopt.verify(problem, iopt.ConvexHullDual(mu=1.0), {"alphabar": [1.0, 1.0]})
     assert "squared norm" in str(zero)
+
+
+@pytest.mark.parametrize(("error", "claim"), [(5e-6, "GLOBAL"), (2e-5, "FEASIBLE")])
+def test_multipliers_agree_relative_to_the_largest_price(error: float, claim: str) -> None:
+    """The price of a slack is 9, and what is given for it is off by half of 9e-6, and by twice."""
+    certificate = lp_svm(
+        {"u": [0.5, -0.5], "b": 0.0, "xi": [0.0, 0.0]},
+        {"margin": [0.5, 0.5], "slack": [8.5 + error, 8.5]},
+    )
+    assert certificate.claim is Claim[claim]
+
+
+def test_the_least_multiplier_is_named() -> None:
+    certificate = lp_svm(
+        {"u": [0.5, -0.5], "b": 0.0, "xi": [0.0, 0.0]},
+        {"margin": [0.5, 0.5], "slack": [8.5, -0.25]},
+    )
+    assert "The multipliers of 'slack' must be nonnegative; the least is -0.25." in str(certificate)

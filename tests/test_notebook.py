@@ -87,7 +87,14 @@ def test_is_stored_without_outputs(path: Path) -> None:
     assert {cell.execution_count for cell in cells} == {None}
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# The second notebook proves a hundred brackets, and takes a minute.
+RUNS = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem.startswith("02") else [])
+    for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
 def test_runs(path: Path, run: Any) -> None:
     notebook = run(path)
     # An error while a value is displayed stops no cell, but it leaves an output.
