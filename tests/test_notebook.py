@@ -139,6 +139,7 @@ class TestTour:
         assert len(displayed(tour, "image/png")) >= 4
 
 
+@pytest.mark.slow
 class TestLocalSolutions:
     @pytest.fixture
     def study(self, run: Any) -> Any:

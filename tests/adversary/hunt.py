@@ -173,7 +173,9 @@ class Hunt:
     ) -> None:
         """The same claim in other units, where rounding leaves the objective known to tol."""
         value = reference.value(result.values)
-        if 1e3 * EPS * reference.terms(result.values) > drawn.tol * float(reference.unit(value)):
+        if 1e3 * EPS * reference.terms(result.values) > drawn.tol * float(
+            reference.unit(result.values, value)
+        ):
             return
         power = int(g.integers(-40, 41))
         other = scaled(drawn, power)
