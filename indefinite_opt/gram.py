@@ -130,8 +130,11 @@ class DenseGram(Gram):
     Parameters
     ----------
     matrix : (n, n) array
-        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`. A
-        caller who changes it later is found out by `changed`, which costs one pass over it.
+        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`.
+    extremes : (float, float), optional
+        Its least and its largest entry, if known.
+    shared : bool
+        Whether somebody else may change it later, which `changed` then finds out by a checksum.
 
     Examples
     --------
@@ -142,15 +145,19 @@ class DenseGram(Gram):
 
     whole: Stored
 
-    def __init__(self, matrix: Stored) -> None:
+    def __init__(
+        self, matrix: Stored, extremes: tuple[float, float] | None = None, shared: bool = True
+    ) -> None:
         self.whole = matrix.view()
         self.whole.flags.writeable = False
         self.n = self.capacity = matrix.shape[0]
         self.dtype = matrix.dtype
-        self._checksum = _checksum(self.whole)
+        self._checksum = _checksum(self.whole) if shared else None
+        if extremes is not None:
+            self.__dict__["extremes"] = extremes
 
     def changed(self) -> bool:
-        return _checksum(self.whole) != self._checksum
+        return self._checksum is not None and _checksum(self.whole) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:

@@ -24,6 +24,7 @@ from indefinite_opt.spectrum import (
     zero_tolerance,
 )
 from indefinite_opt.validation import (
+    Stored,
     checked_distances,
     checked_labels,
     checked_matrix,
@@ -97,8 +98,17 @@ class KernelProblem:
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix = checked_matrix(K, "K", symmetrize, checked_precision(precision))
-        self._begin(DenseGram(matrix), y, name)
+        matrix, extremes = checked_matrix(K, "K", symmetrize, checked_precision(precision))
+        shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
+        self._begin(DenseGram(matrix, extremes, shared), y, name)
+
+    @classmethod
+    def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:
+        """The problem of a matrix that nobody else holds, so that it needs no checksum."""
+        problem = cls.__new__(cls)
+        matrix, extremes = checked_matrix(K, "K", False, checked_precision(precision))
+        problem._begin(DenseGram(matrix, extremes, shared=False), y, name)
+        return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
         self.gram = gram
@@ -169,7 +179,7 @@ class KernelProblem:
         scaled = _fitted_scaling(scaling, points)
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
-            problem = cls(K, y, precision=precision, name=name)
+            problem = cls._of_own(K, y, precision, name)
         else:
             problem = cls.__new__(cls)
             problem._begin(RowGram(scaled(points), function, cache_mb, dtype), y, name)
@@ -263,7 +273,10 @@ class KernelProblem:
         }
         if form not in forms:
             raise UnknownName("form", form, forms)
-        return cls(forms[form](), y, precision=precision, name=name)
+        kernel = forms[form]()
+        if kernel is distances:
+            return cls(kernel, y, precision=precision, name=name)
+        return cls._of_own(kernel, y, precision, name)
 
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
@@ -349,7 +362,11 @@ class KernelProblem:
     @cached_property
     def zero_tolerance(self) -> float:
         """Eigenvalues of K of at most this size are rounding; see `spectrum.zero_tolerance`."""
-        return zero_tolerance(self.n, norm_bound(self.K))
+        return zero_tolerance(self.n, self._norm)
+
+    @cached_property
+    def _norm(self) -> float:
+        return norm_bound(self.K)
 
     @cached_property
     def convexity_allowance(self) -> float:
@@ -357,7 +374,7 @@ class KernelProblem:
 
         The product FFᵀ that makes a kernel convex by construction is rounded by no more.
         """
-        return 2.0 * convexity_tolerance(self.K)
+        return 2.0 * convexity_tolerance(self.K, self._norm)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -393,7 +410,7 @@ class KernelProblem:
     @cached_property
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
-        return spectrum(self.centered, norm=norm_bound(self.K))
+        return spectrum(self.centered, norm=self._norm)
 
     @property
     def signature(self) -> tuple[int, int]:
@@ -456,7 +473,7 @@ class KernelProblem:
                 known: Spectrum = self.__dict__[key]
                 return known.minimum >= -self.zero_tolerance
             if matrix is not None:
-                return negative_direction(matrix) is None
+                return negative_direction(matrix, norm=self._norm) is None
         return self.negative_direction(lines) is None
 
     def _curved_sample(self, lines: int) -> bool:
@@ -473,7 +490,7 @@ class KernelProblem:
     def negative_direction(self, lines: int) -> Array | None:
         """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
         normals = _orthonormal(self.y, lines)
-        direction = negative_direction(self.K, normals)
+        direction = negative_direction(self.K, normals, self._norm)
         return None if direction is None else self.y * direction
 
     @cached_property
@@ -534,7 +551,7 @@ class KernelProblem:
 
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that the caller has made positive semidefinite, and how."""
-        problem = KernelProblem(K, self.labels, name=name)
+        problem = KernelProblem._of_own(K, self.labels, "double", name)
         problem._convex, problem._construction = {0: True, 1: True, 2: True}, why
         return problem
 
@@ -565,7 +582,7 @@ class KernelProblem:
         whole, block = self.gram.whole, self.gram.block
         if whole is not None and self.scaling is None:
             cut = whole[np.ix_(train, train)]
-            problem = KernelProblem(cut, known, precision=self.precision, name=self.name)
+            problem = KernelProblem._of_own(cut, known, self.precision, self.name)
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         problem = KernelProblem.from_data(

@@ -29,6 +29,10 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
+_CHUNK = 2**16
+"""Numbers worked on at once, so that they stay in the cache."""
+
+
 class Inertia(NamedTuple):
     """Numbers of positive, negative and zero eigenvalues."""
 
@@ -46,7 +50,7 @@ def zero_tolerance(order: int, norm: float) -> float:
     return max(order, 10) * float(np.finfo(float).eps) * norm
 
 
-def convexity_tolerance(K: Array) -> float:
+def convexity_tolerance(K: Array, norm: float) -> float:
     """τ for which a Cholesky factorisation of K + τI that succeeds proves vᵀKv ≥ -2τ‖v‖².
 
     A factorisation in floating point is that of a matrix A with an error of at most
@@ -58,13 +62,15 @@ def convexity_tolerance(K: Array) -> float:
     ----------
     Rump (2006), Verification of positive definiteness. BIT 46.
     """
-    size = 0.5 * float(np.abs(np.diagonal(K)).sum()) + 4.0 * norm_bound(K)
+    size = 0.5 * float(np.abs(np.diagonal(K)).sum()) + 4.0 * norm
     return zero_tolerance(K.shape[0], size)
 
 
 def norm_bound(K: Array) -> float:
-    """An upper bound on the largest |eigenvalue|, O(n²): the less of ‖K‖_F and ‖K‖_∞."""
-    rows = max(float(np.abs(row).sum()) for row in K)
+    """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
+    rows, step = 0.0, max(_CHUNK // K.shape[1], 1)
+    for first in range(0, K.shape[0], step):
+        rows = max(rows, float(np.abs(K[first : first + step]).sum(axis=1).max()))
     return min(float(np.linalg.norm(K)), rows)
 
 
@@ -216,7 +222,9 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
     return Spectrum(values, np.ascontiguousarray(vectors), norm)
 
 
-def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | None:
+def negative_direction(
+    K: Array, orthogonal_to: Array | None = None, norm: float | None = None
+) -> Array | None:
     """A vector v with vᵀKv < 0, or None when K is positive semidefinite up to rounding.
 
     One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`: where it
@@ -228,6 +236,8 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
         Symmetric matrix.
     orthogonal_to : (n, k) array, optional
         Orthonormal columns; only vectors orthogonal to all of them are considered.
+    norm : float, optional
+        `norm_bound(K)`, if known.
 
     Returns
     -------
@@ -237,10 +247,10 @@ def negative_direction(K: Array, orthogonal_to: Array | None = None) -> Array | 
     import scipy.linalg
 
     order = K.shape[0]
-    norm = norm_bound(K)
+    norm = norm_bound(K) if norm is None else norm
     if norm == 0.0:
         return None
-    tolerance = convexity_tolerance(K)
+    tolerance = convexity_tolerance(K, norm)
     shifted = np.array(K, order="F")
     if orthogonal_to is not None:
         # P K P + ‖K‖ (I - P): the excluded directions are made safely positive.

@@ -114,6 +114,12 @@ class BoxLineQP(BoxLine):
             return max(self.tilt, 1e-6 * largest)
         return max(largest, CANCELLED * self._steepest) or 1.0
 
+    def gap_unit(self, value: float, x: Array) -> float:
+        # The terms add up to less than all entries would; they need not be looked at if F is more.
+        if abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
+            return abs(value)
+        return super().gap_unit(value, x)
+
     def gap_floor(self, x: Array) -> float:
         """Zero with a linear term, else `CANCELLED` times what the terms of F add up to at x."""
         if np.any(self.linear):

@@ -173,8 +173,8 @@ def checked_matrix(
     argument: str,
     symmetrize: bool,
     dtype: np.dtype[Any] = PRECISIONS["double"],
-) -> Stored:
-    """A square, finite matrix of `dtype`, symmetric to the last bit, in O(n²).
+) -> tuple[Stored, tuple[float, float]]:
+    """A square, finite matrix of `dtype`, symmetric to the last bit, and its extremes, in O(n²).
 
     K itself if it is such a matrix, C-contiguous; else a new one. Where K differs from Kᵀ by
     rounding their mean takes its place.
@@ -185,10 +185,11 @@ def checked_matrix(
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
         matrix = _average(matrix)
-    largest, symmetric = 0.0, True
+    least, most, symmetric = np.inf, -np.inf, True
     for _, _, tile, mirror in _mirrored(matrix):
-        largest = max(largest, float(tile.max()), -float(tile.min()))
+        least, most = min(least, float(tile.min())), max(most, float(tile.max()))
         symmetric = symmetric and np.array_equal(tile, mirror)
+    largest = max(most, -least)
     if not np.isfinite(largest) or not (symmetric or np.isfinite(matrix).all()):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
@@ -198,9 +199,10 @@ def checked_matrix(
             "smaller ones only", "Use precision='double', or scale the kernel.",
         )  # fmt: skip
     if symmetric:
-        return matrix
+        return matrix, (least, most)
     _refuse_asymmetry(matrix, argument, SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE)
-    return _average(matrix)
+    matrix = _average(matrix)
+    return matrix, (float(matrix.min()), float(matrix.max()))
 
 
 def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
@@ -239,7 +241,7 @@ def _average(matrix: Stored) -> Stored:
 
 def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
     """A symmetric, finite matrix without negative entries, and with a diagonal of 0."""
-    distances = np.asarray(checked_matrix(D, "D", symmetrize), dtype=np.float64)
+    distances = np.asarray(checked_matrix(D, "D", symmetrize)[0], dtype=np.float64)
     i, j = divmod(int(distances.argmin()), len(distances))
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")

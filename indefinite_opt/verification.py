@@ -199,8 +199,9 @@ def _certify_box(
     scale, size = box.gradient_unit(gradient), max(box.gap_unit(value, x), atol / tol)
     primal = box.infeasibility(x)
     near = _Point(x, value, gradient)
-    if primal > 0.0:
-        # Bounds start from a feasible point: F may be convex along the constraints alone.
+    if primal > box.n * float(np.finfo(float).eps):
+        # Bounds start from a feasible point: F may be convex along the constraints alone, and what
+        # rounding leaves across them is within the allowance.
         near = _Point.of(box, box.project(x))
 
     first_order = box.first_order(x, gradient, tol)
