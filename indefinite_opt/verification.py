@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import Certificate, Facts, claim_of
 from indefinite_opt.curvature import curvature_at
-from indefinite_opt.errors import IncompatibleSolver
+from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
@@ -383,12 +383,12 @@ def _doubt(qp: BoxLineQP, convex: bool | None, bounded: bool) -> str:
     """Why first- and second-order conditions do not settle it, as a sentence before a reason."""
     if convex:
         return ""
-    unknown = "" if bounded else "no bound on the global optimum is known"
+    known = "Not convex"
     if not qp.problem.curvature_known:
-        return f"Convexity was not examined, as the kernel matrix is never formed; {unknown}. "
-    if convex is None:
-        return f"Convexity was not examined in time; {unknown}. "
-    return "Not convex. " if bounded else f"Not convex; {unknown}. "
+        known = "Convexity was not examined, as the kernel matrix is never formed"
+    elif convex is None:
+        known = "Convexity was not examined in time"
+    return f"{known}. " if bounded else f"{known}; no bound on the global optimum is known. "
 
 
 def _certify_linear(
@@ -398,17 +398,16 @@ def _certify_linear(
     x = program.write(values)
     value, attained = float(program.cost @ x), float(program.cost @ program.repaired(x))
     primal, size = program.infeasibility(x), max(program.gap_unit(value, x), atol / tol)
-    bound = -np.inf
-    if multipliers:
-        bound = task.formulation.dual_bound(task.problem, multipliers)
-    gap = _gap(value, attained, bound)
-    if not multipliers or (given and relative(gap, size) > tol):
-        recovered = Highs().solve(task).multipliers
+    bound = _linear_bound(task, multipliers)
+    if not multipliers or (given and relative(_gap(value, attained, bound), size) > tol):
+        recovered = _recovered(task)
         multipliers = multipliers or recovered
-        bound = max(bound, task.formulation.dual_bound(task.problem, recovered))
-        gap = _gap(value, attained, bound)
+        bound = max(bound, _linear_bound(task, recovered))
+    gap = _gap(value, attained, bound)
     relative_gap = relative(gap, size)
-    stationarity, paid = _linear_residuals(program, x, multipliers)
+    stationarity = paid = np.inf
+    if multipliers:
+        stationarity, paid = _linear_residuals(program, x, multipliers)
     complementarity = relative(paid, size)
     # Multipliers that came from a solver only make the bound, which holds for any.
     wrong = _inconsistencies(program, multipliers, tol) if given else []
@@ -435,8 +434,20 @@ def _certify_linear(
         gap_kind="duality gap",
         tol=tol,
         reasons=tuple(reasons),
-        multipliers=multipliers,
+        multipliers=multipliers or {},
     )
+
+
+def _linear_bound(task: Task, multipliers: Values | None) -> float:
+    return task.formulation.dual_bound(task.problem, multipliers) if multipliers else -np.inf
+
+
+def _recovered(task: Task) -> Values:
+    """Multipliers of a linear program; none where there is no time for them."""
+    try:
+        return Highs().solve(task).multipliers
+    except SolverFailed:
+        return {}
 
 
 def _certify_explicit(

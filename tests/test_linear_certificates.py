@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.solution import Solution, Status
+from indefinite_opt.solvers.highs import Highs
 
 Claim = iopt.Claim
 
@@ -124,3 +127,23 @@ def test_the_least_multiplier_is_named() -> None:
         {"margin": [0.5, 0.5], "slack": [8.5, -0.25]},
     )
     assert "The multipliers of 'slack' must be nonnegative; the least is -0.25." in str(certificate)
+
+
+@pytest.mark.parametrize("outcome", [SolverFailed("no time"), None])
+def test_without_multipliers_a_point_is_feasible(
+    outcome: SolverFailed | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HiGHS may end without a point, or with one and no multipliers."""
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    values = iopt.solve(problem, "LPSVM").values
+
+    def solve(solver: Highs, task: object) -> Solution:
+        if outcome is not None:
+            raise outcome
+        return Solution(values, Status.TIME_LIMIT)
+
+    monkeypatch.setattr(Highs, "solve", solve)
+    certificate = iopt.verify(problem, "LPSVM", values)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.bound == -np.inf
+    assert certificate.stationarity == certificate.complementarity == np.inf
