@@ -30,6 +30,10 @@ Array = NDArray[np.float64]
 Values = dict[str, Array]
 
 
+_SHRINKS = 2
+"""Times that the radius of a bound is bounded by that bound: after that little changes."""
+
+
 @dataclass(frozen=True, eq=False)
 class BoxLineQP(BoxLine):
     """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
@@ -145,20 +149,33 @@ class BoxLineQP(BoxLine):
            a being what convexity was proved up to and R the largest ‖z‖;
         2. the rounding of the gradient, n·eps·‖|H|‖‖x‖ at most, along z - x;
         3. the rounding of the sums that are left, n·eps of their terms.
+
+        With c < 0 and no fixed total R is that of a minimiser z alone, which cannot gain by
+        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. Any bound on
+        F(z) bounds R in this way, and makes a better one.
         """
         problem, eps = self.problem, float(np.finfo(float).eps)
         curvature = float(x @ (gradient - self.linear))
         square, length = self._square_radius(x), float(np.linalg.norm(x))
-        reach = float(np.sqrt(square))
-        allowance = 0.5 * problem.convexity_allowance * (square + length**2)
-        allowance += problem.zero_tolerance * length * (reach + length)
-        allowance *= self.hessian
+
+        def allowance(square: float) -> float:
+            curved = 0.5 * problem.convexity_allowance * (square + length**2)
+            return self.hessian * (
+                curved + problem.zero_tolerance * length * (float(np.sqrt(square)) + length)
+            )
+
         if np.isfinite(self.upper) or self.lines == 2:
             least = self.linear_minimum(gradient)
             terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
             single = min(self.upper, 0.5 * self.total) if self.lines == 2 else self.upper
             rounding = (self.n + 4.0) * eps * terms + eps * single * float(np.abs(gradient).sum())
-            return least - 0.5 * curvature - allowance - rounding
+            least -= 0.5 * curvature + rounding
+            bound = least - allowance(square)
+            if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
+                for _ in range(_SHRINKS):
+                    square = min(square, 2.0 * self.upper * abs(bound) / self.tilt)
+                    bound = least - allowance(square)
+            return bound
         if np.ndim(self.linear):
             return -np.inf
         # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
@@ -173,7 +190,7 @@ class BoxLineQP(BoxLine):
             return -np.inf
         least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2
         rounding = (self.n + 4.0) * eps * (float(np.abs(x) @ np.abs(gradient)) - least)
-        return least - allowance - rounding
+        return least - allowance(square) - rounding
 
     def _square_radius(self, x: Array) -> float:
         """Largest ‖z‖² over the feasible set; for u = ∞ that of x itself, doubled."""
