@@ -390,13 +390,14 @@ def check_proof(
     ] = None,
 ) -> None:
     """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
-    files = [path] if program is None else [path, program]
     try:
-        for file in files:
-            proof_checker.read(file)
+        documents = [proof_checker.read(file) for file in (path, program) if file is not None]
     except proof_checker.FailedProof as error:
         raise DataError("path", "a proof", str(error)) from None
-    code = proof_checker.main([str(file) for file in files])
+    if len({proof_checker.digest(document) for document in documents}) > 1:
+        print("FAILED: the proof is about another program")
+        raise typer.Exit(1)
+    code = proof_checker.main(str(path))
     if code:
         raise typer.Exit(code)
 

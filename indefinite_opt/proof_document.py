@@ -1,13 +1,13 @@
 """Proofs as plain documents that `proof_checker` reads without this package.
 
 Every number is written as the shortest decimal that is read as the same double, so the document is
-exact. docs/proof-format.md describes it, and docs/optimality-conditions.md what it proves.
+exact. docs/optimality-conditions.md describes it and what it proves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,19 @@ from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Part, Proof, Tangent
-from indefinite_opt.proof_checker import FORMAT, reached
+from indefinite_opt.proof_checker import (
+    FORMAT,
+    PROGRAMS,
+    STEP,
+    FailedProof,
+    parsed,
+    reached,
+    rounding,
+    symmetric,
+)
+from indefinite_opt.proof_checker import Box as ExactBox
+from indefinite_opt.proof_checker import Minorant as ExactMinorant
+from indefinite_opt.proof_checker import Program as ExactProgram
 from indefinite_opt.proxy import DEAREST, ProxyBall, ProxyDual, ProxyEigen, ProxyStructure
 from indefinite_opt.proxy_search import FINEST, kernel_program
 from indefinite_opt.solution import Witness
@@ -46,6 +58,12 @@ Document = dict[str, Any]
 
 _INSIDE = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
 """Shares by which the price of the distance is raised until a kernel is in the ball exactly."""
+
+_SURE = 1e-9
+"""Rounding of a sum, as a share of it, with room."""
+
+_RAISED = 1e-14
+"""Steps, as a share of the largest entry, in which a matrix is made positive semidefinite."""
 
 _PAIR_STEPS = 100_000
 """Of the support vector machine with a proxy kernel; any end of it proves something."""
@@ -246,8 +264,8 @@ def _ends(values: Array) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _written(price: Fraction) -> str | int:
-    return f"{price.numerator}/{price.denominator}" if price else 0
+def _written(price: Fraction) -> list[int]:
+    return [max(price.numerator, 0), max(-price.numerator, 0), price.denominator]
 
 
 def _repaired(
@@ -347,35 +365,38 @@ def _program(quadratic: BoxQuadratic) -> Document:
 
 def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
     """The steps of every box, parts directly behind what was divided."""
-    nodes, rows = [], len(conditions.whole.rows)
+    nodes: list[list[Document]] = []
+    program = ExactProgram(parsed(_program(conditions.whole), PROGRAMS["boxes"]))
     begin = conditions.start()
     untouched = replace(begin, binary=np.zeros_like(begin.binary))
-    stack: list[tuple[Part, Box, Box]] = [(root, untouched, begin)]
+    stack: list[tuple[Part, Box, Box | None]] = [(root, untouched, begin)]
     while stack:
         part, before, box = stack.pop()
+        if box is None:
+            nodes.append([{"rule": "second order", "empty": 1}])
+            continue
         node, left = _conditions(conditions, before, box)
         for tangent, value in part.reductions:
             spins, bound = _bounded(conditions, tangent, left)
             if left is None or bound is None:
                 break
             reduced = conditions.cut(left, spins, bound, value)
-            step = {"rule": "tangent", "value": value, **_changes(left, reduced)}
-            node.append(step | _minorant(tangent.multipliers, spins, bound, left, rows))
+            step = _tangent(program, tangent.multipliers, spins, bound, left)
+            node.append(step | {"value": value, **_changes(left, reduced)})
             more, left = _conditions(conditions, reduced, reduced)
             node += more
         if left is not None and part.last is not None:
             spins, bound = _bounded(conditions, part.last, left)
             if bound is not None:
-                minorant = _minorant(part.last.multipliers, spins, bound, left, rows)
-                node.append({"rule": "bound"} | minorant)
+                node.append(_tangent(program, part.last.multipliers, spins, bound, left))
+        nodes.append(node)
         if left is not None and part.divided is not None:
             pieces = conditions.parts(left, *part.divided)
             if len(pieces) == len(part.parts):
-                node.append(_division(left, part.divided[0], pieces))
-                children = [(child or Part(), piece, piece)
-                            for piece, child in zip(pieces, part.parts, strict=True)]  # fmt: skip
+                steps, children = _division(conditions, left, part.divided[0], pieces, part.parts)
+                node.append(steps[0])
+                nodes += [[step] for step in steps[1:]]
                 stack += reversed(children)
-        nodes.append(node)
     return nodes
 
 
@@ -394,7 +415,7 @@ def _conditions(conditions: Conditions, before: Box, box: Box) -> tuple[list[Doc
     steps: list[Document] = []
     for rule, after in conditions.steps(box):
         if after is None:
-            return [*steps, {"rule": rule, "empty": True}], None
+            return [*steps, {"rule": rule, "empty": 1}], None
         changes = _changes(before, after)
         if changes:
             steps.append({"rule": rule, **changes})
@@ -415,42 +436,131 @@ def _unequal(one: NDArray[Any], other: NDArray[Any]) -> list[int]:
     return [int(i) for i in np.flatnonzero(one != other)]
 
 
-def _division(box: Box, i: int, pieces: list[Box]) -> Document:
-    if box.binary[i]:
-        return {"rule": "divide", "variable": i, "into": "ends"}
-    if pieces[-1].free[i] and not box.free[i]:
-        return {"rule": "divide", "variable": i, "into": "ends and inside"}
-    at = float(pieces[0].upper[i])
-    return {"rule": "divide", "variable": i, "into": "intervals", "at": at}
+def _division(
+    conditions: Conditions, box: Box, i: int, pieces: list[Box], parts: list[Part | None]
+) -> tuple[list[Document], list[tuple[Part, Box, Box | None]]]:
+    """The divisions, and each part with the box that they make and the one that the search made.
+
+    A variable at an end is in one half of its interval, where second order puts it at that end.
+    """
+    found = [(part or Part(), piece) for part, piece in zip(parts, pieces, strict=True)]
+    whole, freed = conditions.whole, bool(pieces[-1].free[i] and not box.free[i])
+    if not box.binary[i] and not freed:
+        at = float(pieces[0].upper[i])
+        return [{"rule": "divide", "variable": i, "at": at}], [
+            (part, piece, piece) for part, piece in found
+        ]
+    at = 0.5 * float(box.lower[i] + box.upper[i])
+    steps: list[Document] = [{"rule": "divide", "variable": i, "at": at}]
+    before, inside = box, []
+    if freed:
+        steps.insert(0, {"rule": "divide", "variable": i})
+        binary = box.binary.copy()
+        binary[i] = True
+        before = replace(box, binary=binary)
+        part, piece = found.pop()
+        inside = [(part, piece, piece)]
+    children: list[tuple[Part, Box, Box | None]] = []
+    halves = (
+        before.narrowed(i, float(box.lower[i]), at),
+        before.narrowed(i, at, float(box.upper[i])),
+    )
+    for half, end in zip(halves, (whole.lower[i], whole.upper[i]), strict=True):
+        there = [(part, piece) for part, piece in found if piece.lower[i] == end]
+        part, piece = there[0] if there else (Part(), None)
+        children.append((part, half, piece and replace(piece, binary=before.binary)))
+    return steps, [*children, *inside]
 
 
-def _minorant(
-    multipliers: Multipliers, spins: Spins, bound: Bound, box: Box, rows: int
+def _tangent(
+    program: ExactProgram, multipliers: Multipliers, spins: Spins, bound: Bound, box: Box
 ) -> Document:
-    """Multipliers and tangent in shares t = (1 + d)/2 of the intervals.
+    """Multipliers and tangent in shares t = (1 + d)/2 of all intervals that are not points.
 
     ½ shift (d² - 1) is -2 shift t(1 - t), so the shift joins the multipliers of the squares.
     """
-    across = np.zeros((rows, spins.m))
+    wide = np.flatnonzero(box.lower < box.upper)
+    places = np.searchsorted(wide, spins.members)
+    ends = box.binary[spins.members]
+    squares = np.zeros(wide.size)
+    squares[places] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
+    squares[places] += 2.0 * bound.shift
+    pairs = np.maximum(multipliers.pairs, 0.0)
+    first, second = pair_indices(spins.m)
+    products: list[list[int | float]] = []
+    for row, column in zip(*np.nonzero(pairs), strict=True):
+        one = 2 * int(places[first[row]]) + int(column) // 2
+        other = 2 * int(places[second[row]]) + int(column) % 2
+        products.append([one, other, float(pairs[row, column])])
+    triangles = _literals(*multipliers.triangles(), places)
+    across = np.zeros((len(program.rows), wide.size + 1))
+    point = np.full(wide.size, 0.5)
     if spins.m:
         lengths = np.linalg.norm(spins.rows, axis=1)
-        across[spins.met] = -2.0 * bound.coupling.T / lengths[:, None]
-    at_ends = box.binary[spins.members]
-    squares = np.where(at_ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
-    return {
-        "members": spins.members.tolist(),
-        "pairs": _plain(np.maximum(multipliers.pairs, 0.0).ravel()),
-        "squares": _plain(squares + 2.0 * bound.shift),
-        "triangles": _literals(*multipliers.triangles(), spins.m),
-        "across": [_plain(row) for row in across],
-        "point": _plain(0.5 + 0.5 * bound.point),
-        "slope": _plain(2.0 * bound.reduced),
-    }
+        across[np.ix_(spins.met, places + 1)] = -2.0 * bound.coupling.T / lengths[:, None]
+        point[places] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
+
+    def written() -> Document:
+        own = [[2 * k, 2 * k + 1, price] for k, price in enumerate(squares.tolist()) if price]
+        return {
+            "rule": "tangent",
+            "products": products + own,
+            "triangles": triangles,
+            "across": [_plain(row) for row in across],
+            "point": _plain(point),
+        }
+
+    exact = ExactBox(
+        [Fraction(end) for end in box.lower.tolist()],
+        [Fraction(end) for end in box.upper.tolist()],
+        set(np.flatnonzero(box.binary).tolist()),
+        set(),
+    )
+    minorant = ExactMinorant(program, exact, parsed(written(), STEP))
+    thin = np.setdiff1d(np.arange(wide.size), places)
+    M = np.array([[float(a) for a in row] for row in symmetric(minorant.M)])
+    if thin.size:
+        # So much of t(1 - t) outweighs each product of the share of a thin interval.
+        sizes = 0.5 * (1.0 + _SURE) * np.abs(M)
+        sizes[thin, thin] *= M[thin, thin] < 0.0
+        squares[thin] += sizes[thin].sum(axis=1)
+        squares[places] += sizes[np.ix_(thin, places)].sum(axis=0)
+    minorant = _convex(program, exact, written, squares)
+    _, slope = minorant.tangent([Fraction(t) for t in point.tolist()])
+    wanted = dict(zip(places.tolist(), (2.0 * bound.reduced).tolist(), strict=True))
+    for k, (row, _) in enumerate(program.rows):
+        # The multiplier that makes the slope about what is wanted.
+        change = {
+            j: row[int(i)] * (exact.upper[i] - exact.lower[i])
+            for j, i in enumerate(wide)
+            if int(i) in row and j in wanted
+        }
+        if change:
+            j = max(change, key=lambda j: abs(change[j]))
+            across[k, 0] = float((Fraction(wanted[j]) - slope[j]) / change[j])
+    return written()
 
 
-def _literals(places: NDArray[np.int64], gamma: Array, m: int) -> list[list[int | float]]:
-    """(p, q, r, γ) for each γ(p(1 - q)(1 - r) + (1 - p)qr); a literal is a variable and its end."""
-    points = np.stack(pair_indices(m), axis=-1)
+def _convex(
+    program: ExactProgram, box: ExactBox, written: Callable[[], Document], squares: Array
+) -> ExactMinorant:
+    """The minorant, after the multipliers of the squares are raised until it is convex."""
+    while True:
+        minorant = ExactMinorant(program, box, parsed(written(), STEP))
+        try:
+            rounding(minorant.M)
+        except FailedProof:
+            largest = max(abs(float(a)) for row in minorant.M for a in row)
+            squares += _RAISED * largest + 1e-320
+        else:
+            return minorant
+
+
+def _literals(
+    places: NDArray[np.int64], gamma: Array, members: NDArray[np.intp]
+) -> list[list[int | float]]:
+    """(p, q, r, γ) for each γ(p(1 - q)(1 - r) + (1 - p)qr); 2k is share k, 2k + 1 is 1 minus it."""
+    points = members[np.stack(pair_indices(members.size), axis=-1)]
     found: list[list[int | float]] = []
     for row, price in zip(places, gamma.tolist(), strict=True):
         ends = [[(int(points[place // 4, 0]), int(place) % 4 // 2),
@@ -459,6 +569,6 @@ def _literals(places: NDArray[np.int64], gamma: Array, m: int) -> list[list[int 
         for p, r in (c, c[::-1]):
             q = b[b[0] == r]
             if price and p in a and r in b and (q[0], 1 - q[1]) in a:
-                found.append([*p, *q, *r, price])
+                found.append([*(2 * place + end for place, end in (p, q, r)), price])
                 break
     return found
