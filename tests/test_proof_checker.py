@@ -480,7 +480,7 @@ FORGERIES = {
     "no bound": forgery([[0]], [-1], [[]], 0),
     "no bound, of parts": forgery([[0]], [-1], [[{**DIVIDE, "at": 0.5}], [LINE], []], -0.5),
     "no such rule": forgery([[0]], [-1], [[{"rule": "luck", "empty": 1}]], 0),
-    "claimed, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.5]]}, LINE]], 0.5),
+    "claimed, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.499]]}, LINE]], 0.5),
     "follow, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.75]]}, LINE]], -0.5),
     "follow, the other end": forgery([[0]], [1], [[{**POOR, "upper": [[0, 0.25]]}, LINE]], -0.5),
     "convex": forgery([[-2]], [0], [[minorant(1, point=[0.5])]], -0.75),
