@@ -26,6 +26,7 @@ from indefinite_opt.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.formulation import check_positive
 from indefinite_opt.live import Watch
 from indefinite_opt.names import split_calls
+from indefinite_opt.proof_document import read_document
 from indefinite_opt.solve import as_formulation, default_solver
 
 __all__ = ["main"]
@@ -390,11 +391,12 @@ def check_proof(
     ] = None,
 ) -> None:
     """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
+    documents = [read_document(file) for file in (path, program) if file is not None]
     try:
-        documents = [proof_checker.read(file) for file in (path, program) if file is not None]
-    except proof_checker.FailedProof as error:
-        raise DataError("path", "a proof", str(error)) from None
-    if len({proof_checker.digest(document) for document in documents}) > 1:
+        digests = {proof_checker.digest(document) for document in documents}
+    except (proof_checker.FailedProof, *proof_checker.MALFORMED) as error:
+        raise DataError("path", "a proof", f"one without a program: {error}") from None
+    if len(digests) > 1:
         print("FAILED: the proof is about another program")
         raise typer.Exit(1)
     code = proof_checker.main(str(path))

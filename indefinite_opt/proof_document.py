@@ -7,7 +7,8 @@ exact. docs/optimality-conditions.md describes it and what it proves.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,16 +25,7 @@ from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Part, Proof, Tangent
-from indefinite_opt.proof_checker import (
-    FORMAT,
-    PROGRAMS,
-    STEP,
-    FailedProof,
-    parsed,
-    reached,
-    rounding,
-    symmetric,
-)
+from indefinite_opt.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.proof_checker import Box as ExactBox
 from indefinite_opt.proof_checker import Minorant as ExactMinorant
 from indefinite_opt.proof_checker import Program as ExactProgram
@@ -50,6 +42,7 @@ __all__ = [
     "convex_document",
     "linear_document",
     "proxy_document",
+    "read_document",
     "write_document",
 ]
 
@@ -64,6 +57,9 @@ _SURE = 1e-9
 
 _RAISED = 1e-14
 """Steps, as a share of the largest entry, in which a matrix is made positive semidefinite."""
+
+_SMALLEST = 1e-320
+"""A step where that share is no number."""
 
 _PAIR_STEPS = 100_000
 """Of the support vector machine with a proxy kernel; any end of it proves something."""
@@ -177,7 +173,11 @@ def linear_document(program: LinearProgram, multipliers: Array) -> Document:
             "rows": [[[j, a] for j, a in row.items()] for row in rows],
         },
         {"sense": program.sense, "constant": 0},
-        {"multipliers": [_written(price) for price in _repaired(program, rows, multipliers)]},
+        {
+            "multipliers": [
+                [*price.as_integer_ratio()] for price in _repaired(program, rows, multipliers)
+            ]
+        },
     )
 
 
@@ -230,6 +230,24 @@ def write_document(document: Document, path: str | Path) -> Path:
     return Path(path)
 
 
+def read_document(path: str | Path) -> Document:
+    """The document of a file.
+
+    Raises
+    ------
+    DataError
+        If the file holds none.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document["format"] == FORMAT:
+            return document
+        reason = f"not of the format {FORMAT!r}"
+    except (OSError, RecursionError, LookupError, TypeError, ValueError) as error:
+        reason = str(error)[:200]
+    raise DataError("path", "a proof", f"{path}: {reason}")
+
+
 def _document(
     kind: str, program: Document, objective: Document, proof: Document, claim: float | None = None
 ) -> Document:
@@ -242,12 +260,12 @@ def _document(
         "proof": proof,
     }
     if claim is None:
-        exact = reached(document)
-        if exact is None:
+        best = reached(document)
+        if math.isinf(best):
             raise ParameterError("formulation", "a feasible program", "one without a point")
         # The next double on the safe side, unless it is a double itself.
-        nearest = float(exact)
-        beyond = objective["sense"] * (Fraction(nearest) - exact) > 0
+        nearest = float(best)
+        beyond = objective["sense"] * (Fraction(nearest) - best) > 0
         away = -np.inf * objective["sense"]
         document["claim"] = float(np.nextafter(nearest, away)) if beyond else nearest
     return document
@@ -262,10 +280,6 @@ def _entries(program: LinearProgram) -> list[dict[int, float]]:
 
 def _ends(values: Array) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _written(price: Fraction) -> list[int]:
-    return [max(price.numerator, 0), max(-price.numerator, 0), price.denominator]
 
 
 def _repaired(
@@ -366,7 +380,7 @@ def _program(quadratic: BoxQuadratic) -> Document:
 def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
     """The steps of every box, parts directly behind what was divided."""
     nodes: list[list[Document]] = []
-    program = ExactProgram(parsed(_program(conditions.whole), PROGRAMS["boxes"]))
+    program = ExactProgram(exact(_program(conditions.whole)))
     begin = conditions.start()
     untouched = replace(begin, binary=np.zeros_like(begin.binary))
     stack: list[tuple[Part, Box, Box | None]] = [(root, untouched, begin)]
@@ -417,7 +431,7 @@ def _conditions(conditions: Conditions, before: Box, box: Box) -> tuple[list[Doc
         if after is None:
             return [*steps, {"rule": rule, "empty": 1}], None
         changes = _changes(before, after)
-        if changes:
+        if changes or _unequal(before.binary, after.binary):
             steps.append({"rule": rule, **changes})
         before = after
     return steps, before
@@ -427,7 +441,6 @@ def _changes(before: Box, after: Box) -> Document:
     found = {
         "lower": [[i, float(after.lower[i])] for i in _unequal(before.lower, after.lower)],
         "upper": [[i, float(after.upper[i])] for i in _unequal(before.upper, after.upper)],
-        "binary": _unequal(before.binary, after.binary),
     }
     return {name: changes for name, changes in found.items() if changes}
 
@@ -475,33 +488,33 @@ def _division(
 def _tangent(
     program: ExactProgram, multipliers: Multipliers, spins: Spins, bound: Bound, box: Box
 ) -> Document:
-    """Multipliers and tangent in shares t = (1 + d)/2 of all intervals that are not points.
+    """Multipliers and tangent in shares t = (1 + d)/2 of the intervals.
 
     ½ shift (d² - 1) is -2 shift t(1 - t), so the shift joins the multipliers of the squares.
     """
-    wide = np.flatnonzero(box.lower < box.upper)
-    places = np.searchsorted(wide, spins.members)
-    ends = box.binary[spins.members]
-    squares = np.zeros(wide.size)
-    squares[places] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
-    squares[places] += 2.0 * bound.shift
+    members, n = spins.members, program.n
+    wide = box.lower < box.upper
+    thin = np.setdiff1d(np.flatnonzero(wide), members)
+    squares, point = np.zeros(n), 0.5 * wide
+    ends = box.binary[members]
+    squares[members] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
+    squares[members] += 2.0 * bound.shift
     pairs = np.maximum(multipliers.pairs, 0.0)
     first, second = pair_indices(spins.m)
     products: list[list[int | float]] = []
     for row, column in zip(*np.nonzero(pairs), strict=True):
-        one = 2 * int(places[first[row]]) + int(column) // 2
-        other = 2 * int(places[second[row]]) + int(column) % 2
+        one = 2 * int(members[first[row]]) + int(column) // 2
+        other = 2 * int(members[second[row]]) + int(column) % 2
         products.append([one, other, float(pairs[row, column])])
-    triangles = _literals(*multipliers.triangles(), places)
-    across = np.zeros((len(program.rows), wide.size + 1))
-    point = np.full(wide.size, 0.5)
+    triangles = _literals(*multipliers.triangles(), members)
+    across = np.zeros((len(program.rows), n + 1))
     if spins.m:
         lengths = np.linalg.norm(spins.rows, axis=1)
-        across[np.ix_(spins.met, places + 1)] = -2.0 * bound.coupling.T / lengths[:, None]
-        point[places] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
+        across[np.ix_(spins.met, members + 1)] = -2.0 * bound.coupling.T / lengths[:, None]
+        point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
 
     def written() -> Document:
-        own = [[2 * k, 2 * k + 1, price] for k, price in enumerate(squares.tolist()) if price]
+        own = [[2 * i, 2 * i + 1, price] for i, price in enumerate(squares.tolist()) if price]
         return {
             "rule": "tangent",
             "products": products + own,
@@ -510,50 +523,32 @@ def _tangent(
             "point": _plain(point),
         }
 
-    exact = ExactBox(
-        [Fraction(end) for end in box.lower.tolist()],
-        [Fraction(end) for end in box.upper.tolist()],
-        set(np.flatnonzero(box.binary).tolist()),
-        set(),
-    )
-    minorant = ExactMinorant(program, exact, parsed(written(), STEP))
-    thin = np.setdiff1d(np.arange(wide.size), places)
-    M = np.array([[float(a) for a in row] for row in symmetric(minorant.M)])
+    lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
+    there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
+    minorant = ExactMinorant(program, there, exact(written()))
     if thin.size:
         # So much of t(1 - t) outweighs each product of the share of a thin interval.
+        M = np.array([[float(a) for a in row] for row in minorant.M])
         sizes = 0.5 * (1.0 + _SURE) * np.abs(M)
         sizes[thin, thin] *= M[thin, thin] < 0.0
         squares[thin] += sizes[thin].sum(axis=1)
-        squares[places] += sizes[np.ix_(thin, places)].sum(axis=0)
-    minorant = _convex(program, exact, written, squares)
-    _, slope = minorant.tangent([Fraction(t) for t in point.tolist()])
-    wanted = dict(zip(places.tolist(), (2.0 * bound.reduced).tolist(), strict=True))
-    for k, (row, _) in enumerate(program.rows):
-        # The multiplier that makes the slope about what is wanted.
-        change = {
-            j: row[int(i)] * (exact.upper[i] - exact.lower[i])
-            for j, i in enumerate(wide)
-            if int(i) in row and j in wanted
-        }
-        if change:
-            j = max(change, key=lambda j: abs(change[j]))
-            across[k, 0] = float((Fraction(wanted[j]) - slope[j]) / change[j])
-    return written()
-
-
-def _convex(
-    program: ExactProgram, box: ExactBox, written: Callable[[], Document], squares: Array
-) -> ExactMinorant:
-    """The minorant, after the multipliers of the squares are raised until it is convex."""
+        squares[members] += sizes[np.ix_(thin, members)].sum(axis=0)
     while True:
-        minorant = ExactMinorant(program, box, parsed(written(), STEP))
+        minorant = ExactMinorant(program, there, exact(written()))
         try:
-            rounding(minorant.M)
+            _, slope = minorant.tangent(exact(point.tolist()))
+            break
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
-            squares += _RAISED * largest + 1e-320
-        else:
-            return minorant
+            squares[wide] += _RAISED * largest + _SMALLEST
+    wanted = dict(zip(members.tolist(), (2.0 * bound.reduced).tolist(), strict=True))
+    for k, (entries, _) in enumerate(program.rows):
+        # The multiplier that makes the slope about what is wanted.
+        change = {i: entries[i] * (upper[i] - lower[i]) for i in entries if i in wanted}
+        if change:
+            i = max(change, key=lambda i: abs(change[i]))
+            across[k, 0] = float((Fraction(wanted[i]) - slope[i]) / change[i])
+    return written()
 
 
 def _literals(

@@ -287,8 +287,8 @@ def proof(name: str) -> Path:
 
     Examples
     --------
-    >>> from indefinite_opt import proof_checker
-    >>> value, program = proof_checker.check(proof_checker.read(proof("lemma4-017-c1")))
+    >>> from indefinite_opt.proof_checker import check
+    >>> value, program = check(json.loads(proof("lemma4-017-c1").read_text()))
     >>> round(value, 6), len(program["c"])
     (0.5, 17)
     """

@@ -117,7 +117,7 @@ def test_the_proof_of_a_bracket(tmp_path: Path) -> None:
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
     bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
     path = bracket.save(tmp_path / "proof.json")
-    value, program = proof_checker.check(proof_checker.read(path))
+    value, program = proof_checker.check(json.loads(path.read_text()))
     assert value == bracket.upper
     assert 4.0 <= value <= 4.0 + 1e-9
     assert program["H"] == [[0], [-2.0, 0]]
@@ -258,6 +258,12 @@ def test_the_checker_imports_only_the_standard_library() -> None:
     assert names <= sys.stdlib_module_names
 
 
+def test_the_checker_is_one_short_file() -> None:
+    lines = Path(proof_checker.__file__).read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 300
+    assert max(map(len, lines)) <= 100
+
+
 def test_the_script(tmp_path: Path) -> None:
     document = honest(0)[0]
     good = write_document(document, tmp_path / "good.json")
@@ -272,8 +278,8 @@ def test_the_script(tmp_path: Path) -> None:
 
     digest = proof_checker.digest(document)
     assert run(good) == (0, f"PROVED {document['claim']!r}\nprogram {digest}\n")
-    for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "cannot be read"),
-                         (tmp_path / "missing.json", "cannot be read")):  # fmt: skip
+    for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "recursion"),
+                         (tmp_path / "missing.json", "No such file")):  # fmt: skip
         code, output = run(path)
         assert code == 1
         assert output.startswith("FAILED: ")
@@ -363,7 +369,7 @@ def forge_step(document: Document, generator: np.random.Generator) -> None:
     i, rule = int(generator.integers(3)), ("rows", "first order", "second order")
     step: Document = {"rule": rule[generator.integers(3)]}
     ends = {"lower": [[i, float(generator.uniform(0, 1))]], "upper": [[i, 0.0]],
-            "binary": [i], "empty": True}  # fmt: skip
+            "value": 0.0, "empty": 1}  # fmt: skip
     key = [*ends][generator.integers(4)]
     step[key] = ends[key]
     node = lists[generator.integers(len(lists))]
@@ -454,24 +460,26 @@ POOR = {**minorant(1, products=[[0, 1, 2]]), "value": -0.5}
 
 def inside(binary: int, rows: int) -> list[list[Document]]:
     """Where variable 0 is inside, the other is said to be binary."""
-    claim = {"rule": "second order", "binary": [binary]}
+    claim = {"rule": "second order", "lower": [[binary, 1]]}
     convex = minorant(2, products=[[0, 1, 2], [2, 3, 2]], across=[[0, 0, 0]] * rows)
-    return [[DIVIDE], [convex], [claim]]
+    half = {"rule": "divide", "variable": 1, "at": 0.5}
+    return [[DIVIDE], [convex], [half], [convex], [claim, convex]]
 
 
 FORGERIES = {
     "product": forgery([[0], [-1, 0]], [0, 0], [[minorant(2, products=[[0, 2, -1]])]], 0),
     "product, a square": forgery([[2]], [-1], [[minorant(1, products=[[0, 1, -1]])]], 0),
     "product, of one literal": forgery(
-        [[0]], [-1], [[{"rule": "second order", "binary": [0]},
+        [[0]], [-1], [[{"rule": "second order"},
                        minorant(1, products=[[0, 0, -1]], point=[0.5])]], -0.3),
     "triangle": forgery([[0], [0, 0], [0, 0, 0]], [-1, 0, 0],
                         [[minorant(3, triangles=[[0, 2, 4, -1]])]], 0),
     "follow, an end": forgery([[0]], [-1], [[{"rule": "rows", "upper": [[0, 0]]}, LINE]], 0),
-    "inside, an end": forgery([[2]], [-1], [[{"rule": "rows", "binary": [0]}, LINE]], 0),
+    "product, not at an end": forgery([[2]], [-1], [[{"rule": "second order"},
+                                                 minorant(1, products=[[0, 1, -0.5]])]], 0),
     "leaves, not empty": forgery([[0]], [-1], [[{"rule": "rows", "empty": 1}]], 5),
-    "no int": forgery([[0]], [-1], [[{"rule": "rows", "empty": True}]], 5),
-    "no int, from behind": forgery([[0]], [-1], [[{"rule": "rows", "lower": [[-1, 0]]}, LINE]], -1),
+    "than numbers": forgery([[0]], [-1], [[{"rule": "rows", "empty": True}]], 5),
+    "an index below 1": forgery([[0]], [-1], [[{"rule": "rows", "lower": [[-1, 0]]}, LINE]], -1),
     "leaves, a cut": forgery([[0]], [-1], [[{**POOR, "empty": 1}]], 5),
     "cover, outside": forgery([[0]], [-1], [[{**DIVIDE, "at": -1}], [], [LINE]], 0),
     "no node": forgery([[0]], [-1], [[{**DIVIDE, "at": 0.5}], [LINE]], -0.5),
@@ -492,12 +500,12 @@ FORGERIES = {
     "convex, across": forgery([[0], [0, 0]], [-1, 0], [[minorant(2, across=[[0, 2, 0]])]], -0.6,
                               [[1, -1]]),
     "outside": forgery([[2]], [0], [[minorant(1, point=[2])]], 1),
-    "outside, too short": forgery([[2], [0, 2]], [-1, -1], [[minorant(2, point=[0])]], -1),
-    "inside, alone": forgery([[0.5]], [-1], [[{"rule": "second order", "binary": [0]}]], 0),
-    "inside, a pair": forgery([[1], [0.9, 1]], [0, 0], inside(1, 0), 0),
-    "inside, on a row": forgery([[0.5], [0, 0.4]], [0, 0], inside(1, 1), 0, [[1, 1]]),
+    "argument, too short": forgery([[2], [0, 2]], [-1, -1], [[minorant(2, point=[0])]], -1),
+    "follow, alone": forgery([[0.5]], [-1], [[{**DIVIDE, "at": 0.5}], [
+        {"rule": "second order", "upper": [[0, 0]]}], [LINE]], 0),
+    "follow, a pair": forgery([[1], [0.9, 1]], [0, 0], inside(1, 0), 0),
+    "follow, on a row": forgery([[0.5], [0, 0.4]], [0, 0], inside(1, 1), 0, [[1, 1]]),
     "two rows": forgery([[0], [0, 0]], [0, 0], [], 0, [[1, 1], [1, 0]]),
-    "other keys": forgery([[0]], [-1], [[{**LINE, "gift": 1}]], 0),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip

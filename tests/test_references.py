@@ -554,7 +554,7 @@ def run(*arguments: object, code: int = 0) -> Result:
 
 def assert_proved(entry: Reference, path: Path, gap: float) -> None:
     """The checker accepts it for the program of this instance, and a limit as good as `gap`."""
-    value, program = proof_checker.check(proof_checker.read(path))
+    value, program = proof_checker.check(json.loads(path.read_text()))
     n, C = entry.n, entry.structure(entry.problem()).upper
     K, y = entry.problem().K, entry.problem().y
     H = np.zeros((n, n))
