@@ -93,41 +93,38 @@ class Box(NamedTuple):
     binary: set[int]
     inside: set[int]
 
+    def copy(self) -> Box:
+        """One that can be changed; the rules change it to what they leave of the box."""
+        return Box(self.lower.copy(), self.upper.copy(), self.binary.copy(), self.inside.copy())
 
-# What a rule leaves of a box that holds the minimiser with the fewest variables inside.
 
-
-def by_rows(p: Program, box: Box) -> Box:
+def by_rows(p: Program, box: Box, left: Box) -> None:
     """What each row leaves for one variable, the others being in their intervals."""
-    lower, upper = box.lower.copy(), box.upper.copy()
     for row, target in p.rows:
         ends = {i: sorted((a * box.lower[i], a * box.upper[i])) for i, a in row.items()}
-        least, most = (sum(end[side] for end in ends.values()) for side in (0, 1))
+        low, high = (target - sum(end[side] for end in ends.values()) for side in (1, 0))
         for i, a in row.items():
-            left = sorted([(target - most + ends[i][1]) / a, (target - least + ends[i][0]) / a])
-            lower[i], upper[i] = max(lower[i], left[0]), min(upper[i], left[1])
-    return box._replace(lower=lower, upper=upper)
+            least, most = sorted([(low + ends[i][1]) / a, (high + ends[i][0]) / a])
+            left.lower[i], left.upper[i] = max(box.lower[i], least), min(box.upper[i], most)
 
 
-def by_second_order(p: Program, box: Box) -> Box:
+def by_second_order(p: Program, box: Box, left: Box) -> None:
     """Partners of a variable inside are at an end, and what is at an end is at one of the two."""
     found = {i for i in range(p.n) if any(p.exclusive(i, j) for j in {i, *box.inside})}
-    lower, upper, binary = box.lower.copy(), box.upper.copy(), box.binary | found
-    for i in binary:
-        lower[i] = p.upper[i] if box.lower[i] > p.lower[i] or i in box.inside else lower[i]
-        upper[i] = p.lower[i] if box.upper[i] < p.upper[i] or i in box.inside else upper[i]
-    return Box(lower, upper, binary, box.inside)
+    left.binary.update(found)
+    for i in left.binary:
+        if box.lower[i] > p.lower[i] or i in box.inside:
+            left.lower[i] = p.upper[i]
+        if box.upper[i] < p.upper[i] or i in box.inside:
+            left.upper[i] = p.lower[i]
 
 
-def by_first_order(p: Program, box: Box) -> Box:
+def by_first_order(p: Program, box: Box, left: Box) -> None:
     """What is above the level of its row is at the end that fills the row, else at the other."""
-    lower, upper = box.lower.copy(), box.upper.copy()
     for row, target in p.groups:
         v, least, most = {}, [Fraction(0)], [Fraction(0)]
         for i, a in row.items():
-            ends = [
-                sorted((h * box.lower[j], h * box.upper[j])) for j, h in enumerate(p.H[i]) if h != 0
-            ]
+            ends = [sorted((h * box.lower[j], h * box.upper[j])) for j, h in enumerate(p.H[i])]
             v[i] = sorted(-(p.c[i] + sum(end[side] for end in ends)) / a for side in (0, 1))
         if target is not None:
             room = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
@@ -135,15 +132,12 @@ def by_first_order(p: Program, box: Box) -> Box:
             least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > room]
             most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < room]
         low, high = max(least, default=-inf), min(most, default=inf)
-        for i, a in row.items():
-            if v[i][0] > high or v[i][1] < low:
-                rises = (v[i][0] > high) == (a > 0)
-                lower[i] = p.upper[i] if rises or i in box.inside else lower[i]
-                upper[i] = upper[i] if rises and i not in box.inside else p.lower[i]
-    return box._replace(lower=lower, upper=upper)
-
-
-RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
+        for i in [i for i in row if v[i][0] > high or v[i][1] < low]:
+            rises = (v[i][0] > high) == (row[i] > 0)
+            if rises or i in box.inside:
+                left.lower[i] = p.upper[i]
+            if not rises or i in box.inside:
+                left.upper[i] = p.lower[i]
 
 
 class Minorant:
@@ -219,77 +213,74 @@ def rounding(M: list[Numbers]) -> Fraction:
     return (m * m + m) * unit
 
 
-def cut(box: Box, slope: Numbers, reach: Fraction) -> Box:
-    """What is left of a box without points where the tangent exceeds its least value by `reach`."""
-    if reach <= 0:
-        return box._replace(lower=box.upper, upper=box.lower)
-    lower, upper = box.lower.copy(), box.upper.copy()
+def by_tangent(box: Box, left: Box, slope: Numbers, reach: Fraction) -> None:
+    """What has no points where the tangent exceeds its least value by `reach` or more."""
     for i, s in enumerate(slope):
-        step = reach * (box.upper[i] - box.lower[i]) / (s or 1)
-        upper[i] = min(upper[i], lower[i] + step) if s > 0 else upper[i]
-        lower[i] = max(lower[i], upper[i] + step) if s < 0 else lower[i]
-    return box._replace(lower=lower, upper=upper)
+        step = max(reach, Fraction(0)) * (box.upper[i] - box.lower[i]) / (s or 1)
+        if s > 0 or reach <= 0:
+            left.upper[i] = min(box.upper[i], box.lower[i] + step)
+        if s < 0 or reach <= 0:
+            left.lower[i] = max(box.lower[i], box.upper[i] + step)
 
 
-def changed(box: Box, step: Any, implied: Box) -> list[Box]:
-    """The box that a step claims, or none; it may be larger than the implied one."""
+def changed(box: Box, step: Any, left: Box) -> list[Box]:
+    """The box that a step claims, or none; it may be larger than what is left."""
     if "empty" in step:
-        require(any(map(gt, implied.lower, implied.upper)), "the rule leaves something of the box")
+        require(any(map(gt, left.lower, left.upper)), "the rule leaves something of the box")
         return []
-    ends = {"lower": box.lower.copy(), "upper": box.upper.copy()}
-    for name, known, sign in (("lower", implied.lower, 1), ("upper", implied.upper, -1)):
+    after = box.copy()._replace(binary=left.binary)
+    for sign, name in ((1, "lower"), (-1, "upper")):
+        ends, known = getattr(after, name), getattr(left, name)
         for variable, end in step.get(name, []):
-            i, before = index(variable, len(known)), ends[name]
-            follows = sign * before[i] <= sign * end <= sign * known[i]
+            i = index(variable, len(ends))
+            follows = sign * ends[i] <= sign * end <= sign * known[i]
             require(follows, f"the {name} end of variable {i} does not follow")
-            before[i] = end
-    return [implied._replace(**ends)]
+            ends[i] = end
+    return [after]
 
 
 def parts(box: Box, step: Any) -> list[Box]:
     """Two boxes that hold the minimiser together, if the box holds it."""
-    i, lower, upper = index(step["variable"], len(box.lower)), box.lower.copy(), box.upper.copy()
-    if "at" not in step:
-        return [box._replace(binary=box.binary | {i}), box._replace(inside=box.inside | {i})]
-    require(lower[i] <= step["at"] <= upper[i], "the parts do not cover the box")
-    lower[i] = upper[i] = step["at"]
-    return [box._replace(upper=upper), box._replace(lower=lower)]
+    one, other, i = box.copy(), box.copy(), index(step["variable"], len(box.lower))
+    if "at" in step:
+        require(box.lower[i] <= step["at"] <= box.upper[i], "the parts do not cover the box")
+        one.upper[i] = other.lower[i] = step["at"]
+    else:
+        one.binary.add(i)
+        other.inside.add(i)
+    return [other, one]
 
 
-def tree(p: Program, nodes: Any) -> Any:
+def tree(data: Any, proof: Any) -> Any:
     """The least of all numbers that the boxes need; infinite where no box is left.
 
-    Nodes stand in the order of their boxes, parts directly behind what was divided. `known` is a
-    lower bound of f at the minimiser, if that is in the box.
+    Every step is about the box on top of the stack, with a lower bound of f at the minimiser.
     """
+    p = Program(data)
     least: Numbers = []
     stack: list[tuple[Box, Numbers]] = [(Box(p.lower, p.upper, set(), set()), [])]
-    for place, node in enumerate(nodes):
-        require(bool(stack), f"node {place} belongs to no box")
-        (box, known), boxes = stack[-1], [stack.pop()[0]]
-        for k, step in enumerate(node):
-            try:
-                require(len(boxes) == 1, "no box is left")
-                (box,), rule = boxes, step["rule"]
-                if rule == "divide":
-                    boxes = parts(box, step)
-                elif rule == "tangent":
-                    bound, slope = Minorant(p, box, step).tangent(step["point"])
-                    known = [max([bound, *known])]
-                    if "value" in step:
-                        least.append(max(known[0], step["value"]))
-                        boxes = changed(box, step, cut(box, slope, step["value"] - bound))
-                else:
-                    require(rule in RULES, "no such rule")
-                    boxes = changed(box, step, RULES[rule](p, box))
-            except (FailedProof, *MALFORMED) as error:
-                raise FailedProof(f"node {place}, step {k}: {error}") from None
-        if len(boxes) == 1:
-            require(bool(known), f"node {place} has no bound")
-            least += known
-        else:
-            stack += [(part, known) for part in reversed(boxes)]
-    require(not stack, f"{len(stack)} boxes have no node")
+    for k, step in enumerate(proof["steps"]):
+        try:
+            require(bool(stack), "no box is left")
+            (box, known), rule = stack.pop(), step["rule"]
+            left = box.copy()
+            if rule == "close":
+                require(bool(known), "the box has no bound")
+                least += known
+                continue
+            if rule == "tangent":
+                bound, slope = Minorant(p, box, step).tangent(step["point"])
+                known = [max([bound, *known])]
+                if "value" in step:
+                    least.append(max(known[0], step["value"]))
+                    by_tangent(box, left, slope, step["value"] - bound)
+            elif rule != "divide":
+                RULES[rule](p, box, left)
+            boxes = parts(box, step) if rule == "divide" else changed(box, step, left)
+            stack += [(after, known) for after in boxes]
+        except (FailedProof, *MALFORMED) as error:
+            raise FailedProof(f"step {k}: {error}") from None
+    require(not stack, f"{len(stack)} boxes are not closed")
     return min(least, default=inf)
 
 
@@ -302,9 +293,7 @@ def linear_bound(data: Any, proof: Any) -> Fraction:
             reduced[index(i, len(reduced))] -= price * a
     sides = [*zip(prices, data["row_lower"], data["row_upper"], strict=True)]
     for price, low, high in [*sides, *zip(reduced, data["lower"], data["upper"], strict=True)]:
-        end = low if price > 0 else high
-        require(price == 0 or end is not None, "an end is missing where it is needed")
-        bound += price * end if price else 0
+        bound += price * (low if price > 0 else high) if price else 0
     return bound
 
 
@@ -314,18 +303,21 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
     With `radius` in place of ρ the distance is at most that, and costs nothing. For any point and
     offset b, -½zᵀKz is at most its tangent, and yᵀα = 0 is met with the price b.
     """
-    y, kernel, F, offset = data["y"], symmetric(data["K"]), proof["factor"], proof["offset"]
-    rho, n, z = data.get("rho", Fraction(0)), len(y), list(map(mul, y, proof["point"]))
+    y, kernel, F, z = data["y"], symmetric(data["K"]), proof["factor"], proof["point"]
+    rho, n = data.get("rho", Fraction(0)), len(y)
     require(len(kernel) == len(F) == len(z) == n, "a list has another length")
-    require(all(label in (-1, 1) for label in y), "a label is not -1 or 1")
     require(data["C"] >= 0 and rho >= 0, "C or rho is negative")
     K = [[sum(map(mul, one, other)) for other in F] for one in F]
     square = sum((K[i][j] - kernel[i][j]) ** 2 for i in range(n) for j in range(n))
     inside = "rho" in data if "radius" not in data else square <= data["radius"]
     require(inside, "the kernel is not in the ball")
     u = [sum(map(mul, row, z)) for row in K]
-    above = sum(max(1 - label * (a + offset), 0) for label, a in zip(y, u, strict=True))
-    return -(sum(map(mul, u, z), Fraction(0)) / 2 + data["C"] * above + rho * square)
+    above = sum(max(1 - y[i] * (u[i] + proof["offset"]), 0) for i in range(n))
+    return -(sum(map(mul, u, z)) / Fraction(2) + data["C"] * above + rho * square)
+
+
+RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
+KINDS = {"boxes": tree, "linear": linear_bound, "proxy": proxy_bound}
 
 
 def reached(document: Any) -> Any:
@@ -337,11 +329,7 @@ def reached(document: Any) -> Any:
     whole = exact(document)
     data, proof, objective = whole["program"], whole["proof"], whole["objective"]
     require(whole["format"] == FORMAT, f"the format is not {FORMAT!r}")
-    require(whole["kind"] in ("boxes", "linear", "proxy"), "there is no such kind of proof")
-    if whole["kind"] == "boxes":
-        least = tree(Program(data), proof["nodes"])
-    else:
-        least = (linear_bound if whole["kind"] == "linear" else proxy_bound)(data, proof)
+    least = KINDS[whole["kind"]](data, proof)
     require(objective["sense"] in (-1, 1), "the sense is neither 1 nor -1")
     if "ray" in objective:
         require(least > 0, "the form is not proved to be positive along every ray")

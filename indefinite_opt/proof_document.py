@@ -141,8 +141,8 @@ def boxes_document(
     claim : float, optional
         The bound that is claimed, in the declared sense; what is proved if not given.
     """
-    nodes = _nodes(Conditions(quadratic), proof.root)
-    return _document("boxes", _program(quadratic), objective, {"nodes": nodes}, claim)
+    steps = _steps(Conditions(quadratic), proof.root)
+    return _document("boxes", _program(quadratic), objective, {"steps": steps}, claim)
 
 
 def convex_document(qp: BoxLineQP, x: Array) -> Document:
@@ -208,7 +208,7 @@ def proxy_document(task: Task, x: Array) -> Document:
         {"sense": -1, "constant": 0},
         {
             "factor": [_plain(row) for row in factor],
-            "point": _plain(run.alpha),
+            "point": _plain(y * run.alpha),
             "offset": float(offsets[np.argmin(left)]),
         },
     )
@@ -377,9 +377,9 @@ def _program(quadratic: BoxQuadratic) -> Document:
     }
 
 
-def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
-    """The steps of every box, parts directly behind what was divided."""
-    nodes: list[list[Document]] = []
+def _steps(conditions: Conditions, root: Part) -> list[Document]:
+    """The steps of every box, those of its parts directly behind the division."""
+    steps: list[Document] = []
     program = ExactProgram(exact(_program(conditions.whole)))
     begin = conditions.start()
     untouched = replace(begin, binary=np.zeros_like(begin.binary))
@@ -387,31 +387,34 @@ def _nodes(conditions: Conditions, root: Part) -> list[list[Document]]:
     while stack:
         part, before, box = stack.pop()
         if box is None:
-            nodes.append([{"rule": "second order", "empty": 1}])
+            steps.append({"rule": "second order", "empty": 1})
             continue
-        node, left = _conditions(conditions, before, box)
+        own, left = _conditions(conditions, before, box)
         for tangent, value in part.reductions:
             spins, bound = _bounded(conditions, tangent, left)
             if left is None or bound is None:
                 break
             reduced = conditions.cut(left, spins, bound, value)
             step = _tangent(program, tangent.multipliers, spins, bound, left)
-            node.append(step | {"value": value, **_changes(left, reduced)})
+            own.append(step | {"value": value, **_changes(left, reduced)})
             more, left = _conditions(conditions, reduced, reduced)
-            node += more
+            own += more
         if left is not None and part.last is not None:
             spins, bound = _bounded(conditions, part.last, left)
             if bound is not None:
-                node.append(_tangent(program, part.last.multipliers, spins, bound, left))
-        nodes.append(node)
+                own.append(_tangent(program, part.last.multipliers, spins, bound, left))
+        divided = False
         if left is not None and part.divided is not None:
             pieces = conditions.parts(left, *part.divided)
-            if len(pieces) == len(part.parts):
-                steps, children = _division(conditions, left, part.divided[0], pieces, part.parts)
-                node.append(steps[0])
-                nodes += [[step] for step in steps[1:]]
+            divided = len(pieces) == len(part.parts)
+            if divided:
+                more, children = _division(conditions, left, part.divided[0], pieces, part.parts)
+                own += more
                 stack += reversed(children)
-    return nodes
+        if left is not None and not divided:
+            own.append({"rule": "close"})
+        steps += own
+    return steps
 
 
 def _bounded(

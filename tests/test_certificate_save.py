@@ -59,9 +59,9 @@ def test_a_step_cannot_enlarge_a_box(tmp_path: Path) -> None:
     document = json.loads(path.read_text())
     assert check(document)[0] > 0.0
     wider = {"rule": "rows", "lower": [[0, -1.0]], "upper": [[0, 2.0]]}
-    document["proof"]["nodes"][0].insert(0, wider)
+    document["proof"]["steps"].insert(0, wider)
     with pytest.raises(FailedProof, match="the lower end of variable 0 does not follow"):
         check(document)
     same = {"rule": "rows", "lower": [[0, 0.0]], "upper": [[0, 1.0]]}
-    document["proof"]["nodes"][0][0] = same
+    document["proof"]["steps"][0] = same
     assert check(document)[0] > 0.0

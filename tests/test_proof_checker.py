@@ -100,11 +100,11 @@ def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: in
 def test_every_rule_and_division_occurs_in_those_proofs() -> None:
     seen = set()
     for seed in range(60):
-        for node in honest(seed)[0]["proof"]["nodes"]:
-            seen |= {(step["rule"], step.get("empty")) for step in node}
-            seen |= {("divide", "at" in step) for step in node if step["rule"] == "divide"}
-            seen |= {"reduction" for step in node if "value" in step}
-            seen |= {"triangle" for step in node if step.get("triangles")}
+        for step in honest(seed)[0]["proof"]["steps"]:
+            seen |= {(step["rule"], step.get("empty"))}
+            seen |= {("divide", "at" in step)} if step["rule"] == "divide" else set()
+            seen |= {"reduction"} if "value" in step else set()
+            seen |= {"triangle"} if step.get("triangles") else set()
     assert seen >= {
         ("rows", None), ("first order", None), ("second order", None), ("tangent", None),
         ("divide", True), ("divide", False), ("first order", 1), ("second order", 1), ("rows", 1),
@@ -362,9 +362,9 @@ def forged(document: Document, others: list[Document], generator: np.random.Gene
 
 def forge_step(document: Document, generator: np.random.Generator) -> None:
     """Add a step that cuts or closes without a reason."""
-    nodes = document.get("proof", {}).get("nodes") if isinstance(document.get("proof"), dict) else 0
-    lists = [node for node in nodes if isinstance(node, list)] if isinstance(nodes, list) else []
-    if not lists:
+    proof = document.get("proof")
+    steps = proof.get("steps") if isinstance(proof, dict) else None
+    if not isinstance(steps, list):
         return
     i, rule = int(generator.integers(3)), ("rows", "first order", "second order")
     step: Document = {"rule": rule[generator.integers(3)]}
@@ -372,8 +372,7 @@ def forge_step(document: Document, generator: np.random.Generator) -> None:
             "value": 0.0, "empty": 1}  # fmt: skip
     key = [*ends][generator.integers(4)]
     step[key] = ends[key]
-    node = lists[generator.integers(len(lists))]
-    node.insert(int(generator.integers(len(node) + 1)), step)
+    steps.insert(int(generator.integers(len(steps) + 1)), step)
 
 
 def truth(document: Document, known: Document, least: Fraction) -> Fraction | None:
@@ -445,12 +444,19 @@ def minorant(m: int, **changes: Any) -> Document:
 def forgery(
     H: list[list[float]], c: list[float], nodes: list[Any], claim: float, rows: Any = ()
 ) -> Document:
-    """On the unit box, with rows that sum to 1 or, where an entry is negative, to 0."""
+    """On the unit box, with rows that sum to 1 or, where an entry is negative, to 0.
+
+    Nodes are the steps of one box each; what they leave of it is closed.
+    """
+    steps: list[Any] = []
+    for node in nodes:
+        done = node and (node[-1]["rule"] == "divide" or "empty" in node[-1])
+        steps += node if done else [*node, {"rule": "close"}]
     n = len(c)
     rhs = [float(min(row) >= 0) for row in rows]
     program = {"H": H, "c": c, "lower": [0] * n, "upper": [1] * n, "rows": [*rows], "rhs": rhs}
     return {"format": proof_checker.FORMAT, "kind": "boxes", "claim": claim, "program": program,
-            "objective": MINIMUM, "proof": {"nodes": nodes}}  # fmt: skip
+            "objective": MINIMUM, "proof": {"steps": steps}}  # fmt: skip
 
 
 LINE, DIVIDE = minorant(1), {"rule": "divide", "variable": 0}
@@ -482,12 +488,12 @@ FORGERIES = {
     "an index below 1": forgery([[0]], [-1], [[{"rule": "rows", "lower": [[-1, 0]]}, LINE]], -1),
     "leaves, a cut": forgery([[0]], [-1], [[{**POOR, "empty": 1}]], 5),
     "cover, outside": forgery([[0]], [-1], [[{**DIVIDE, "at": -1}], [], [LINE]], 0),
-    "no node": forgery([[0]], [-1], [[{**DIVIDE, "at": 0.5}], [LINE]], -0.5),
-    "belongs to no box": forgery([[0]], [-1], [[LINE], [LINE]], -1),
-    "no box, a step": forgery([[0]], [1], [[{**DIVIDE, "at": 0.5}, LINE]], 0),
+    "1 boxes are not closed": forgery([[0]], [-1], [[{**DIVIDE, "at": 0.5}], [LINE]], -0.5),
+    "no box is left": forgery([[0]], [-1], [[LINE], [LINE]], -1),
+    "are not closed, a step": forgery([[0]], [1], [[{**DIVIDE, "at": 0.5}, LINE]], 0),
     "no bound": forgery([[0]], [-1], [[]], 0),
     "no bound, of parts": forgery([[0]], [-1], [[{**DIVIDE, "at": 0.5}], [LINE], []], -0.5),
-    "no such rule": forgery([[0]], [-1], [[{"rule": "luck", "empty": 1}]], 0),
+    "luck": forgery([[0]], [-1], [[{"rule": "luck", "empty": 1}]], 0),
     "claimed, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.499]]}, LINE]], 0.5),
     "follow, a cut": forgery([[0]], [1], [[{**POOR, "lower": [[0, 0.75]]}, LINE]], -0.5),
     "follow, the other end": forgery([[0]], [1], [[{**POOR, "upper": [[0, 0.25]]}, LINE]], -0.5),
