@@ -146,9 +146,7 @@ class Minorant:
     def __init__(self, p: Program, box: Box, step: Any) -> None:
         self.const, self.slope = Fraction(0), [Fraction(0)] * p.n
         self.M = [[Fraction(0)] * p.n for _ in range(p.n)]
-        x = [
-            (a, {i: b - a} if a != b else {}) for i, (a, b) in enumerate(zip(*box[:2], strict=True))
-        ]
+        x = [(box.lower[i], {i: box.upper[i] - box.lower[i]}) for i in range(p.n)]
         for i in range(p.n):
             self.add(p.c[i], x[i], ONE)
             for j in range(p.n):
@@ -164,8 +162,8 @@ class Minorant:
             require(nu >= 0, "a triangle has a negative multiplier")
             a, b, c = (shares[index(place, 2 * p.n)] for place in places)
             # a(1 - b)(1 - c) + (1 - a)bc = a - ab - ac + bc is a sum of products, so it is ≥ 0.
-            for sign, first, second in ((-1, a, ONE), (1, a, b), (1, a, c), (-1, b, c)):
-                self.add(sign * nu, first, second)
+            for sign, left, right in ((-1, a, ONE), (1, a, b), (1, a, c), (-1, b, c)):
+                self.add(sign * nu, left, right)
         for (row, target), (constant, *slope) in zip(p.rows, step["across"], strict=True):
             missed = sum(a * box.lower[i] for i, a in row.items()) - target
             change = {i: a * (box.upper[i] - box.lower[i]) for i, a in row.items()}
@@ -194,7 +192,7 @@ class Minorant:
 
 
 def rounding(M: list[Numbers]) -> Fraction:
-    """ε with M + εI positive semidefinite, which is next to nothing; M is a lower triangle.
+    """ε with M + εI positive semidefinite, which is next to nothing;
 
     M/unit is A + (at most ½ an entry) with whole numbers A. Each of m pivots of A, with its column,
     leaves a smaller matrix and at most 1 an entry. A symmetric matrix is at least minus its largest

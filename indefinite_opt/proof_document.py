@@ -483,8 +483,10 @@ def _division(
     )
     for half, end in zip(halves, (whole.lower[i], whole.upper[i]), strict=True):
         there = [(part, piece) for part, piece in found if piece.lower[i] == end]
-        part, piece = there[0] if there else (Part(), None)
-        children.append((part, half, piece and replace(piece, binary=before.binary)))
+        if there:
+            children.append((there[0][0], half, replace(there[0][1], binary=before.binary)))
+        else:
+            children.append((Part(), half, None))
     return steps, [*children, *inside]
 
 
@@ -498,7 +500,7 @@ def _tangent(
     members, n = spins.members, program.n
     wide = box.lower < box.upper
     thin = np.setdiff1d(np.flatnonzero(wide), members)
-    squares, point = np.zeros(n), 0.5 * wide
+    squares, point = np.zeros(n), np.where(wide, 0.5, 0.0)
     ends = box.binary[members]
     squares[members] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
     squares[members] += 2.0 * bound.shift
