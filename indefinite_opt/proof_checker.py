@@ -35,13 +35,14 @@ def require(condition: bool, message: str) -> None:
 
 
 def exact(value: Any) -> Any:
-    """What a document holds, with fractions for its numbers and texts only where they belong."""
+    """What a document holds, with fractions for its numbers, all of which are doubles."""
     if type(value) is dict and value:
-        texts = ("format", "kind", "rule")
-        return {key: entry if key in texts else exact(entry) for key, entry in value.items()}
+        raw = ("format", "kind", "rule", "multipliers")
+        return {key: entry if key in raw else exact(entry) for key, entry in value.items()}
     if type(value) is list:
         return [exact(entry) for entry in value]
     require(type(value) in (int, float, type(None)), "there is something else than numbers")
+    require(type(value) is not int or abs(value) <= 2**53, "a number is too large")
     return None if value is None else Fraction(value)
 
 
@@ -284,7 +285,9 @@ def tree(data: Any, proof: Any) -> Any:
 
 def linear_bound(data: Any, proof: Any) -> Fraction:
     """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    prices = [above / below for above, below in proof["multipliers"]]
+    whole = all(type(part) is int for pair in proof["multipliers"] for part in pair)
+    require(whole, "a multiplier is no pair of whole numbers")
+    prices = [Fraction(above, below) for above, below in proof["multipliers"]]
     reduced, bound = data["cost"].copy(), Fraction(0)
     for row, price in zip(data["rows"], prices, strict=True):
         for i, a in row:

@@ -531,13 +531,15 @@ def _tangent(
     lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
     there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
     minorant = ExactMinorant(program, there, exact(written()))
-    if thin.size:
-        # So much of t(1 - t) outweighs each product of the share of a thin interval.
-        M = np.array([[float(a) for a in row] for row in minorant.M])
-        sizes = 0.5 * (1.0 + _SURE) * np.abs(M)
-        sizes[thin, thin] *= M[thin, thin] < 0.0
-        squares[thin] += sizes[thin].sum(axis=1)
-        squares[members] += sizes[np.ix_(thin, members)].sum(axis=0)
+    for i in thin.tolist():
+        squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _SURE)
+        for j in np.flatnonzero(wide).tolist():
+            # Half of each of two products cancels the product of both shares.
+            price = 0.5 * abs(float(minorant.M[i][j]))
+            if price and (j < i or j not in thin):
+                end = 0 if minorant.M[i][j] > 0 else 1
+                products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
+                squares[[i, j]] += _SURE * price
     while True:
         minorant = ExactMinorant(program, there, exact(written()))
         try:
