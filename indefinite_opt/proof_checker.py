@@ -69,11 +69,10 @@ class Program:
         require(sizes == {self.n}, "a vector or a matrix has another size")
         require(all(map(le, self.lower, self.upper)), "an interval is empty")
         sparse = [{i: a for i, a in enumerate(row) if a != 0} for row in rows]
-        held = [i for row in sparse for i in row]
-        require(len(held) == len(set(held)), "a variable is in two rows")
-        alone = {i: Fraction(1) for i in range(self.n) if i not in held}
-        self.rows = list(zip(sparse, data["rhs"], strict=True))
-        self.groups: list[tuple[dict[int, Fraction], Any]] = [(alone, None), *self.rows]
+        alone = {i: Fraction(1) for i in range(self.n) if not any(i in row for row in sparse)}
+        require(len(alone) + sum(map(len, sparse)) == self.n, "a variable is in two rows")
+        self.rows: list[Any] = list(zip(sparse, data["rhs"], strict=True))
+        self.groups = [(alone, None), *self.rows]
 
     def exclusive(self, i: int, j: int) -> bool:
         """Whether i and j are not both inside at the minimiser; for i = j whether i is not."""
@@ -195,12 +194,10 @@ class Minorant:
 def rounding(M: list[Numbers]) -> Fraction:
     """ε with M + εI positive semidefinite, which is next to nothing;
 
-    M/unit is A + (at most ½ an entry) with whole numbers A. Each of m pivots of A, with its column,
-    leaves a smaller matrix and at most 1 an entry. A symmetric matrix is at least minus its largest
-    row sum of absolute values.
+    M/unit is A + (at most ½ an entry) with whole numbers A, and each of m pivots adds at most 1 an
+    entry. A symmetric matrix is at least minus its largest row sum of absolute values.
     """
-    m = len(M)
-    unit = max((abs(a) for row in M for a in row), default=Fraction(0)) / 2**100
+    m, unit = len(M), max((abs(a) for row in M for a in row), default=Fraction(0)) / 2**100
     A = [[round(a / (unit or 1)) for a in row] for row in M]
     for k, row in enumerate(A):
         small = all(row[i] ** 2 <= row[k] * A[i][i] for i in range(k, m))
@@ -262,20 +259,22 @@ def tree(data: Any, proof: Any) -> Any:
         try:
             require(bool(stack), "no box is left")
             (box, known), rule = stack.pop(), step["rule"]
-            left = box.copy()
+            left, boxes = box.copy(), []
             if rule == "close":
                 require(bool(known), "the box has no bound")
                 least += known
-                continue
-            if rule == "tangent":
+            elif rule == "divide":
+                boxes = parts(box, step)
+            elif rule == "tangent":
                 bound, slope = Minorant(p, box, step).tangent(step["point"])
                 known = [max([bound, *known])]
                 if "value" in step:
                     least.append(max(known[0], step["value"]))
                     by_tangent(box, left, slope, step["value"] - bound)
-            elif rule != "divide":
+                boxes = changed(box, step, left)
+            else:
                 RULES[rule](p, box, left)
-            boxes = parts(box, step) if rule == "divide" else changed(box, step, left)
+                boxes = changed(box, step, left)
             stack += [(after, known) for after in boxes]
         except (FailedProof, *MALFORMED) as error:
             raise FailedProof(f"step {k}: {error}") from None
@@ -285,8 +284,7 @@ def tree(data: Any, proof: Any) -> Any:
 
 def linear_bound(data: Any, proof: Any) -> Fraction:
     """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    whole = all(type(part) is int for pair in proof["multipliers"] for part in pair)
-    require(whole, "a multiplier is no pair of whole numbers")
+    require({type(a) for pair in proof["multipliers"] for a in pair} <= {int}, "it is no fraction")
     prices = [Fraction(above, below) for above, below in proof["multipliers"]]
     reduced, bound = data["cost"].copy(), Fraction(0)
     for row, price in zip(data["rows"], prices, strict=True):
