@@ -185,7 +185,10 @@ class BoxLineQP(BoxLine):
         else:
             signed = -y * gradient
             shortfall = 0.5 * (float(signed[y > 0].max()) - float(signed[y < 0].min()))
-        shortfall = max(shortfall / self.tilt, 0.0)
+        # 1 - v may be small, so that the rounding of the gradient weighs.
+        noise = (self.n + 4.0) * eps * (float(np.max(np.abs(gradient))) + self.tilt)
+        noise += self.hessian * problem.zero_tolerance * length
+        shortfall = max((shortfall + noise) / self.tilt, 0.0)
         if shortfall >= 1.0:
             return -np.inf
         least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2

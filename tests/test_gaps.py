@@ -269,3 +269,17 @@ def test_a_bound_knows_that_a_minimiser_cannot_gain_by_shrinking(C: float) -> No
     certificate = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": np.ones(4)})
     assert certificate.claim is Claim.GLOBAL
     assert 2.0 <= certificate.bound <= 2.0 + 2e-13 * C
+
+
+def test_a_margin_that_is_missed_by_almost_all_of_it() -> None:
+    """Weights far too short: what their margins lack is computed as 1 less next to nothing.
+
+    Of Q = (a, -b; -b, c) with yᵀα = 0, α = (t, t): max 2t - ½qt², q = a + c - 2b, is 2/q.
+    """
+    a, b, c = 6.525269431088957e-08, 1.0190375619887195e-05, 0.004795212538857007
+    problem = iopt.KernelProblem([[a, b], [b, c]], [1, -1])
+    optimum = 2 / (Fraction(a) + Fraction(c) - 2 * Fraction(b))
+    formulation = iopt.SVMDual(C=np.inf)
+    for size in (1.0, 1e-3, 400.0):
+        certificate = iopt.verify(problem, formulation, {"alpha": [size, size]})
+        assert Fraction(certificate.bound) >= optimum
