@@ -211,3 +211,10 @@ def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
     local = iopt.verify(curved, iopt.SVMDual(C=1.0), {"alpha": [0.9, 0.9]})
     assert local.gap_kind == "KKT residual"
     assert local.measure == local.stationarity > 0.0
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_excluded_directions_never_have_the_least_curvature(lines: int) -> None:
+    """Of 3I all directions have curvature 3, whatever constraints take away."""
+    least, _ = least_curvature(program(3.0 * np.eye(6), lines=lines), np.arange(6))
+    assert least == pytest.approx(3.0, rel=1e-14)
