@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt import verification
 from indefinite_opt.certificate import Facts, claim_of
 from indefinite_opt.curvature import Curvature, curvature_at, least_curvature
+from indefinite_opt.interruptible import TimeLimitReached
 from indefinite_opt.structure import BoxLineQP
 
 Claim = iopt.Claim
@@ -218,3 +220,47 @@ def test_excluded_directions_never_have_the_least_curvature(lines: int) -> None:
     """Of 3I all directions have curvature 3, whatever constraints take away."""
     least, _ = least_curvature(program(3.0 * np.eye(6), lines=lines), np.arange(6))
     assert least == pytest.approx(3.0, rel=1e-14)
+
+
+def test_one_weak_bound_among_strong_ones_is_enough_to_doubt() -> None:
+    """diag(2, -3, -7): free, at a bound with a zero multiplier, and held there by a large one."""
+    qp = program(np.diag([2.0, -3.0, -7.0]))
+    assert examined(qp, [0.5, 1.0, 1.0], [0.0, 0.0, -9.0]) == (Curvature.UNDECIDED, -3.0)
+
+
+def test_absolute_tolerances_of_brackets() -> None:
+    """K = -I: Σα + ½αᵀα is 3 at e, and 2t + t² at te: 0.003999 less for t = 0.999."""
+    problem = iopt.KernelProblem(-np.eye(2), [1, -1])
+    formulation, values = iopt.SVMDual(C=1.0), {"alpha": [0.999, 0.999]}
+    open_ = iopt.verify(problem, formulation, values, bound=True, atol=0.003)
+    assert open_.claim is Claim.FEASIBLE
+    assert "A better point exists: its objective is 3." in str(open_)
+    closed = iopt.verify(problem, formulation, values, bound=True, atol=0.005)
+    assert closed.claim is Claim.GLOBAL
+    assert closed.gap == pytest.approx(0.003999, rel=1e-6)
+    assert "bounds over one box meet the objective" in str(closed)
+
+
+def test_the_best_point_is_not_said_to_have_a_better_one() -> None:
+    generator = np.random.default_rng(8)
+    A = generator.standard_normal((60, 60))
+    problem, formulation = iopt.KernelProblem(A + A.T, np.tile([1, -1], 30)), iopt.SVMDual(C=1.0)
+    best = iopt.solve(problem, formulation, tol=1e-9).values
+    certificate = iopt.verify(problem, formulation, best, bound=True, time_limit=0.05)
+    assert certificate.claim >= Claim.LOCAL
+    assert "A better point" not in str(certificate)
+
+
+def test_a_proof_that_is_not_checked_in_time_proves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, formulation = iopt.KernelProblem(-np.eye(2), [1, -1]), iopt.SVMDual(C=1.0)
+    result = iopt.solve(problem, formulation, solver="global")
+
+    def late(*arguments: object) -> None:
+        raise TimeLimitReached
+
+    monkeypatch.setattr(verification, "within", late)
+    assert result.certificate.claim is Claim.LOCAL
+    assert result.certificate.bound == np.inf
+    assert "The proof was not checked again in time" in str(result.certificate)
