@@ -233,6 +233,8 @@ def bracket_findings(
     violation = reference.violation(bracket.values)
     if violation > 1e-9:
         yield Finding("bracket", f"its point violates a constraint by {violation:.2e}")
-    better = reference.sense * (Fraction(checked) - Fraction(bracket.bound))
-    if np.isfinite(checked) and -better > reference.unit(bracket.values, high, low) / 10**9:
+    if not (np.isfinite(checked) and np.isfinite(bracket.bound)):
+        return
+    worse = reference.sense * (Fraction(bracket.bound) - Fraction(checked))
+    if worse > reference.unit(bracket.values, high, low) / 10**9:
         yield Finding("check", f"{checked!r} instead of {bracket.bound!r}")
