@@ -29,7 +29,7 @@ from indefinite_opt.formulations import known
 from indefinite_opt.journal import Journal
 from indefinite_opt.names import parse_call
 from indefinite_opt.problem import KernelProblem, Split
-from indefinite_opt.solution import Claim, Result
+from indefinite_opt.solution import Claim, Result, Status
 from indefinite_opt.solve import (
     as_formulation,
     check_limits,
@@ -258,7 +258,8 @@ def compare(
         ]
         for row in _run([item for item in work if item[2]], n_jobs, seed, tol, time_limit):
             rows.append(row)
-            if ledger is not None:
+            # A cell that was interrupted is solved anew when the study is resumed.
+            if ledger is not None and row["status"] != str(Status.INTERRUPTED):
                 ledger.write(row)
             if progress:
                 progress(len(rows), total, row)

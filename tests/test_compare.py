@@ -230,6 +230,31 @@ def test_an_error_of_a_solver_stops_nothing(
     assert frame["error"].tolist() == ["", "", *2 * ["RuntimeError: out of licences"]]
 
 
+def test_an_interrupted_cell_is_solved_anew(
+    problem: iopt.KernelProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row is in the table, and not in the record."""
+    from indefinite_opt.solvers.smo import SMOSession
+
+    original, record = SMOSession.solve, tmp_path / "record.jsonl"
+
+    def interrupted(session: SMOSession, task: Any) -> Any:
+        solution = original(session, task)
+        solution.status = iopt.Status.INTERRUPTED
+        return solution
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SMOSession, "solve", interrupted)
+        first = iopt.compare(problem, TITLES[:1], ["smo"], folds=2, record=record, n_jobs=1)
+    assert first.frame["status"].tolist() == ["interrupted"] * 2
+    seen: list[Any] = []
+    second = iopt.compare(
+        problem, TITLES[:1], ["smo"], folds=2, record=record, progress=progress_of(seen)
+    )
+    assert second.frame["status"].tolist() == ["solved"] * 2
+    assert len(seen) == 2
+
+
 def test_a_missing_solver_stops_nothing(
     problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
