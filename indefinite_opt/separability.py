@@ -310,8 +310,8 @@ def theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6)
     --------
     >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> lift = theorem_1(problem, 2.0, np.array([2.0, 2.0]))
-    >>> lift.values["xi"], lift.infeasibility, lift.short, lift.bounded
-    (array([3., 3.]), 0.0, 2, 2)
+    >>> lift.values["xi"], lift.infeasibility < 1e-13, lift.short, lift.bounded
+    (array([3., 3.]), True, 2, 2)
     """
     check_problem(problem)
     check_positive("C", C)
