@@ -264,3 +264,18 @@ def test_a_proof_that_is_not_checked_in_time_proves_nothing(
     assert result.certificate.claim is Claim.LOCAL
     assert result.certificate.bound == np.inf
     assert "The proof was not checked again in time" in str(result.certificate)
+
+
+@pytest.mark.parametrize("formulation", [iopt.SVMDual(C=1.0), iopt.KernelLogistic()], ids=str)
+def test_results_have_no_absolute_tolerance(formulation: iopt.Formulation) -> None:
+    """What a few steps leave is no closed gap, small as it may be in units of the objective."""
+    problem = iopt.KernelProblem.from_data(
+        np.random.default_rng(2).standard_normal((20, 2)), np.tile([1, -1], 10), "gaussian"
+    )
+    options = {"solver": "smo"} if isinstance(formulation, iopt.SVMDual) else {}
+    certificate = iopt.solve(problem, formulation, max_iter=1, **options).certificate
+    assert certificate.claim is Claim.FEASIBLE
+    assert 1e-3 < certificate.gap
+    assert certificate.relative_gap == pytest.approx(
+        certificate.gap / abs(certificate.objective), rel=1e-12
+    )
