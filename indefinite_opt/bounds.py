@@ -161,6 +161,7 @@ class Bracket:
         """
         if self.proof is None or not np.isfinite(self.bound):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+        self.program.problem.check_unchanged()
         return write_document(bracket_document(self.program, self.proof, self.bound), path)
 
     def plot(self) -> Figure:

@@ -120,7 +120,8 @@ class BoxLineQP(BoxLine):
 
     def gap_unit(self, value: float, x: Array) -> float:
         # The terms add up to less than all entries would; they need not be looked at if F is more.
-        if abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
+        # With a linear term no entry is: rows on demand would all be computed for it.
+        if np.any(self.linear) or abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
             return abs(value)
         return super().gap_unit(value, x)
 

@@ -154,3 +154,22 @@ def test_rounding_asymmetry_makes_no_claim_false(seed: int, C: float) -> None:
     bracket = iopt.bound(problem, formulation)
     assert -bracket.upper <= least + 1e-9 * abs(least)
     assert -bracket.lower >= least - 1e-9 * abs(least)
+
+
+def test_nothing_is_saved_of_a_matrix_that_was_changed(tmp_path) -> None:
+    K = np.eye(4)
+    problem, formulation = iopt.KernelProblem(K, LABELS), iopt.SVMDual(C=1.0)
+    bracket, certificate = iopt.bound(problem, formulation), iopt.solve(problem, formulation)
+    saved = [bracket.save, certificate.certificate.save]
+    K[0, 0] = 2.0
+    for save in saved:
+        with pytest.raises(iopt.ProblemError, match="changed since"):
+            save(tmp_path / "proof.json")
+
+
+def test_rows_on_demand_are_not_all_computed_for_a_unit() -> None:
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.tile([1, -1], 20)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=1)
+    iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate  # noqa: B018
+    assert "extremes" not in vars(problem.gram)
