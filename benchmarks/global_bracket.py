@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.journal import Journal as JsonLines
+from indefinite_opt.foundation.journal import Journal as JsonLines
 from indefinite_opt.structure import BoxLineQP
 
 Array = NDArray[np.float64]

@@ -19,8 +19,8 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.interruptible import TimeLimitReached, in_child
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof

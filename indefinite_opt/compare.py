@@ -26,8 +26,9 @@ from indefinite_opt.confidence import ConfidenceProblem
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
-from indefinite_opt.journal import Journal
-from indefinite_opt.names import parse_call
+from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.foundation.journal import Journal
+from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.problem import KernelProblem, Split
 from indefinite_opt.solution import Claim, Result, Status
 from indefinite_opt.solve import (
@@ -40,7 +41,6 @@ from indefinite_opt.solve import (
     solve,
 )
 from indefinite_opt.spectrum import TRANSFORMS
-from indefinite_opt.validation import real_array
 
 if TYPE_CHECKING:
     import pandas as pd

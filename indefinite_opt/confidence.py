@@ -31,10 +31,10 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt import learned
 from indefinite_opt.classifier import Classifier, least_error_offset
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation.arrays import SYMMETRY_TOLERANCE, checked_labels, real_array
 from indefinite_opt.kernels import checked_points
 from indefinite_opt.learned import ConfidenceFunction, Learner
 from indefinite_opt.problem import KernelProblem, Split
-from indefinite_opt.validation import SYMMETRY_TOLERANCE, checked_labels, real_array
 
 __all__ = [
     "ConfidenceKernel",

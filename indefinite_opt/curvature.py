@@ -7,7 +7,7 @@ import enum
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.spectrum import norm_bound, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.interruptible import TimeLimitReached, within
+from indefinite_opt.foundation.interruptible import TimeLimitReached, within
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.solution import Solution, Status
 from indefinite_opt.solver import Task

@@ -38,9 +38,10 @@ import numpy as np
 
 from indefinite_opt import synthetic
 from indefinite_opt.errors import DataError, ProblemError, UnknownName
-from indefinite_opt.files import MAX_BYTES, read_arrays, read_bytes
+from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_bytes
+from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.kernels import Epanechnikov, Kernel, Sigmoid, Simpson
-from indefinite_opt.names import parse_call
 from indefinite_opt.synthetic import (
     Array,
     Dataset,
@@ -53,7 +54,6 @@ from indefinite_opt.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
-from indefinite_opt.validation import real_array
 
 if TYPE_CHECKING:
     import pandas as pd

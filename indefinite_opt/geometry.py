@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.validation import real_array
 
 __all__ = ["Diagnosis", "Embedding", "diagnose", "embed"]
 

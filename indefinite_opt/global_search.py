@@ -15,11 +15,11 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads, one_thread, threads
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, limited
+from indefinite_opt.foundation.threads import few_threads, one_thread, threads
 from indefinite_opt.gaps import relative
-from indefinite_opt.interruptible import LONG, TimeLimitReached, limited
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import (

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from indefinite_opt import kernels
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation.arrays import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
 from indefinite_opt.kernels import Kernel
-from indefinite_opt.validation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
 
 __all__ = ["DenseGram", "Gram", "RowGram", "formed"]
 

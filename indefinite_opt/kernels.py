@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName, shown
-from indefinite_opt.names import instantiate
-from indefinite_opt.validation import real_array
+from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.foundation.naming import instantiate
 
 __all__ = [
     "Custom",

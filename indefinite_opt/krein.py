@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_problem, check_tolerance
+from indefinite_opt.foundation.arrays import checked_values
 from indefinite_opt.gaps import CANCELLED, relative
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
-from indefinite_opt.validation import checked_values
 
 __all__ = [
     "KreinCertificate",

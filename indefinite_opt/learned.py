@@ -28,10 +28,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import names
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import naming as names
+from indefinite_opt.foundation.arrays import checked_labels
 from indefinite_opt.kernels import checked_points
-from indefinite_opt.validation import checked_labels
 
 __all__ = [
     "LEARNERS",

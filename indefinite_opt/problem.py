@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import datasets, kernels
-from indefinite_opt.blas import few_threads
 from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.foundation.arrays import (
+    Stored,
+    checked_distances,
+    checked_labels,
+    checked_matrix,
+    checked_precision,
+    real_array,
+)
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.gram import DenseGram, Gram, RowGram, formed
 from indefinite_opt.spectrum import (
     Spectrum,
@@ -22,14 +30,6 @@ from indefinite_opt.spectrum import (
     norm_bound,
     spectrum,
     zero_tolerance,
-)
-from indefinite_opt.validation import (
-    Stored,
-    checked_distances,
-    checked_labels,
-    checked_matrix,
-    checked_precision,
-    real_array,
 )
 
 __all__ = ["KernelProblem", "Split"]

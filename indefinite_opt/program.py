@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.structure import BoxLineQP, Structure
-from indefinite_opt.validation import real_array
 
 __all__ = ["Inner", "Program", "constants"]
 

@@ -13,12 +13,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import check_positive
+from indefinite_opt.foundation.arrays import checked_labels
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.kernels import Sigmoid, checked_points
 from indefinite_opt.spectrum import norm_bound, zero_tolerance
-from indefinite_opt.validation import checked_labels
 
 __all__ = [
     "ClosestPair",

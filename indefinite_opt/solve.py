@@ -14,14 +14,14 @@ from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFail
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation.arrays import checked_values, real_array
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
 from indefinite_opt.gaps import relative
-from indefinite_opt.interruptible import TimeLimitReached, limited
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution, Status
 from indefinite_opt.solver import Callback, Session, Solver, Task
 from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
-from indefinite_opt.validation import checked_values, real_array
 from indefinite_opt.verification import certify
 
 __all__ = [

@@ -19,9 +19,10 @@ from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation.arrays import checked_values
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited, within
 from indefinite_opt.gaps import relative
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.interruptible import TimeLimitReached, limited, within
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
@@ -30,7 +31,6 @@ from indefinite_opt.solution import Claim, Witness
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.highs import Highs
 from indefinite_opt.structure import BoxLineQP, LinearProgram
-from indefinite_opt.validation import checked_values
 
 __all__ = ["certify", "verify"]
 

@@ -88,7 +88,7 @@ def test_lapack_factorises_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     """Two threads of OpenBLAS end the process at order 16 000."""
     from scipy.linalg import lapack
 
-    from indefinite_opt.blas import threads
+    from indefinite_opt.foundation.threads import threads
 
     seen: list[int] = []
     factorise = lapack.dpotrf

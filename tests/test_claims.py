@@ -11,7 +11,7 @@ import indefinite_opt as iopt
 from indefinite_opt import verification
 from indefinite_opt.certificate import Facts, claim_of
 from indefinite_opt.curvature import Curvature, curvature_at, least_curvature
-from indefinite_opt.interruptible import TimeLimitReached
+from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.structure import BoxLineQP
 
 Claim = iopt.Claim

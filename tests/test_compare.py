@@ -25,9 +25,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt import journal
 from indefinite_opt.compare import COLUMNS, _data_digest, default_methods
-from indefinite_opt.journal import Journal
+from indefinite_opt.foundation import journal
+from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.solvers.uno import UNO
 
 Array = NDArray[Any]
@@ -716,7 +716,7 @@ def test_the_lock_of_a_killed_process_is_gone(tmp_path: Path) -> None:
     record = tmp_path / "study.jsonl"
     holding = started(
         "import sys, time, pathlib\n"
-        "from indefinite_opt.journal import Journal\n"
+        "from indefinite_opt.foundation.journal import Journal\n"
         "journal = Journal(pathlib.Path(sys.argv[1]))\n"
         "journal.append({'row': 1})\n"
         "print('held', flush=True)\n"

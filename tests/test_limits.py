@@ -18,7 +18,8 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt import cvxpy_backend, global_search, interruptible
+from indefinite_opt import cvxpy_backend, global_search
+from indefinite_opt.foundation import interruptible
 from indefinite_opt.global_search import GlobalSearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Task

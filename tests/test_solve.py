@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt import descent
-from indefinite_opt.names import parse_call
+from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.solution import Solution
 from indefinite_opt.solve import as_formulation
 from indefinite_opt.solver import Solver, Task

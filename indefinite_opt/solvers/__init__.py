@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from indefinite_opt.discovery import discover
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.names import instantiate
+from indefinite_opt.foundation.naming import instantiate
+from indefinite_opt.foundation.registry import discover
 from indefinite_opt.solver import Solver
 
 __all__ = ["get", "known"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status

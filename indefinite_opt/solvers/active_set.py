@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.krein import KreinLeastSquares
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task

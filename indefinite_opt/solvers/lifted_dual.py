@@ -7,8 +7,8 @@ from typing import cast
 
 import numpy as np
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.descent import Descent
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.gaps import relative
 from indefinite_opt.separability import SeparabilityProgram
 from indefinite_opt.solution import Claim, Solution, Status, Trace

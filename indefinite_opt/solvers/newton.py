@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.descent import Descent
-from indefinite_opt.interruptible import TimeLimitReached, limited
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import (
     FINEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.logistic import LogisticProgram
 from indefinite_opt.logistic_search import LogisticSearch, norm
 from indefinite_opt.solution import Claim, Solution, Status

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.blas import few_threads
 from indefinite_opt.formulation import check_choice, check_positive
+from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import GradientSteps, ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from indefinite_opt.interruptible import TimeLimitReached, in_child, within
+from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_an_interrupt_ends_the_wait_and_the_process() -> None:
     """Otherwise the process would sleep for an hour, and the test run out of time."""
     code = (
         "import time\n"
-        "from indefinite_opt.interruptible import within\n"
+        "from indefinite_opt.foundation.interruptible import within\n"
         "try:\n"
         "    within(float('inf'), lambda: (print('waiting', flush=True), time.sleep(3600)))\n"
         "except KeyboardInterrupt:\n"

@@ -71,7 +71,7 @@ def within(
     3
     >>> within(0.01, time.sleep, 60.0)
     Traceback (most recent call last):
-    indefinite_opt.interruptible.TimeLimitReached: sleep did not end within 0.01 s
+    indefinite_opt.foundation.interruptible.TimeLimitReached: sleep did not end within 0.01 s
     """
     outcome: list[T] = []
     failure: list[BaseException] = []

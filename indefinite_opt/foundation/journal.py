@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.files import parsed_json
+from indefinite_opt.foundation.files import parsed_json
 
 __all__ = ["Journal"]
 

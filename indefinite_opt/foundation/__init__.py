@@ -1,0 +1,1 @@
+"""What every room uses and what knows no mathematics: arrays, names, files, threads, limits."""
