@@ -14,13 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from indefinite_opt import baselines as _baselines
-from indefinite_opt import datasets, kernels, references
 from indefinite_opt import formulations as _formulations
+from indefinite_opt import references
 from indefinite_opt.bounds import Bracket, bound
 from indefinite_opt.certificate import Certificate
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.compare import Comparison, compare
-from indefinite_opt.confidence import ConfidenceProblem
 from indefinite_opt.equivalence import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.errors import (
     BadArgument,
@@ -35,10 +34,13 @@ from indefinite_opt.errors import (
     UnknownName,
 )
 from indefinite_opt.formulation import Formulation
-from indefinite_opt.geometry import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.krein import krein_certificate
 from indefinite_opt.lifted import lift
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import kernels
+from indefinite_opt.problem.confidence_problem import ConfidenceProblem
+from indefinite_opt.problem.datasets import loading as datasets
+from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.separability import theorem_1
 from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold

@@ -22,7 +22,7 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.minorant import Multipliers, Spins, pair_indices
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proof_document import bracket_document, write_document
 from indefinite_opt.solution import Status, Trace

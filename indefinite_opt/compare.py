@@ -22,14 +22,15 @@ from indefinite_opt import solvers as solver_files
 from indefinite_opt.baseline import Baseline
 from indefinite_opt.baselines import as_baseline
 from indefinite_opt.baselines import known as known_baselines
-from indefinite_opt.confidence import ConfidenceProblem
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.foundation.naming import parse_call
-from indefinite_opt.problem import KernelProblem, Split
+from indefinite_opt.problem.confidence_problem import ConfidenceProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem, Split
+from indefinite_opt.problem.spectrum import TRANSFORMS
 from indefinite_opt.solution import Claim, Result, Status
 from indefinite_opt.solve import (
     as_formulation,
@@ -40,7 +41,6 @@ from indefinite_opt.solve import (
     is_whole,
     solve,
 )
-from indefinite_opt.spectrum import TRANSFORMS
 
 if TYPE_CHECKING:
     import pandas as pd

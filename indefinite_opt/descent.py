@@ -11,9 +11,9 @@ from indefinite_opt.box_line import project_line
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.gaps import relative
+from indefinite_opt.problem.spectrum import zero_tolerance
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
-from indefinite_opt.spectrum import zero_tolerance
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Descent"]

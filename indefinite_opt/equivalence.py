@@ -14,9 +14,9 @@ from indefinite_opt.formulation import (
     check_problem,
     reduced_weight,
 )
-from indefinite_opt.geometry import Diagnosis, diagnose
 from indefinite_opt.lifted import stationary_weights
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.embedding import Diagnosis, diagnose
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = [

@@ -20,7 +20,7 @@ from indefinite_opt.errors import (
     UnknownName,
     shown,
 )
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.structure import Structure
 

@@ -17,8 +17,8 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_problem, check_tolerance
 from indefinite_opt.foundation.arrays import checked_values
 from indefinite_opt.gaps import CANCELLED, relative
-from indefinite_opt.problem import KernelProblem
-from indefinite_opt.spectrum import Spectrum, spectrum, zero_tolerance
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem.spectrum import Spectrum, spectrum, zero_tolerance
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = [

@@ -13,8 +13,8 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import check_positive, check_problem, check_tolerance
 from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.geometry import Embedding, embed
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.embedding import Embedding, embed
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]

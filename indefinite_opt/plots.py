@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import Formulation
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from indefinite_opt.bounds import Bracket
+    from indefinite_opt.problem.spectrum import Spectrum
     from indefinite_opt.solution import Result
-    from indefinite_opt.spectrum import Spectrum
 
 __all__ = [
     "CLAIM_COLORS",

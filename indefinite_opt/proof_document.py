@@ -23,7 +23,7 @@ from indefinite_opt.formulation import Formulation
 from indefinite_opt.global_search import box_quadratic, finite_form
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, pair_indices
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proof import Part, Proof, Tangent
 from indefinite_opt.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.proof_checker import Box as ExactBox

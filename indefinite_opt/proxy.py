@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.problem import KernelProblem
-from indefinite_opt.spectrum import Spectrum
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem.spectrum import Spectrum
 
 __all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
 
@@ -51,14 +51,14 @@ class ProxyOracle:
     Examples
     --------
     >>> import numpy as np
-    >>> from indefinite_opt.spectrum import spectrum
+    >>> from indefinite_opt.problem.spectrum import spectrum
     >>> oracle = ProxyOracle(spectrum(np.diag([1.0, -1.0])))
     >>> oracle(np.array([1.0, 0.0]), rho=0.25)      # M = diag(2, -1), K* = diag(2, 0)
     (0.75, array([2., 0.]))
     """
 
     def __init__(self, spectrum: Spectrum) -> None:
-        from indefinite_opt import secular
+        from indefinite_opt.problem import rank_one_update as secular
 
         self.spectrum = spectrum
         n = spectrum.values.size
@@ -105,7 +105,7 @@ class ProxyOracle:
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
         """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
-        from indefinite_opt import secular
+        from indefinite_opt.problem import rank_one_update as secular
 
         u, sigma = self.coordinates(z), 0.25 / rho
         poles, pole_of = self._poles

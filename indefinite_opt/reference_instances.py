@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.formulation import Formulation
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
-from indefinite_opt.synthetic import haasdonk_lemma4
 
 __all__ = ["Digest", "Instance", "instances"]
 

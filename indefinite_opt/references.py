@@ -28,7 +28,7 @@ from indefinite_opt.export import export as write_model
 from indefinite_opt.formulation import check_tolerance
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import parsed_json, read_bytes
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.solve import solve
 from indefinite_opt.structure import BoxLineQP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import constants
 
 __all__ = ["kernel_variable", "svm_dual"]

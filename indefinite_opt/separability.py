@@ -18,7 +18,7 @@ from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import check_positive, check_problem
 from indefinite_opt.gaps import CANCELLED, relative
 from indefinite_opt.lifted import stationary_weights
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Lift", "SeparabilityProgram", "theorem_1"]

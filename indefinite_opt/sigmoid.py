@@ -17,8 +17,8 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulation import check_positive
 from indefinite_opt.foundation.arrays import checked_labels
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.kernels import Sigmoid, checked_points
-from indefinite_opt.spectrum import norm_bound, zero_tolerance
+from indefinite_opt.problem.kernels import Sigmoid, checked_points
+from indefinite_opt.problem.spectrum import norm_bound, zero_tolerance
 
 __all__ = [
     "ClosestPair",

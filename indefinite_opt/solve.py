@@ -17,7 +17,7 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values, real_array
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
 from indefinite_opt.gaps import relative
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution, Status
 from indefinite_opt.solver import Callback, Session, Solver, Task

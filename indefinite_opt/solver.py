@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.formulation import Formulation, short
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program
 from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solution import Claim, Solution, Status, Trace

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from indefinite_opt.box_line import BoxLine
 from indefinite_opt.explicit import ExplicitProgram
 from indefinite_opt.gaps import CANCELLED, relative
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proxy import ProxyStructure
 
 __all__ = [

@@ -23,7 +23,7 @@ from indefinite_opt.foundation.arrays import checked_values
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited, within
 from indefinite_opt.gaps import relative
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.proxy_search import KernelBound

@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 import indefinite_opt as iopt
 from indefinite_opt.cli import app
 from indefinite_opt.live import Watch, share_closed
-from indefinite_opt.synthetic import haasdonk_lemma4
+from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 
 INDEFINITE = "SVMDual(C=1)"
 

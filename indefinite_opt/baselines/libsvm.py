@@ -10,7 +10,7 @@ import numpy as np
 from indefinite_opt.baseline import Baseline
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.formulation import check_positive
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["LIBSVM"]
 

@@ -12,7 +12,7 @@ from indefinite_opt.baseline import Baseline
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import check_positive, check_switch
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.rvm import RelevanceFit, fit_relevance, sigmoid
 
 __all__ = ["RVM", "RelevanceClassifier"]

@@ -12,7 +12,7 @@ from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulation import Formulation, check_positive
 from indefinite_opt.krein import Stabilised, stabilise
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.structure import BoxLineQP
 

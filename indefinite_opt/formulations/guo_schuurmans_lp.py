@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.box_line import cheapest, project_line
 from indefinite_opt.classifier import Classifier
-from indefinite_opt.confidence import confidence_classifier, own_sensitivity
 from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.gaps import CANCELLED
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.confidence_problem import confidence_classifier, own_sensitivity
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.structure import LinearProgram, power_near
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.formulation import Formulation, check_positive
 from indefinite_opt.logistic import LogisticProgram
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program, constants
 
 __all__ = ["KernelLogistic"]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.formulation import Formulation, check_positive
-from indefinite_opt.geometry import embed
 from indefinite_opt.lifted import LiftedPrimal
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.embedding import embed
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program, constants
 
 __all__ = ["PseudoEuclideanPrimal"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.classifier import Classifier
 from indefinite_opt.formulation import Formulation, check_positive, check_switch
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.program import Program, constants
 from indefinite_opt.separability import SeparabilityProgram
 

@@ -15,9 +15,9 @@ from indefinite_opt.formulation import (
     check_positive,
     check_switch,
 )
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem.spectrum import TRANSFORMS
 from indefinite_opt.program import Program, constants
-from indefinite_opt.spectrum import TRANSFORMS
 from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["SpectrumSVM"]

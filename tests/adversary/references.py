@@ -32,7 +32,7 @@ from rational import (
 )
 
 import indefinite_opt as iopt
-from indefinite_opt.geometry import embed
+from indefinite_opt.problem.embedding import embed
 
 __all__ = ["Explicit", "Linear", "Quadratic", "Reference", "reference_of", "signed"]
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt import kernels
 from indefinite_opt.errors import LONGEST, shown
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
 from indefinite_opt.foundation.naming import parse_call
+from indefinite_opt.problem import kernels
 
 Y = [1, 1, -1, -1]
 PLAIN = iopt.KernelProblem(np.eye(4), Y)

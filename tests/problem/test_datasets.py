@@ -16,9 +16,9 @@ import pytest
 import sklearn.datasets
 from scipy.linalg import null_space
 
-from indefinite_opt import datasets
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
-from indefinite_opt.kernels import Linear
+from indefinite_opt.problem.datasets import loading as datasets
+from indefinite_opt.problem.kernels import Linear
 
 Array = np.ndarray
 
@@ -28,7 +28,7 @@ def data_dir(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the named data sets; tests without it are skipped."""
     import os
 
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
     named = os.environ.get("INDEFINITE_OPT_DATA")
     folder = Path(named) if named else beside
     if not folder.is_dir():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.spectrum import (
+from indefinite_opt.problem.spectrum import (
     Spectrum,
     negative_direction,
     norm_bound,

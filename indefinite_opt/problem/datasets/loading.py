@@ -36,13 +36,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indefinite_opt import synthetic
 from indefinite_opt.errors import DataError, ProblemError, UnknownName
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_bytes
 from indefinite_opt.foundation.naming import parse_call
-from indefinite_opt.kernels import Epanechnikov, Kernel, Sigmoid, Simpson
-from indefinite_opt.synthetic import (
+from indefinite_opt.problem.datasets import synthetic
+from indefinite_opt.problem.datasets.synthetic import (
     Array,
     Dataset,
     checkerboard,
@@ -54,6 +53,7 @@ from indefinite_opt.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
+from indefinite_opt.problem.kernels import Epanechnikov, Kernel, Sigmoid, Simpson
 
 if TYPE_CHECKING:
     import pandas as pd

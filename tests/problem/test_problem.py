@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt import problem as problem_module
-from indefinite_opt.spectrum import negative_direction, spectrum
+from indefinite_opt.problem import kernel_problem as problem_module
+from indefinite_opt.problem.spectrum import negative_direction, spectrum
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import pairwise
 
-from indefinite_opt import kernels
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.problem import kernels
 
 Point = np.ndarray
 RANDOM = np.random.default_rng(0)

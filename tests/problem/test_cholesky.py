@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt import cholesky, spectrum
-from indefinite_opt.cholesky import cholesky_in_place
+from indefinite_opt.problem import cholesky, spectrum
+from indefinite_opt.problem.cholesky import cholesky_in_place
 
 BLOCKS = (1, 2, 3, 7, 19, 20, 21, 512)
 

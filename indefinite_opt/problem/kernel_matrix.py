@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from indefinite_opt import kernels
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation.arrays import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
-from indefinite_opt.kernels import Kernel
+from indefinite_opt.problem import kernels
+from indefinite_opt.problem.kernels import Kernel
 
 __all__ = ["DenseGram", "Gram", "RowGram", "formed"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["Diagnosis", "Embedding", "diagnose", "embed"]
 

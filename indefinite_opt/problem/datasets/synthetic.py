@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
+from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
 
 __all__ = [
     "Dataset",

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import datasets, kernels
-from indefinite_opt.datasets import Dataset
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.foundation.arrays import (
     Stored,
@@ -22,8 +20,11 @@ from indefinite_opt.foundation.arrays import (
     real_array,
 )
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.gram import DenseGram, Gram, RowGram, formed
-from indefinite_opt.spectrum import (
+from indefinite_opt.problem import kernels
+from indefinite_opt.problem.datasets import loading as datasets
+from indefinite_opt.problem.datasets.loading import Dataset
+from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
+from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
     negative_direction,

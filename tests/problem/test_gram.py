@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.gram import DenseGram, RowGram
-from indefinite_opt.kernels import Custom
+from indefinite_opt.problem.kernel_matrix import DenseGram, RowGram
+from indefinite_opt.problem.kernels import Custom
 
 EPS = float(np.finfo(np.float64).eps)
 SINGLE_EPS = float(np.finfo(np.float32).eps)

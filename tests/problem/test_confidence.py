@@ -19,9 +19,13 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from bruteforce import global_minimum
 from conftest import random_problem
-from indefinite_opt import learned
-from indefinite_opt.confidence import ConfidenceProblem, own_sensitivity
-from indefinite_opt.learned import LogisticPairs, NaiveBayesPairs, sampled_pairs
+from indefinite_opt.problem import confidence_functions as learned
+from indefinite_opt.problem.confidence_functions import (
+    LogisticPairs,
+    NaiveBayesPairs,
+    sampled_pairs,
+)
+from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sensitivity
 
 Array = NDArray[np.float64]
 

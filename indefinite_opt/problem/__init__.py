@@ -1,0 +1,1 @@
+"""From raw data to a kernel matrix with labels, and its spectrum."""
