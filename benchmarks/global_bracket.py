@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation.journal import Journal as JsonLines
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
 

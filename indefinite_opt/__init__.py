@@ -18,7 +18,6 @@ from indefinite_opt import formulations as _formulations
 from indefinite_opt import references
 from indefinite_opt.bounds import Bracket, bound
 from indefinite_opt.certificate import Certificate
-from indefinite_opt.classifier import Classifier
 from indefinite_opt.compare import Comparison, compare
 from indefinite_opt.equivalence import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.errors import (
@@ -33,16 +32,17 @@ from indefinite_opt.errors import (
     UnboundedProblem,
     UnknownName,
 )
-from indefinite_opt.formulation import Formulation
-from indefinite_opt.krein import krein_certificate
-from indefinite_opt.lifted import lift
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling.program import Program
+from indefinite_opt.modeling.structures.krein import krein_certificate
+from indefinite_opt.modeling.structures.pseudo_euclidean import lift
+from indefinite_opt.modeling.structures.separability import theorem_1
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.datasets import loading as datasets
 from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program
-from indefinite_opt.separability import theorem_1
 from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.sigmoid_limits import limit_study
 from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.formulation import short
+from indefinite_opt.modeling.formulation import short
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["Baseline", "Fitted"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.curvature import Curvature
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proof import Proof
 from indefinite_opt.proof_document import certificate_document, write_document

@@ -23,11 +23,11 @@ from indefinite_opt.baseline import Baseline
 from indefinite_opt.baselines import as_baseline
 from indefinite_opt.baselines import known as known_baselines
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
-from indefinite_opt.formulation import Formulation, short
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.foundation.naming import parse_call
+from indefinite_opt.modeling.formulation import Formulation, short
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.spectrum import TRANSFORMS

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import TimeLimitReached, within
-from indefinite_opt.proxy import ProxyStructure
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.solution import Solution, Status
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import LinearProgram
 
 __all__ = ["semidefinite_refusal", "solve_convex"]
 

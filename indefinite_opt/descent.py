@@ -7,14 +7,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import project_line
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.gaps import relative
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.box_line import project_line
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.spectrum import zero_tolerance
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Descent"]
 

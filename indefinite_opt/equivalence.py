@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.formulation import (
+from indefinite_opt.modeling.formulation import (
     check_positive,
     check_problem,
     reduced_weight,
 )
-from indefinite_opt.lifted import stationary_weights
+from indefinite_opt.modeling.structures.pseudo_euclidean import stationary_weights
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.embedding import Diagnosis, diagnose
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = [
     "HullDiagnosis",

@@ -19,7 +19,6 @@ from indefinite_opt.descent import Descent
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, limited
 from indefinite_opt.foundation.threads import few_threads, one_thread, threads
-from indefinite_opt.gaps import relative
 from indefinite_opt.kkt import Box, Conditions
 from indefinite_opt.local_search import Effort, LocalSearch
 from indefinite_opt.minorant import (
@@ -30,11 +29,12 @@ from indefinite_opt.minorant import (
     Spins,
     lower_bound,
 )
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.proof import Part, Proof, Tangent
 from indefinite_opt.relaxation import TUNINGS, Relaxation
 from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = [
     "GlobalSearch",

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from indefinite_opt.descent import Descent
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import check_positive
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
 from indefinite_opt.foundation.threads import few_threads, threads
+from indefinite_opt.modeling.formulation import check_positive
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Effort", "LocalSearch"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.structure import LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 
 __all__ = ["MatrixGame", "matrix_game"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 if TYPE_CHECKING:

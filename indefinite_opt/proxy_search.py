@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.descent import Descent
-from indefinite_opt.gaps import relative
-from indefinite_opt.proxy import ProxyStructure
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = [
     "FINEST",

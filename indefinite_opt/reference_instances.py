@@ -17,12 +17,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.formulation import Formulation
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Digest", "Instance", "instances"]
 

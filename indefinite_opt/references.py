@@ -24,14 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.bounds import bound
 from indefinite_opt.certificate import Certificate
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.export import export as write_model
-from indefinite_opt.formulation import check_tolerance
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import parsed_json, read_bytes
+from indefinite_opt.modeling.export import export as write_model
+from indefinite_opt.modeling.formulation import check_tolerance
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.solve import solve
-from indefinite_opt.structure import BoxLineQP
 from indefinite_opt.verification import verify
 
 __all__ = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indefinite_opt.classifier import Classifier
+    from indefinite_opt.modeling.classifier import Classifier
     from indefinite_opt.solution import Result
 
 __all__ = ["decision_regions", "regions_figure"]

@@ -14,8 +14,8 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import DataError, IndefiniteOptError
-from indefinite_opt.formulation import Formulation
-from indefinite_opt.latex import latex_expression, mathml
+from indefinite_opt.modeling.display.program_text import latex_expression, mathml
+from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.plots import ComparisonLike, comparison_figure, spectrum_figure
 from indefinite_opt.problem.embedding import diagnose
 from indefinite_opt.problem.kernel_problem import KernelProblem

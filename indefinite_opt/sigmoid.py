@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.formulation import check_positive
 from indefinite_opt.foundation.arrays import checked_labels
 from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.formulation import check_positive
 from indefinite_opt.problem.kernels import Sigmoid, checked_points
 from indefinite_opt.problem.spectrum import norm_bound, zero_tolerance
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.formulation import check_positive
 from indefinite_opt.formulations.svm_dual import SVMDual
+from indefinite_opt.modeling.formulation import check_positive
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid, checked_points
 from indefinite_opt.sigmoid import checked_sigmoid, log_half, one_plus_tanh

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from indefinite_opt.certificate import Certificate
-    from indefinite_opt.classifier import Classifier
+    from indefinite_opt.modeling.classifier import Classifier
     from indefinite_opt.proof import Proof
 
 __all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace", "Witness"]

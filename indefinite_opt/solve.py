@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
-from indefinite_opt.box_line import BoxLine
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import Formulation, check_problem, check_tolerance
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values, real_array
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.gaps import relative
+from indefinite_opt.modeling.formulation import Formulation, check_problem, check_tolerance
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proxy import ProxyBall, ProxyDual
 from indefinite_opt.solution import Result, Solution, Status
 from indefinite_opt.solver import Callback, Session, Solver, Task
-from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 from indefinite_opt.verification import certify
 
 __all__ = [

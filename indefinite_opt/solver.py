@@ -12,14 +12,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import BoxLine
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import Formulation, short
+from indefinite_opt.modeling.formulation import Formulation, short
+from indefinite_opt.modeling.program import Program
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program
-from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solution import Claim, Solution, Status, Trace
-from indefinite_opt.structure import BoxLineQP, LinearProgram, Structure
 
 __all__ = ["Callback", "Session", "Solver", "Task"]
 

@@ -12,25 +12,30 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.box_line import BoxLine
 from indefinite_opt.certificate import Certificate, Facts, claim_of
 from indefinite_opt.curvature import curvature_at
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import Formulation, check_positive, check_switch, check_tolerance
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited, within
-from indefinite_opt.gaps import relative
 from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
+from indefinite_opt.modeling.formulation import (
+    Formulation,
+    check_positive,
+    check_switch,
+    check_tolerance,
+)
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.proof import Proof
-from indefinite_opt.proxy import ProxyStructure
 from indefinite_opt.proxy_search import KernelBound
 from indefinite_opt.solution import Claim, Witness
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.highs import Highs
-from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["certify", "verify"]
 

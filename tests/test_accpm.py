@@ -19,7 +19,7 @@ import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt import Status
 from indefinite_opt.analytic_center import AnalyticCenter
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.solution import Solution
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.accpm import ACCPM

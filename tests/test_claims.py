@@ -12,7 +12,7 @@ from indefinite_opt import verification
 from indefinite_opt.certificate import Facts, claim_of
 from indefinite_opt.curvature import Curvature, curvature_at, least_curvature
 from indefinite_opt.foundation.interruptible import TimeLimitReached
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Claim = iopt.Claim
 TOL = 1e-6

@@ -7,9 +7,9 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.box_line import BoxLine
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.proxy import ProxyStructure
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 
 TITLES = [
     "LussDual(C=2, rho=0.5)", "LussBall(C=2)", "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "KSVM(C=2)",
@@ -170,7 +170,7 @@ def test_latex_text_and_legend_come_from_the_declaration(formulation: iopt.Formu
 
 
 def test_latex_follows_a_changed_declaration() -> None:
-    from indefinite_opt.latex import text
+    from indefinite_opt.modeling.display.program_text import text
 
     with_bias = text(iopt.SVMDual(C=1.0).declare(PROBLEM))
     without = text(iopt.SVMDual(C=1.0, bias=False).declare(PROBLEM))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from bruteforce import stationary_points
 from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solve import as_formulation
 from indefinite_opt.solvers.dca import DCA
-from indefinite_opt.structure import BoxLineQP
 
 Array = NDArray[np.float64]
 INF = float("inf")

@@ -21,9 +21,9 @@ import indefinite_opt as iopt
 from bruteforce import stationary_points
 from indefinite_opt import descent, smo_loops
 from indefinite_opt.descent import Descent
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solve import as_formulation
 from indefinite_opt.solver import Task
-from indefinite_opt.structure import BoxLineQP
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from bruteforce import stationary_points
-from indefinite_opt.gaps import relative
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
 

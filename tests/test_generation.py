@@ -10,9 +10,9 @@ import pytest
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.matrix_game import matrix_game
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.solution import Claim, Status
 from indefinite_opt.solvers import generation
-from indefinite_opt.structure import LinearProgram
 
 FORMULATIONS = (
     iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansLP(beta=0.05), iopt.GuoSchuurmansLP(beta=0.5),

@@ -17,7 +17,7 @@ from conftest import random_problem
 from indefinite_opt import global_search
 from indefinite_opt.global_search import GlobalSearch, box_quadratic
 from indefinite_opt.kkt import Conditions
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""

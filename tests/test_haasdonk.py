@@ -11,7 +11,7 @@ import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
-from indefinite_opt.lifted import LiftedPrimal, lift
+from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal, lift
 from indefinite_opt.problem.embedding import Embedding
 
 TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])

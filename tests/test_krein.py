@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from bruteforce import global_minimum
 from conftest import random_problem
-from indefinite_opt.classifier import Classifier
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
-from indefinite_opt.krein import krein_certificate, squared, stabilise
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.structures.krein import krein_certificate, squared, stabilise
 from indefinite_opt.solution import Status
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.active_set import ActiveSet

@@ -15,8 +15,8 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.solution import Claim, Status
-from indefinite_opt.structure import LinearProgram
 
 LABELS = np.array([-1, 1, -1, -1, -1, -1])
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.formulations.kernel_logistic import KernelLogistic
-from indefinite_opt.logistic import LogisticProgram, best_offset
+from indefinite_opt.modeling.structures.logistic import LogisticProgram, best_offset
 
 Array = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 import indefinite_opt as iopt
 from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solve import as_formulation
 from indefinite_opt.solver import Task
 from indefinite_opt.solvers.smo import SMO
-from indefinite_opt.structure import BoxLineQP
 
 Array = NDArray[np.float64]
 Formulations = list[iopt.Formulation]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
-from indefinite_opt.separability import SeparabilityProgram, theorem_1
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram, theorem_1
 
 Array = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import Formulation
 from indefinite_opt.foundation.naming import instantiate
 from indefinite_opt.foundation.registry import discover
+from indefinite_opt.modeling.formulation import Formulation
 
 __all__ = ["as_formulation", "known"]
 

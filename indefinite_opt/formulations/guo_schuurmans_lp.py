@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import cheapest, project_line
-from indefinite_opt.classifier import Classifier
-from indefinite_opt.formulation import Formulation, check_positive, reduced_weight
-from indefinite_opt.gaps import CANCELLED
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.structures.box_line import cheapest, project_line
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram, power_near
 from indefinite_opt.problem.confidence_problem import confidence_classifier, own_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program, constants
-from indefinite_opt.structure import LinearProgram, power_near
 
 __all__ = ["GuoSchuurmansLP"]
 

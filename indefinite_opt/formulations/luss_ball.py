@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.classifier import TREATMENTS, Classifier, ProxyChange
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.formulation import Formulation, check_choice, check_positive
+from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, ProxyChange
+from indefinite_opt.modeling.formulation import Formulation, check_choice, check_positive
+from indefinite_opt.modeling.program import Inner, Program, constants
+from indefinite_opt.modeling.semidefinite import kernel_variable, svm_dual
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Inner, Program, constants
-from indefinite_opt.proxy import ProxyBall
-from indefinite_opt.saddle import kernel_variable, svm_dual
 
 __all__ = ["LussBall"]
 

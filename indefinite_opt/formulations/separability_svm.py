@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.classifier import Classifier
-from indefinite_opt.formulation import Formulation, check_positive, check_switch
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import Formulation, check_positive, check_switch
+from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program, constants
-from indefinite_opt.separability import SeparabilityProgram
 
 __all__ = ["SeparabilitySVM"]
 

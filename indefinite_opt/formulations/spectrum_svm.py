@@ -8,17 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.classifier import TREATMENTS, Classifier, KernelChange
-from indefinite_opt.formulation import (
+from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, KernelChange
+from indefinite_opt.modeling.formulation import (
     Formulation,
     check_choice,
     check_positive,
     check_switch,
 )
+from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import TRANSFORMS
-from indefinite_opt.program import Program, constants
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["SpectrumSVM"]
 

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.classifier import Classifier
-from indefinite_opt.formulation import Formulation
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.problem.confidence_problem import confidence_classifier
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program, constants
-from indefinite_opt.structure import LinearProgram
 
 __all__ = ["UniformWeights"]
 

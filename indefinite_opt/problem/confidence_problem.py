@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.classifier import Classifier, least_error_offset
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation.arrays import SYMMETRY_TOLERANCE, checked_labels, real_array
+from indefinite_opt.modeling.classifier import Classifier, least_error_offset
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split

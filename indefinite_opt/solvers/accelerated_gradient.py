@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.analytic_center import AnalyticCenter
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import check_positive
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.modeling.formulation import check_positive
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status, Witness
 from indefinite_opt.solver import Solver, Task

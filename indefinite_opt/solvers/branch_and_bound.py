@@ -6,9 +6,9 @@ from typing import cast
 
 from indefinite_opt.global_search import GlobalSearch, obstacle
 from indefinite_opt.local_search import Effort, LocalSearch
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["BranchAndBound"]
 

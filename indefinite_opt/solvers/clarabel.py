@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.cvxpy_backend import semidefinite_refusal, solve_convex
-from indefinite_opt.logistic import LogisticProgram
-from indefinite_opt.proxy import ProxyBall, ProxyDual
-from indefinite_opt.separability import SeparabilityProgram
+from indefinite_opt.modeling.structures.logistic import LogisticProgram
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.solution import Claim, Solution
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import BoxLineQP, LinearProgram
 
 __all__ = ["Clarabel"]
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.foundation.threads import one_thread
-from indefinite_opt.gaps import relative
-from indefinite_opt.highs_model import new_highs
 from indefinite_opt.matrix_game import MatrixGame, matrix_game
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.highs_model import new_highs
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram, power_near
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import LinearProgram, power_near
 
 __all__ = ["Generation"]
 

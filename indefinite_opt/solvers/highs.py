@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, within
-from indefinite_opt.gaps import relative
-from indefinite_opt.highs_model import highs_model
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.highs_model import highs_model
+from indefinite_opt.modeling.structures.quadratic_program import (
+    BoxLineQP,
+    LinearProgram,
+    power_near,
+)
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Session, Solver, Task
-from indefinite_opt.structure import BoxLineQP, LinearProgram, power_near
 
 __all__ = ["Highs"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from indefinite_opt.descent import Descent
-from indefinite_opt.lifted import LiftedPrimal
+from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 

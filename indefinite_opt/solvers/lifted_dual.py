@@ -9,8 +9,8 @@ import numpy as np
 
 from indefinite_opt.descent import Descent
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.gaps import relative
-from indefinite_opt.separability import SeparabilityProgram
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
 

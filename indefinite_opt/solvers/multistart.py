@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indefinite_opt.local_search import Effort, LocalSearch
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["MultiStart"]
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from indefinite_opt.descent import Descent
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.proxy_search import (
     FINEST,
     GradientSteps,
@@ -20,7 +21,6 @@ from indefinite_opt.proxy_search import (
 )
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Session, Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Newton"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.logistic import LogisticProgram
 from indefinite_opt.logistic_search import LogisticSearch, norm
+from indefinite_opt.modeling.structures.logistic import LogisticProgram
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task
 

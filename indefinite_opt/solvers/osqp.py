@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Session, Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["OSQP"]
 

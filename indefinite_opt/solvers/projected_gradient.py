@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.formulation import check_choice, check_positive
 from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.proxy import ProxyBall, ProxyDual
+from indefinite_opt.modeling.formulation import check_choice, check_positive
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.proxy_search import GradientSteps, ProxySearch
 from indefinite_opt.solution import Claim, Solution, Status
 from indefinite_opt.solver import Solver, Task

@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 
 from indefinite_opt.descent import Descent
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Session, Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["SMO"]
 

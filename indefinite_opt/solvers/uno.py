@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, SolverFailed
 from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solver import Solver, Task
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["UNO"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.structure import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
 
 __all__ = ["highs_model", "new_highs"]
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import check_positive, check_problem
-from indefinite_opt.gaps import CANCELLED, relative
-from indefinite_opt.lifted import stationary_weights
+from indefinite_opt.modeling.formulation import check_positive, check_problem
+from indefinite_opt.modeling.gaps import CANCELLED, relative
+from indefinite_opt.modeling.structures.pseudo_euclidean import stationary_weights
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Lift", "SeparabilityProgram", "theorem_1"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from indefinite_opt.box_line import FirstOrder, cheapest, project_line
-from indefinite_opt.structure import BoxLineQP
+from indefinite_opt.modeling.structures.box_line import FirstOrder, cheapest, project_line
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import BoxLine
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.gaps import CANCELLED, relative
+from indefinite_opt.modeling.gaps import CANCELLED, relative
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proxy import ProxyStructure
 
 __all__ = [
     "BoxLineQP",

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.expressions import (
+from indefinite_opt.modeling.display.expressions import (
     Printer,
     latex_expression,
     text_expression,
     unknown,
     unpromoted,
 )
-from indefinite_opt.notation import GLOSSARY, LATEX, TEXT, total
+from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT, total
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.classifier import least_error_offset
+from indefinite_opt.modeling.classifier import least_error_offset
 
 
 @given(

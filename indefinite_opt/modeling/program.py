@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.proxy import ProxyStructure
-from indefinite_opt.structure import BoxLineQP, Structure
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 
 __all__ = ["Inner", "Program", "constants"]
 
@@ -158,19 +158,19 @@ class Program:
 
     def latex(self) -> str:
         """The program as LaTeX (an `aligned` environment), generated from the declaration."""
-        from indefinite_opt.latex import latex
+        from indefinite_opt.modeling.display.program_text import latex
 
         return latex(self)
 
     def legend(self) -> dict[str, str]:
         """The meaning of every symbol that appears."""
-        from indefinite_opt.latex import legend
+        from indefinite_opt.modeling.display.program_text import legend
 
         return legend(self)
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
-        from indefinite_opt.export import export
+        from indefinite_opt.modeling.export import export
 
         return export(self.structure, Path(path))
 
@@ -178,7 +178,7 @@ class Program:
         return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
 
     def __str__(self) -> str:
-        from indefinite_opt.latex import text
+        from indefinite_opt.modeling.display.program_text import text
 
         return text(self)
 

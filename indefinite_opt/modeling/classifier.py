@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError, UnknownName
 from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import TRANSFORMS, spectrum
-from indefinite_opt.proxy import DEAREST, ProxyEigen, ProxyOracle
 
 __all__ = ["TREATMENTS", "Classifier", "KernelChange", "ProxyChange", "least_error_offset"]
 

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.latex import (
+from indefinite_opt.modeling.display.program_text import (
     GLOSSARY,
     latex,
     latex_expression,
@@ -561,6 +561,9 @@ def test_sense_is_checked(show: Any) -> None:
 
 
 def test_importing_needs_neither_cvxpy_nor_a_converter() -> None:
-    code = "import sys, indefinite_opt.latex; print({'cvxpy', 'latex2mathml'} & set(sys.modules))"
+    code = (
+        "import sys, indefinite_opt.modeling.display.program_text\n"
+        "print({'cvxpy', 'latex2mathml'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
 from indefinite_opt.problem.spectrum import spectrum
-from indefinite_opt.proxy import ProxyBall, ProxyDual, ProxyOracle
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.gaps import CANCELLED
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from indefinite_opt.modeling.program import constants
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import constants
 
 __all__ = ["kernel_variable", "svm_dual"]
 

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.box_line import BoxLine
 from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import Spectrum
 

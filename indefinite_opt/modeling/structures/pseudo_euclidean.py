@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.explicit import ExplicitProgram
-from indefinite_opt.formulation import check_positive, check_problem, check_tolerance
 from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.modeling.formulation import check_positive, check_problem, check_tolerance
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]
 

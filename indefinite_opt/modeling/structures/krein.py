@@ -12,14 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulation import check_problem, check_tolerance
 from indefinite_opt.foundation.arrays import checked_values
-from indefinite_opt.gaps import CANCELLED, relative
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import check_problem, check_tolerance
+from indefinite_opt.modeling.gaps import CANCELLED, relative
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import Spectrum, spectrum, zero_tolerance
-from indefinite_opt.structure import BoxLineQP
 
 __all__ = [
     "KreinCertificate",

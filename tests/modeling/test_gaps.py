@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.gaps import relative
+from indefinite_opt.modeling.gaps import relative
 
 Claim = iopt.Claim
 

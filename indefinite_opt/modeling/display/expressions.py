@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.notation import (
+from indefinite_opt.modeling.display.notation import (
     ATOM,
     GLOSSARY,
     HADAMARD,

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.classifier import Classifier
 from indefinite_opt.errors import (
     InfeasibleProblem,
     ParameterError,
@@ -20,9 +19,10 @@ from indefinite_opt.errors import (
     UnknownName,
     shown,
 )
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.program import Program
+from indefinite_opt.modeling.structures.quadratic_program import Structure
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.program import Program
-from indefinite_opt.structure import Structure
 
 __all__ = [
     "Formulation",

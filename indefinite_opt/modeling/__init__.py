@@ -1,0 +1,1 @@
+"""An optimization problem as the paper writes it, and as a solver reads it."""

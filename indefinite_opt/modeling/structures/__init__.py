@@ -1,0 +1,1 @@
+"""Problems as solvers read them: arrays, products and residuals."""
