@@ -45,9 +45,9 @@ from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, emb
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.sigmoid_limits import limit_study
-from indefinite_opt.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.solve import fitting_solvers as solvers
 from indefinite_opt.solve import solve, solve_path
+from indefinite_opt.solvers.solution import Claim, Optimum, Result, Status, Trace
 from indefinite_opt.verification import verify
 
 __version__ = "0.1.0"

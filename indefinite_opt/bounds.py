@@ -19,16 +19,16 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child
-from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.modeling.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof import Proof
 from indefinite_opt.proof_document import bracket_document, write_document
-from indefinite_opt.solution import Status, Trace
 from indefinite_opt.solve import check_seed, is_whole
-from indefinite_opt.solver import Callback, Task
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
+from indefinite_opt.solvers.branch_and_bound.proof import Proof
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
+from indefinite_opt.solvers.solution import Status, Trace
+from indefinite_opt.solvers.solver import Callback, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,9 +12,9 @@ from indefinite_opt.curvature import Curvature
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof import Proof
 from indefinite_opt.proof_document import certificate_document, write_document
-from indefinite_opt.solution import Claim, Witness
+from indefinite_opt.solvers.branch_and_bound.proof import Proof
+from indefinite_opt.solvers.solution import Claim, Witness
 
 __all__ = ["Certificate", "Facts", "claim_of"]
 

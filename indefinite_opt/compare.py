@@ -31,7 +31,6 @@ from indefinite_opt.modeling.formulation import Formulation, short
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.spectrum import TRANSFORMS
-from indefinite_opt.solution import Claim, Result, Status
 from indefinite_opt.solve import (
     as_formulation,
     check_limits,
@@ -41,6 +40,7 @@ from indefinite_opt.solve import (
     is_whole,
     solve,
 )
+from indefinite_opt.solvers.solution import Claim, Result, Status
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.plots import LINE_COLORS, LINE_STYLES, styled
-from indefinite_opt.solution import Result
+from indefinite_opt.solvers.solution import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from indefinite_opt.bounds import Bracket
     from indefinite_opt.problem.spectrum import Spectrum
-    from indefinite_opt.solution import Result
+    from indefinite_opt.solvers.solution import Result
 
 __all__ = [
     "CLAIM_COLORS",

@@ -17,11 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.descent import Descent
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.global_search import box_quadratic, finite_form
-from indefinite_opt.kkt import Box, Conditions
-from indefinite_opt.minorant import Bound, BoxQuadratic, Multipliers, Spins, pair_indices
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.structures.proxy_kernel import (
     DEAREST,
@@ -32,14 +28,24 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
 )
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof import Part, Proof, Tangent
 from indefinite_opt.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.proof_checker import Box as ExactBox
 from indefinite_opt.proof_checker import Minorant as ExactMinorant
 from indefinite_opt.proof_checker import Program as ExactProgram
-from indefinite_opt.proxy_search import FINEST, kernel_program
-from indefinite_opt.solution import Witness
-from indefinite_opt.solver import Task
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    Bound,
+    BoxQuadratic,
+    Multipliers,
+    Spins,
+    pair_indices,
+)
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
+from indefinite_opt.solvers.branch_and_bound.search import box_quadratic, finite_form
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.proxy_kernel.search import FINEST, kernel_program
+from indefinite_opt.solvers.solution import Witness
+from indefinite_opt.solvers.solver import Task
 
 __all__ = [
     "boxes_document",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from indefinite_opt.modeling.classifier import Classifier
-    from indefinite_opt.solution import Result
+    from indefinite_opt.solvers.solution import Result
 
 __all__ = ["decision_regions", "regions_figure"]
 

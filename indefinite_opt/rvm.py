@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation.threads import few_threads, one_thread
-from indefinite_opt.solution import Status
+from indefinite_opt.solvers.solution import Status
 
 __all__ = ["Basis", "Factors", "Laplace", "RelevanceFit", "fit_relevance", "laplace", "sigmoid"]
 

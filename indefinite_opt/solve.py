@@ -20,8 +20,8 @@ from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram, Structure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solution import Result, Solution, Status
-from indefinite_opt.solver import Callback, Session, Solver, Task
+from indefinite_opt.solvers.solution import Result, Solution, Status
+from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
 from indefinite_opt.verification import certify
 
 __all__ = [

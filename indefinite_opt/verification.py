@@ -18,7 +18,6 @@ from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited, within
-from indefinite_opt.global_search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.modeling.formulation import (
     Formulation,
     check_positive,
@@ -31,11 +30,12 @@ from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof import Proof
-from indefinite_opt.proxy_search import KernelBound
-from indefinite_opt.solution import Claim, Witness
-from indefinite_opt.solver import Task
-from indefinite_opt.solvers.highs import Highs
+from indefinite_opt.solvers.branch_and_bound.proof import Proof
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
+from indefinite_opt.solvers.external.highs import Highs
+from indefinite_opt.solvers.proxy_kernel.search import KernelBound
+from indefinite_opt.solvers.solution import Claim, Witness
+from indefinite_opt.solvers.solver import Task
 
 __all__ = ["certify", "verify"]
 

@@ -28,7 +28,7 @@ import indefinite_opt as iopt
 from indefinite_opt.compare import COLUMNS, _data_digest, default_methods
 from indefinite_opt.foundation import journal
 from indefinite_opt.foundation.journal import Journal
-from indefinite_opt.solvers.uno import UNO
+from indefinite_opt.solvers.external.uno import UNO
 
 Array = NDArray[Any]
 TITLES = ["SVMDual(C=1)", "LPSVM(C=1)", "UniformWeights"]
@@ -216,7 +216,7 @@ def test_a_failing_cell_is_reported_and_stops_nothing() -> None:
 def test_an_error_of_a_solver_stops_nothing(
     problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from indefinite_opt.solvers import highs
+    from indefinite_opt.solvers.external import highs
 
     original = highs.HighsSession.solve
 
@@ -234,7 +234,7 @@ def test_an_interrupted_cell_is_solved_anew(
     problem: iopt.KernelProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its row is in the table, and not in the record."""
-    from indefinite_opt.solvers.smo import SMOSession
+    from indefinite_opt.solvers.descent.smo import SMOSession
 
     original, record = SMOSession.solve, tmp_path / "record.jsonl"
 

@@ -18,13 +18,14 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt import cvxpy_backend, global_search
 from indefinite_opt.foundation import interruptible
-from indefinite_opt.global_search import GlobalSearch
-from indefinite_opt.solution import Claim, Solution, Status
-from indefinite_opt.solver import Task
-from indefinite_opt.solvers import highs, osqp, smo, uno
-from indefinite_opt.solvers.accelerated_gradient import AcceleratedGradient
+from indefinite_opt.solvers.branch_and_bound import search as global_search
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
+from indefinite_opt.solvers.descent import smo
+from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp, uno
+from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
+from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solver import Task
 
 LONG = 520
 """Points of a problem whose factorisations run in threads of their own."""
@@ -244,7 +245,7 @@ def test_a_line_search_among_numbers_that_are_none_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where F is nan no step is short enough."""
-    from indefinite_opt.proxy_search import ProxySearch
+    from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 
     evaluate, calls = ProxySearch.evaluate, []
 
@@ -315,7 +316,8 @@ def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> 
     arguments.insert(0, str(tmp_path / "data.npz"))
     code = (
         "import os, signal, sys\n"
-        "from indefinite_opt import cli, local_search\n"
+        "from indefinite_opt import cli\n"
+        "from indefinite_opt.solvers.descent import local_search\n"
         "cli.warm_up = lambda solvers: None\n"
         "finish = local_search.LocalSearch._settle\n"
         "def settle(self):\n"

@@ -14,8 +14,8 @@ import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solve import as_formulation
-from indefinite_opt.solver import Task
-from indefinite_opt.solvers.smo import SMO
+from indefinite_opt.solvers.descent.smo import SMO
+from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
 Formulations = list[iopt.Formulation]

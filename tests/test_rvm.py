@@ -19,7 +19,7 @@ from conftest import random_problem
 from indefinite_opt.baselines import as_baseline, known
 from indefinite_opt.baselines.rvm import RVM
 from indefinite_opt.rvm import Basis, Factors, Laplace, RelevanceFit, fit_relevance, laplace
-from indefinite_opt.solution import Status
+from indefinite_opt.solvers.solution import Status
 
 Array = NDArray[np.float64]
 

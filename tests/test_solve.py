@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt import descent
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
-from indefinite_opt.solution import Solution
 from indefinite_opt.solve import as_formulation
-from indefinite_opt.solver import Solver, Task
-from indefinite_opt.solvers import highs
+from indefinite_opt.solvers.descent import descent
+from indefinite_opt.solvers.external import highs
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task
 
 Array = NDArray[np.float64]
 INF, NAN = float("inf"), float("nan")

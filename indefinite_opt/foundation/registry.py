@@ -1,4 +1,4 @@
-"""Classes that are found in their folder, one file each, instead of being listed."""
+"""Finds the classes of a folder, one file each, so that no list of them is kept by hand."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ T = TypeVar("T")
 
 
 def discover(package: str, path: Iterable[str], base: type[T]) -> list[type[T]]:
-    """Every concrete subclass of `base` defined in a module of the package, by file name."""
-    found = []
-    for info in pkgutil.iter_modules(list(path)):
-        module = importlib.import_module(f"{package}.{info.name}")
-        found += [
-            member
-            for member in vars(module).values()
-            if inspect.isclass(member)
-            and issubclass(member, base)
-            and not inspect.isabstract(member)
-            and member.__module__ == module.__name__
-        ]
-    return found
+    """Every concrete subclass of `base` in a folder and its subfolders, by file name.
+
+    Files whose name begins with an underscore are not imported.
+    """
+    modules = [
+        importlib.import_module(info.name)
+        for info in pkgutil.walk_packages(list(path), f"{package}.")
+        if not info.ispkg and not info.name.rpartition(".")[2].startswith("_")
+    ]
+    found = [
+        member
+        for module in modules
+        for member in vars(module).values()
+        if inspect.isclass(member)
+        and issubclass(member, base)
+        and not inspect.isabstract(member)
+        and member.__module__ == module.__name__
+    ]
+    return sorted(found, key=lambda cls: cls.__module__.rpartition(".")[2])

@@ -7,7 +7,7 @@ import functools
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation.naming import instantiate
 from indefinite_opt.foundation.registry import discover
-from indefinite_opt.solver import Solver
+from indefinite_opt.solvers.solver import Solver
 
 __all__ = ["get", "known"]
 

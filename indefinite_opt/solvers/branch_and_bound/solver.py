@@ -1,0 +1,68 @@
+"""Global optimisation of the nonconvex quadratic programs, with a proof."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
+from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["BranchAndBound"]
+
+
+class BranchAndBound(Solver):
+    """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
+
+    The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are safe
+    whenever it is stopped. The solution carries the proof of its bound, which the certificate
+    computes again. `max_iter` limits the boxes.
+    """
+
+    name = "global"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def refusal(self, task: Task) -> str | None:
+        """What is missing for this solver to take the task, as a sentence, or None."""
+        reason = super().refusal(task)
+        if reason is not None:
+            return reason
+        qp = cast("BoxLineQP", task.structure)
+        reason = obstacle(qp)
+        return reason if reason is None or not self._is_convex(qp) else None
+
+    @staticmethod
+    def _is_convex(qp: BoxLineQP) -> bool:
+        return qp.problem.curvature_known and qp.is_convex
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        if self._is_convex(qp):
+            return _convex(task)
+        search = GlobalSearch(task, task.tol)
+        status = search.run()
+        return Solution(
+            values=qp.values(search.best),
+            status=status,
+            iterations=search.nodes,
+            trace=search.trace,
+            message=(
+                f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
+                f"relative gap {search.relative_gap:.2e}"
+            ),
+            witness=search.proof,
+        )
+
+
+def _convex(task: Task) -> Solution:
+    """A convex problem needs no division; its dual is the proof."""
+    search = LocalSearch(Effort(), task)
+    try:
+        status = search.run()
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return search.solution(status)

@@ -1,0 +1,1 @@
+"""Local solvers of quadratic programs on a box and a line."""

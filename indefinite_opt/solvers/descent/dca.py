@@ -1,0 +1,141 @@
+"""Difference-of-convex programming: one convex problem after the other, by eigenvalues."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.modeling.formulation import check_choice
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["DCA"]
+
+Array = NDArray[np.float64]
+
+_MAX_ITER = 10_000
+
+_STALLS = 20
+"""Convex problems in a row that do not lower F before rounding is blamed."""
+
+_INNER = 0.1
+"""Tolerance of a convex problem, as a share of the residual of the problem itself."""
+
+_FINEST = 1e-11
+"""No convex problem is solved beyond this, where rounding would be fought."""
+
+
+@dataclass(frozen=True)
+class DCA(Solver):
+    """F = F₊ - F₋, both convex; F₋ is replaced by its tangent, and the rest minimised.
+
+    After IKSVM-DC (Xu, Xing, Guan & Li 2017, "Solving indefinite kernel support vector machine
+    with difference of convex functions programming"). F falls at every iteration, and every limit
+    is stationary. O(n³) once for the eigenvalues; pair steps inside, from where the last iteration
+    ended.
+
+    Parameters
+    ----------
+    part : {"clip", "shift"}
+        K₊ = V max(Λ, 0) Vᵀ, which leaves the least concave remainder; or K - λ_min I.
+    """
+
+    part: str = "clip"
+
+    name = "dca"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def __post_init__(self) -> None:
+        check_choice("part", self.part, ("clip", "shift"))
+
+    def refusal(self, task: Task) -> str | None:
+        if not task.problem.curvature_known:
+            return "it needs the eigenvalues of the whole kernel matrix, which is never formed"
+        return super().refusal(task)
+
+    def prepare(self, task: Task) -> None:
+        cast("BoxLineQP", task.structure).problem.transformed(self.part)
+
+    def solve(self, task: Task) -> Solution:
+        run = _Run(task, self.part)
+        try:
+            status = run.solve()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return Solution(
+            values=run.qp.values(run.alpha),
+            status=status,
+            iterations=run.iterations,
+            trace=run.trace,
+            message=f"{run.iterations} convex problems, {run.steps} steps inside them",
+            gradient=run.gradient,
+        )
+
+
+class _Run:
+    """The point, and the convex problem that majorises F there."""
+
+    def __init__(self, task: Task, part: str) -> None:
+        self.task = task
+        self.qp = qp = cast("BoxLineQP", task.structure)
+        self.convex = replace(qp, problem=qp.problem.transformed(part))
+        self.alpha = qp.start() if task.start is None else task.start.copy()
+        self.gradient = qp.gradient(self.alpha)
+        self.iterations = self.steps = self.stalls = 0
+        self.trace = Trace()
+
+    def solve(self) -> Status:
+        task = self.task
+        limit = task.max_iter if task.max_iter is not None else _MAX_ITER
+        while True:
+            residual, excess = self._residuals()
+            value = self.qp.value(self.alpha, self.gradient)
+            self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), residual)
+            if residual <= task.tol and excess <= task.tol:
+                return Status.SOLVED
+            status = task.stop(self.trace, self.iterations, limit)
+            if status is not None:
+                return status
+            if not self._iterate(min(residual, excess, 1.0), value):
+                return Status.INACCURATE
+
+    def _residuals(self) -> tuple[float, float]:
+        """KKT residual and complementarity, as the certificate measures them."""
+        qp = self.qp
+        first_order = qp.first_order(self.alpha, self.gradient)
+        total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
+        value = qp.value(self.alpha, self.gradient)
+        residual = first_order.residual / qp.gradient_unit(self.gradient)
+        return residual, relative(total, qp.gap_unit(value, self.alpha))
+
+    def _iterate(self, residual: float, value: float) -> bool:
+        """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""
+        tol = max(_INNER * residual, 1e-3 * self.task.tol, _FINEST)
+        tilt = self.gradient - self.convex.gradient(self.alpha)
+        inner = replace(
+            self.task, problem=self.convex.problem, structure=self.convex, tol=tol,
+            max_iter=100_000 + 100 * self.qp.n,
+        )  # fmt: skip
+        run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
+        run.to_stationarity()
+        gradient = self.qp.gradient(run.alpha)
+        self.iterations += 1
+        self.steps += run.iterations
+        # The last digits of a point change F by less than its rounding, though not for ever.
+        fell = self.qp.value(run.alpha, gradient) < value
+        self.stalls = 0 if fell else self.stalls + 1
+        size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
+        rounding = self.qp.n * np.finfo(float).eps * size
+        risen = self.qp.value(run.alpha, gradient) > value + rounding
+        if run.iterations == 0 or risen or self.stalls > _STALLS:
+            return False
+        self.alpha, self.gradient = run.alpha, gradient
+        return True

@@ -1,0 +1,599 @@
+"""Descent to a local minimum: blocks of pair steps, Newton steps on a face, negative curvature."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.box_line import project_line
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.problem.spectrum import zero_tolerance
+from indefinite_opt.solvers.solution import Status, Trace
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["Descent"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_BLOCK = 1 / 8
+"""First size of a block as a share of n; it grows with the work that has been done in vain."""
+
+_GROWTH = 4.0
+"""The block has doubled after the work of this many readings of K."""
+
+_LEAST, _MOST, _SHARE_MOST = 64, 512, 0.1
+"""No block is smaller than the first, or larger than both the second and this share of n."""
+
+_LEAVE = 0.3
+"""A block is left when its own violation has fallen to this share."""
+
+_CHUNK = 2e7
+"""Work (entries of K read) between two looks at the clock: some hundredths of a second."""
+
+_PATIENCE = 2.0
+"""A Newton step on the face is taken after pair steps of this many times its work."""
+
+_FACE, _SHARE_FACE, _OVERHEAD = 1280, 0.15, 5e5
+"""Largest face of a Newton step, as _MOST, _SHARE_MOST; and its work if the face were empty."""
+
+_ESCAPES = 100
+"""Stationary points left along negative curvature before giving up."""
+
+_FINEST = 1e-16
+"""A residual smaller than this share of the unit is never asked for."""
+
+_REFRESHES = 100
+"""Exact gradients before rounding is blamed."""
+
+
+class Descent:
+    """A point of a `BoxLineQP` on its way down.
+
+    Weights change by pair steps, many in a block of the worst violators; where these make heavy
+    weather, by Newton steps on the face of the free weights. Both decrease F for any symmetric K.
+    `v` = -y∘∇F is kept up to date at all points, so that nothing ever need be examined again, and
+    is computed afresh before anything is claimed and whenever its rounding, which is bounded on
+    the way, could matter.
+
+    Parameters
+    ----------
+    task : Task
+        The program, and the limits, looked at between chunks of work.
+    alpha : (n,) array
+        A feasible point; changed in place.
+    gradient : (n,) array, optional
+        ∇F there, if it is known.
+    exact : bool
+        Whether that gradient was computed at this very point; claims are made from none other.
+    tilt : (n,) array, optional
+        Added to the linear term of the program.
+    trace : Trace, optional
+        Where to report; the callback of the task is asked only with one.
+
+    Attributes
+    ----------
+    alpha, v, value
+        The point, -y∘∇F and F.
+    iterations, newton_steps, escapes, refreshes, kicks : int
+        Steps of all kinds; those on a face; those out of a stationary point; exact gradients;
+        kicks.
+    work : float
+        In entries of K read; the same on every machine.
+    curvature : str
+        What is known of the curvature at the end, as a clause.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        alpha: Array,
+        gradient: Array | None = None,
+        exact: bool = True,
+        tilt: Array | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
+        self.qp = qp = cast("BoxLineQP", task.structure)
+        self.gram = gram = qp.problem.gram
+        self.group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
+        self.floor = max(1e-12 * qp.hessian * float(np.max(np.abs(gram.diagonal))), 1e-300)
+        self._largest = 0.0 if gram.whole is None else qp.problem.largest
+        self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
+        self.refreshes = -1
+        self.work = self._since_face = 0.0
+        self.curvature = "curvature not examined"
+        self._stopped = False
+        self._limit = task.max_iter or max(10_000_000, 100 * qp.n)
+        self._set(self._exact_gradient() if gradient is None else gradient)
+        self._exact = exact
+
+    @property
+    def gradient(self) -> Array | None:
+        """∇F, if it was computed afresh at this very point."""
+        return -self.qp.problem.y * self.v if self._exact else None
+
+    def _exact_gradient(self) -> Array:
+        self._balance()
+        gradient = self.qp.gradient(self.alpha)
+        if self.tilt is not None:
+            gradient += self.tilt
+        return gradient
+
+    def _balance(self) -> None:
+        """Give what the rounding of many steps has added to a line to the freest weight on it."""
+        qp, y = self.qp, self.qp.problem.y
+        for g in range(qp.lines):
+            total = 0.0 if qp.lines == 1 else 0.5 * qp.total * (1.0 - 2.0 * g)
+            room = np.where(self.group == g, np.minimum(self.alpha, qp.upper - self.alpha), 0.0)
+            t = int(np.argmax(room))
+            excess = float(y[self.group == g] @ self.alpha[self.group == g]) - total
+            if abs(excess) < room[t]:
+                self.alpha[t] -= y[t] * excess
+
+    def _set(self, gradient: Array) -> None:
+        qp = self.qp
+        self.v = -qp.problem.y * gradient
+        linear: Any = qp.linear if self.tilt is None else qp.linear + self.tilt
+        self.value = 0.5 * float(self.alpha @ (gradient + linear))
+        self.unit = qp.gradient_unit(gradient)
+        self._exact, self._rounding = True, 0.0
+        self.refreshes += 1
+
+    def to_local_minimum(self, allowance: float = np.inf) -> Status:
+        """To a stationary point, and on from it as long as negative curvature shows the way.
+
+        Parameters
+        ----------
+        allowance : float
+            The curvature is examined if that takes no more than this share of the work so far,
+            or next to nothing.
+        """
+        while True:
+            status = self.to_stationarity()
+            if status is not Status.SOLVED or self._stopped or not self._escape(allowance):
+                return status
+            if self.iterations >= self._limit:
+                return Status.MAX_ITER
+            if self.escapes >= _ESCAPES:
+                self.curvature = f"{_ESCAPES} stationary points left along negative curvature"
+                return status
+
+    def to_stationarity(self) -> Status:
+        """Steps until the first-order tests of the certificate pass, with an exact gradient."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        task = self.task
+        limit, target = self._limit, task.tol
+        if np.isinf(self.qp.upper):
+            target *= 0.25  # the bound of a hard margin falls short by twice the residual
+        while True:
+            state, violation = self._pair_steps(target * self.unit, max(limit - self.iterations, 0))
+            self._stopped = self._report(violation / self.unit)
+            if state == smo_loops.UNBOUNDED or self._grow():
+                raise self._unbounded()
+            if state == smo_loops.CONVERGED and self._exact:
+                # A small violation of each condition may still add up to a large gap; half of the
+                # tolerance is left for the rounding that a rigorous bound allows for.
+                excess = self._complementarity() / (0.5 * task.tol)
+                if excess <= 1.0:
+                    return Status.SOLVED
+                if target < _FINEST:
+                    return Status.INACCURATE
+                target *= max(0.5 / excess, 0.01)
+            if self._stopped:
+                return Status.INTERRUPTED
+            if state == smo_loops.RUNNING:
+                if self.iterations >= limit:
+                    return Status.MAX_ITER
+                if task.elapsed >= task.time_limit:
+                    return Status.TIME_LIMIT
+                if self._since_face >= _PATIENCE * self.newton_work():
+                    self.newton_step()
+                if self._rounding > 0.1 * target * self.unit:
+                    self._set(self._exact_gradient())
+                continue
+            if state == smo_loops.STALLED and self._exact:
+                return Status.INACCURATE
+            if self.refreshes >= _REFRESHES:
+                return Status.INACCURATE
+            if not self._exact:
+                self._set(self._exact_gradient())
+
+    def _unbounded(self) -> UnboundedProblem:
+        return UnboundedProblem(
+            f"{self.task.formulation} is unbounded, up to rounding: no curvature opposes a "
+            f"direction of the weights that {self.iterations} steps have reached. "
+            "Use a finite upper bound."
+        )
+
+    def _pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
+        """Blocks of pair steps for one chunk of work; state and violation."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        qp, gram = self.qp, self.gram
+        n, y = qp.n, qp.problem.y
+        wanted = _BLOCK * n * (1.0 + self.work / (_GROWTH * n * n))
+        size = int(min(max(wanted, _LEAST), max(_MOST, _SHARE_MOST * n), n, gram.capacity))
+        due = _PATIENCE * self.newton_work() - self._since_face
+        budget = max(min(due, _CHUNK, max(2.0 * n * n, _OVERHEAD)), 1.0)
+        sizes = (qp.lines, qp.hessian, qp.upper, self.floor)
+        if gram.whole is not None:
+            state, done, violation, decrease, work, rounding, self._offset = smo_loops.solve_blocks(
+                gram.whole, gram.diagonal, y, self.group, *sizes, self.alpha, self.v,
+                tolerance, _LEAVE, size, self._offset, steps, budget,
+            )  # fmt: skip
+            self._count(done, work, decrease, rounding)
+            return int(state), float(violation)
+        block, ends = np.empty(size + 4, np.int64), np.zeros(3, np.int64)
+        state, began = smo_loops.RUNNING, self.work
+        while True:
+            count, violation = smo_loops.choose_block(
+                self.v, self.alpha, y, self.group, qp.lines, qp.upper, tolerance, size,
+                self._offset, block, ends,
+            )  # fmt: skip
+            if count == 0:
+                return smo_loops.CONVERGED, float(violation)
+            if state != smo_loops.RUNNING or steps <= 0 or self.work - began >= budget:
+                return state, float(violation)
+            chosen = block[:count]
+            storage, slots = gram.rows(chosen)
+            self._largest = max(self._largest, float(np.abs(storage[slots]).max()))
+            inside, done, decrease, changed, rounding = smo_loops.solve_block(
+                storage, slots, chosen, ends, gram.diagonal, y, *sizes, self.alpha, self.v,
+                max(0.5 * tolerance, _LEAVE * violation), min(20 * count, steps),
+            )  # fmt: skip
+            self._offset = int(chosen[-1] + 1) % n
+            self._count(done, smo_loops.work_of(n, count, changed, done), decrease, rounding)
+            steps -= done
+            if inside == smo_loops.UNBOUNDED or changed == 0:
+                state = inside if inside == smo_loops.UNBOUNDED else smo_loops.STALLED
+
+    def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
+        self._exact = self._exact and steps == 0
+        # Rounding of what is added to v, and of v itself, which a step changes once at the most.
+        held = (steps + 2.0) * float(np.max(np.abs(self.v)))
+        self._rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
+        self.iterations += steps
+        self.value -= decrease
+        self.work += work
+        self._since_face += work
+
+    def _free(self) -> NDArray[np.bool_]:
+        return (self.alpha > 0.0) & (self.alpha < self.qp.upper)
+
+    def _face_work(self, members: NDArray[np.bool_]) -> float:
+        """Of a factorisation for some weights: a dozen flops take the time of one entry read."""
+        k = float(np.count_nonzero(members))
+        return k**3 / 36.0 + 2.0 * k**2 + k * self.qp.n + _OVERHEAD
+
+    def _largest_face(self) -> float:
+        """Most weights of a face whose matrix is a few per cent of K."""
+        return min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
+
+    def newton_work(self) -> float:
+        """Of a Newton step from here; infinite where the face is empty or too large for one."""
+        free = self._free()
+        if not 0 < np.count_nonzero(free) <= self._largest_face():
+            return np.inf
+        return self._face_work(free)
+
+    def newton_step(self) -> None:
+        """Towards the minimum on the face, or along negative curvature to its edge.
+
+        Nothing is done where the face is too large.
+        """
+        work = self.newton_work()
+        if np.isinf(work):
+            return
+        self.work += work
+        self._since_face = 0.0
+        face = _Face(self, self._free())
+        direction, curved = face.newton_direction()
+        if direction is None:
+            return
+        reach = face.reach(direction)
+        if not curved and reach >= 1.0:
+            self._move(face, [face.projected(direction)])
+        elif not curved:
+            # The end lies outside: its projection, or the way there as far as the bounds allow.
+            self._move(face, [face.projected(direction), face.edge(direction)])
+        elif np.isfinite(reach):
+            self._move(face, [face.edge(direction)])
+        self.newton_steps += 1
+        self._since_face = 0.0
+
+    def _move(self, face: _Face, goals: list[Array], least: float = 0.0) -> bool:
+        """To the lowest point on the ways to some goals; whether F falls by more than least.
+
+        F is quadratic on each way, so that its lowest point is known in closed form.
+        """
+        qp, members = self.qp, face.members
+        y, best = qp.problem.y[members], least
+        chosen: tuple[Array, float, Array] | None = None
+        for goal in goals:
+            change, slope, curvature = face.along(y * (goal - face.x))
+            if slope < 0.0 and curvature > slope:
+                continue
+            length = 1.0 if curvature <= slope else slope / curvature
+            decrease = length * (slope - 0.5 * length * curvature)
+            if decrease > best:
+                best, chosen = decrease, (goal, length, change)
+        if chosen is None:
+            return False
+        goal, length, change = chosen
+        step = goal - face.x
+        if length < 1.0:
+            goal = np.clip(face.x + length * step, 0.0, qp.upper)
+        self.alpha[members] = goal
+        self.v -= length * change
+        rounding = (members.size + 2.0) * qp.hessian * float(np.abs(step).sum())
+        self._count(1, float(len(goals) * members.size * qp.n), best, rounding)
+        return True
+
+    def _escape(self, allowance: float) -> bool:
+        """A step away from a stationary point that is no local minimum; whether there was one.
+
+        First the free weights, then those at a bound with zero multiplier as well: these may move
+        to one side only, so that negative curvature there need not lead down.
+        """
+        qp = self.qp
+        if qp.problem.known_convex(qp.lines):
+            self.curvature = "the program is convex"
+            return False
+        if self.iterations >= self._limit:
+            return False
+        free = self._free()
+        weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
+        mass = float(self.alpha.sum())
+        terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
+        least = 4.0 * np.finfo(float).eps * terms
+        share = allowance * self.work if np.isfinite(allowance) else np.inf
+        affordable = max(share, 2.0 * _OVERHEAD)
+        room = self._largest_face() if np.isfinite(allowance) else self.gram.capacity
+        critical = "the free weights and those at a bound with zero multiplier"
+        for members, where in ((free, "the free weights"), (free | weak, critical)):
+            if members is not free and not weak.any():
+                break
+            work = self._face_work(members)
+            if members.sum() > room or work > affordable:
+                self.curvature = f"curvature not examined on {int(members.sum())} weights"
+                return False
+            self.work += work
+            face = _Face(self, members)
+            if face.order == 0:
+                self.curvature = "no direction is left to move in"
+                continue
+            direction = face.curved_direction()
+            if direction is None:
+                self.curvature = f"curvature nonnegative on {where}"
+                continue
+            self.curvature = f"curvature negative on {where}"
+            if face.is_open and not np.isfinite(face.reach(direction)):
+                _, _, curvature = face.along(qp.problem.y[face.members] * direction)
+                if curvature < 0.0:
+                    raise self._unbounded()
+            if self._move(face, face.goals(direction), least):
+                self.escapes += 1
+                return True
+        return False
+
+    def exchange(self) -> int:
+        """Whole pair steps that pay although their first moves do not; how many were made.
+
+        One pass over K: from a stationary point a concave pair may be uphill at first and end
+        lower at a bound. Ends when a pass over all pairs finds none.
+        """
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        qp, gram = self.qp, self.gram
+        if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
+            return 0
+        least = 1e-9 * qp.gap_unit(self.value, self.alpha)
+        made, decrease, rounding = smo_loops.exchange(
+            gram.whole, gram.diagonal, qp.problem.y, self.group, qp.hessian, qp.upper,
+            self.alpha, self.v, least,
+        )  # fmt: skip
+        self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
+        return int(made)
+
+    def kicked(self, kicks: int, steps: int, work: float) -> None:
+        """Take note that alpha and v were changed by `smo_loops.kick`."""
+        self.kicks += kicks
+        self.iterations += steps
+        self._set(-self.qp.problem.y * self.v)
+        self._exact = False
+        self._rounding = np.inf
+        self.work += work
+
+    def _complementarity(self) -> float:
+        """Multipliers times slacks, relative to the objective, as the certificate has it."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        qp = self.qp
+        total, self._levels = smo_loops.complementarity(
+            self.v, self.alpha, qp.problem.y, self.group, qp.lines, qp.upper
+        )
+        return relative(float(total), qp.gap_unit(self.value, self.alpha))
+
+    def _report(self, residual: float) -> bool:
+        """Add to the trace; whether the callback wants to stop."""
+        if self.trace is None:
+            return False
+        task = self.task
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(self.value), residual)
+        return bool(task.callback and task.callback(self.trace))
+
+    def _grow(self) -> bool:
+        """With u = ∞ and no fixed total: go to the minimum along the ray of the weights.
+
+        The feasible set is then a cone, so that tα is feasible for every t > 0, with
+        F(tα) = ½t²αᵀHα + t qᵀα. Whether F falls without end along it: αᵀHα ≤ 0 up to rounding.
+        """
+        qp, alpha = self.qp, self.alpha
+        if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
+            return False
+        slope = float(np.sum(qp.linear * alpha))
+        if self.tilt is not None:
+            slope += float(self.tilt @ alpha)
+        curvature = 2.0 * (self.value - slope)
+        rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest
+        if curvature <= rounding * float(alpha.sum()) ** 2:
+            return slope < 0.0
+        factor = -slope / curvature
+        if factor > 1.01:
+            self.alpha *= factor
+            self._set(self._exact_gradient())
+        return False
+
+
+class _Face:
+    """Some weights of a descent, and the part of K that belongs to them, as moves need it.
+
+    A move d keeps the sum of y∘d in each group: the last member of each group follows from the
+    others, which makes the Hessian the matrix of `smo_loops.reduced_matrix`.
+    """
+
+    def __init__(self, descent: Descent, chosen: NDArray[np.bool_]) -> None:
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        self.descent = descent
+        qp = descent.qp
+        members = np.flatnonzero(chosen)
+        self.members = members[np.argsort(descent.group[members], kind="stable")]
+        self.y, self.x = qp.problem.y[self.members], descent.alpha[self.members]
+        self.storage, self.slots = descent.gram.rows(self.members)
+        self.group = descent.group[self.members] if qp.lines else np.full(members.size, -1)
+        self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
+        self.order = members.size - int(self.follows.sum())
+        self.matrix = np.zeros((self.order, self.order))
+        smo_loops.reduced_matrix(self.storage, self.slots, self.members, self.group, self.matrix)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every member may move both ways."""
+        return bool(self.x.min() > 0.0 and self.x.max() < self.descent.qp.upper)
+
+    def newton_direction(self) -> tuple[Array | None, bool]:
+        """To the minimum on the face without its bounds; or downhill with negative curvature."""
+        from scipy.linalg import lapack
+
+        v = self.descent.v[self.members] / self.descent.qp.hessian
+        if self.order == 0:
+            return None, False
+        factor, failed = self._factor()
+        if failed:
+            direction = self._spread(_breakdown(factor, failed))
+            return (direction if self.y * v @ direction >= 0.0 else -direction), True
+        for end in np.flatnonzero(self.follows):
+            members = self.group == self.group[end]
+            v[members] -= v[end]
+        with few_threads(0):
+            reduced, _ = lapack.dpotrs(factor, v[~self.follows], lower=0)
+        return self._spread(reduced), False
+
+    def curved_direction(self) -> Array | None:
+        """A direction of negative curvature, beyond the rounding of the numbers, or None."""
+        if self.order == 0:
+            return None
+        norm = np.sqrt(2.0) * float(np.linalg.norm(self.matrix))
+        if norm == 0.0:
+            return None
+        self.matrix[np.diag_indices(self.order)] += zero_tolerance(self.order, norm)
+        factor, failed = self._factor()
+        return self._spread(_breakdown(factor, failed)) if failed else None
+
+    def _factor(self) -> tuple[Array, int]:
+        """Upper Cholesky factor, and the number of the pivot that was not positive, or 0."""
+        from scipy.linalg import lapack
+
+        with few_threads(0):
+            factor, failed = lapack.dpotrf(self.matrix.T, lower=0, clean=0, overwrite_a=1)
+        return factor, int(failed)
+
+    def _spread(self, reduced: Array) -> Array:
+        """The move of all members, of α itself, that belongs to one of the independent ones."""
+        move = np.zeros(self.members.size)
+        move[~self.follows] = reduced
+        for end in np.flatnonzero(self.follows):
+            move[end] = -move[self.group == self.group[end]].sum()
+        return move * self.y
+
+    def along(self, signed: Array) -> tuple[Array, float, float]:
+        """Change of -v by a move given as y∘d; slope -∇Fᵀd and curvature dᵀHd."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        descent = self.descent
+        change = np.zeros(descent.qp.n)
+        amounts = -descent.qp.hessian * signed
+        smo_loops.spread(self.storage, self.slots, amounts, amounts.size, change)
+        return (
+            change,
+            float(descent.v[self.members] @ signed),
+            float(change[self.members] @ signed),
+        )
+
+    def reach(self, direction: Array) -> float:
+        """Largest step that the bounds allow."""
+        return float(np.min(self._rooms(direction)))
+
+    def _rooms(self, direction: Array) -> Array:
+        upper = self.descent.qp.upper
+        room = np.where(direction > 0.0, upper - self.x, self.x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(direction != 0.0, room / np.abs(direction), np.inf)
+
+    def edge(self, direction: Array) -> Array:
+        """Where the direction meets the bounds, exactly at one of them."""
+        rooms, upper = self._rooms(direction), self.descent.qp.upper
+        length = float(rooms.min())
+        goal = np.clip(self.x + length * direction, 0.0, upper)
+        return np.where(rooms == length, np.where(direction > 0.0, upper, 0.0), goal)
+
+    def projected(self, direction: Array) -> Array:
+        """Nearest feasible point of the face to the end of a move."""
+        qp = self.descent.qp
+        goal = self.x + direction
+        if qp.lines == 0 or (goal.min() >= 0.0 and goal.max() <= qp.upper):
+            return np.clip(goal, 0.0, qp.upper)
+        for g in range(qp.lines):
+            members = self.group == g
+            if members.any():
+                signs = self.y[members]
+                if qp.lines == 2:
+                    signs = np.ones_like(signs)
+                total = float(signs @ self.x[members])
+                goal[members] = project_line(goal[members], signs, total, qp.upper)
+        return goal
+
+    def goals(self, direction: Array) -> list[Array]:
+        """Feasible points both ways along a direction, downhill first."""
+        downhill = (
+            direction if self.descent.v[self.members] @ (self.y * direction) >= 0.0 else -direction
+        )
+        ways = (downhill, -downhill)
+        if self.is_open:
+            return [self.edge(way) for way in ways]
+        upper = self.descent.qp.upper
+        scale = upper if np.isfinite(upper) else float(np.max(self.x)) or 1.0
+        lengths = scale / float(np.max(np.abs(direction))) * np.array([1.0, 0.03])
+        return [self.projected(length * way) for length in lengths for way in ways]
+
+
+def _breakdown(factor: Array, failed: int) -> Array:
+    """The direction that a broken-down Cholesky factorisation UᵀU has found: (-U⁻¹m, 1, 0)."""
+    from scipy.linalg import solve_triangular
+
+    pivot = failed - 1
+    direction = np.zeros(factor.shape[0])
+    direction[pivot] = 1.0
+    if pivot:
+        direction[:pivot] = -solve_triangular(
+            factor[:pivot, :pivot], factor[:pivot, pivot], lower=False, check_finite=False
+        )
+    return direction

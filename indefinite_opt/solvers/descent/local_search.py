@@ -1,0 +1,394 @@
+"""Many descents: from diverse starts, then from the best ends kicked out of their valleys."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
+from indefinite_opt.foundation.threads import few_threads, threads
+from indefinite_opt.modeling.formulation import check_positive
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["Effort", "LocalSearch"]
+
+Array = NDArray[np.float64]
+Start = Callable[[Task, np.random.Generator], Descent]
+Job = Callable[[], "Descent"]
+
+_ROUNDS, _CHAINS, _VAIN = 4, 2, 2
+"""Rounds of kicks, chains in a round, and rounds without success before giving up; all chains of a
+round start at the best ends of the rounds before. Fixed, so that answers do not depend on the
+number of threads."""
+
+_ELITE = 6
+"""Ends that are kicked and mixed."""
+
+_KEPT = 100
+"""Optima whose weights are kept."""
+
+_AGREE = 1e-6
+"""Relative difference of objectives below which ends agree; less where the tolerance is less."""
+
+_SMALL = 256
+"""Kicks cost next to nothing up to this many points: they are tried even where starts agree."""
+
+_OVERHEAD = 1e6
+"""Work that the time of a descent outside the compiled loops is worth."""
+
+_KICK = 0.5
+"""Most pairs exchanged by a kick, as a share of n."""
+
+_BLOCK = 64
+"""Block of the descents between kicks."""
+
+_PASSES = 100
+"""Most passes of whole exchanges from one end; one or two are the rule."""
+
+_ROUGH = 0.1
+"""Tolerance of the descents between kicks."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search; the solver `multistart` says what its parameters mean."""
+
+    starts: int = 5
+    kicks: int = 2400
+    budget: float = 40.0
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        for argument, least in (("starts", 1), ("kicks", 0), ("jobs", 1)):
+            value = getattr(self, argument)
+            if value is None and argument == "jobs":
+                continue
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not (whole and value >= least):
+                raise ParameterError(argument, f"an integer from {least} on", repr(value))
+        check_positive("budget", self.budget, infinite=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """Where a descent ended."""
+
+    alpha: Array
+    gradient: Array
+    value: float
+    exact: bool
+    status: Status
+    curvature: str
+
+
+class LocalSearch:
+    """The ends so far, and the search for more."""
+
+    def __init__(self, options: Effort, task: Task) -> None:
+        self.options, self.task = options, task
+        self.qp = cast("BoxLineQP", task.structure)
+        self.trace = Trace()
+        self.elite: list[_End] = []
+        self.found: dict[bytes, tuple[float, int, Array | None]] = {}
+        self.work = self.limit = 0.0
+        self.iterations = self.descents = self.kicks = 0
+        self.halt = Event()
+        self.note = ""
+        self.stopped = False
+
+    def run(self) -> Status:
+        task, options = self.task, self.options
+        first = self._first()
+        if first is not Status.SOLVED:
+            return first
+        if self._is_convex():
+            self.note = "convex, one descent is enough"
+            self.elite[0] = replace(self.elite[0], curvature="")
+            return first
+        if self.stopped:
+            return Status.INTERRUPTED
+        whole = self.qp.problem.gram.whole is not None
+        jobs = (options.jobs or threads()) if whole else 1  # one cache of rows for all
+        with few_threads(0), ThreadPoolExecutor(jobs) as pool:
+            try:
+                for round_ in self._rounds():
+                    if self.work >= self.limit:
+                        self.note = "the budget is used up"
+                        break
+                    if task.elapsed >= task.time_limit:
+                        return Status.TIME_LIMIT
+                    if self._steps_left() < _CHAINS:
+                        return Status.MAX_ITER
+                    for future in [pool.submit(self._finish, job) for job in round_]:
+                        self._take(*_awaited(future))
+                    if self._report():
+                        return Status.INTERRUPTED
+                self._settle()
+            finally:
+                self.halt.set()
+        return Status.SOLVED
+
+    def _first(self) -> Status:
+        """The descent from zero or the given start, which reports its own progress."""
+        task, qp = self.task, self.qp
+        start = qp.start() if task.start is None else task.start.copy()
+        run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
+        try:
+            status = run.to_local_minimum(allowance=1.0)
+            self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        self._take(run, status)
+        return status
+
+    def _is_convex(self) -> bool:
+        """Whether the problem is convex, as far as that is known or cheap to find out."""
+        problem, lines = self.qp.problem, self.qp.lines
+        if problem.known_convex(lines):
+            return True
+        if problem.n**3 / 36.0 > 2.0 * self.work:
+            return False
+        try:
+            return limited(problem.n, self.task.remaining, problem.is_convex, lines)
+        except TimeLimitReached:
+            return False
+
+    def _rounds(self) -> Iterator[list[Job]]:
+        """Descents, a round at a time; ends early if all starts agree."""
+        options, qp = self.options, self.qp
+        seeds = np.random.SeedSequence(self.task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        whole = qp.problem.gram.whole is not None
+        diverse: list[Start] = [_class_means]
+        if whole and options.starts > 2:
+            _ = qp.problem.most_negative  # once, before threads ask for it
+            diverse += [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)][
+                : options.starts // 2
+            ]
+        while len(diverse) < options.starts:
+            diverse += [_random_vertex, _random_interior]
+        starts = list(zip(diverse[: options.starts - 1], generators, strict=False))
+        for place in range(0, len(starts), _CHAINS):
+            part = self._part()
+            yield [functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]]
+        if len(starts) >= 3 and qp.n > _SMALL and self._agreed():
+            self.note = "all starts came to the same objective"
+            return
+        if not self._kicking:
+            return
+        generators = generators[options.starts :]
+        vain = 0
+        for round_ in range(_ROUNDS):
+            best = self.elite[0]
+            left = _CHAINS * (_ROUNDS - round_)
+            allowed = (self.limit - self.work) / left - _OVERHEAD
+            count = -((self.kicks - options.kicks) // left)
+            chains = min(_CHAINS, (options.kicks - self.kicks) // max(count, 1))
+            if chains == 0:
+                return
+            yield [
+                functools.partial(self._chain, self.elite[k % len(self.elite)], allowed, count, g)
+                for k, g in enumerate(generators[_CHAINS * round_ :][:chains])
+            ]
+            vain = vain + 1 if self.elite[0] is best else 0
+            if vain == _VAIN:
+                self.note = f"{_VAIN} rounds of kicks found nothing better"
+                return
+
+    def _part(self) -> Task:
+        """The task of one descent of many: its limits, and a way to stop it."""
+        steps = None
+        if self.task.max_iter is not None:
+            steps = self._steps_left() // _CHAINS
+        return replace(self.task, callback=lambda trace: self.halt.is_set(), max_iter=steps)
+
+    def _steps_left(self) -> int:
+        if self.task.max_iter is None:
+            return sys.maxsize
+        return self.task.max_iter - self.iterations
+
+    def _near(self, value: float) -> float:
+        """Difference that says nothing: descents end a little above their valley's bottom."""
+        best = self.elite[0].alpha if self.elite else np.zeros(self.qp.n)
+        return min(_AGREE, self.task.tol) * self.qp.gap_unit(value, best)
+
+    def _agreed(self) -> bool:
+        values = [value for value, _, _ in self.found.values()]
+        spread = max(values) - min(values)
+        return spread <= self._near(min(values))
+
+    def _chain(
+        self, end: _End, allowed: float, count: int, generator: np.random.Generator
+    ) -> Descent:
+        """Kicks from one end, in slices short enough to look at the clock between them."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        qp, gram = self.qp, self.qp.problem.gram
+        part = self._part()
+        run = Descent(part, end.alpha.copy(), end.gradient, end.exact)
+        limit = part.max_iter or sys.maxsize
+        state = generator.integers(2**63, size=1).astype(np.uint64)
+        while count > 0 and run.work < allowed and run.iterations < limit:
+            if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
+                break
+            made, _, steps, work = smo_loops.kick(
+                gram.whole, gram.diagonal, qp.problem.y, run.group, qp.lines, qp.hessian,
+                qp.upper, run.floor, cast("float", qp.linear), run.alpha, run.v, _ROUGH * run.unit,
+                min(_BLOCK, qp.n), count, limit - run.iterations, min(allowed - run.work, 1e8),
+                state, max(int(_KICK * qp.n), 2),
+            )  # fmt: skip
+            run.kicked(made, steps, work)
+            count -= made
+        return run
+
+    def _finish(self, job: Job) -> tuple[Descent, Status]:
+        """A descent to a local minimum; after kicks no whole exchange leads down either.
+
+        Runs in a thread of its own.
+        """
+        run = job()
+        run.trace = Trace()
+        status = run.to_local_minimum(allowance=1.0)
+        return run, self._exchange(run, status, 1.0) if run.kicks else status
+
+    def _settle(self) -> None:
+        """See to it that nothing leads down from the best end, whatever work that takes."""
+        best = self.elite[0]
+        if self._steps_left() < _CHAINS:
+            return
+        run = Descent(self._part(), best.alpha.copy(), best.gradient, best.exact)
+        run.trace = Trace()
+        status = self._exchange(run, run.to_local_minimum(), np.inf)
+        if run.iterations:
+            self._take(run, status)
+        else:
+            self.elite[0] = replace(best, curvature=run.curvature)
+
+    def _exchange(self, run: Descent, status: Status, allowance: float) -> Status:
+        """Whole exchanges from a local minimum, and down again, as long as there are any."""
+        for _ in range(_PASSES):
+            if status is not Status.SOLVED or not self._may_exchange or not run.exchange():
+                break
+            status = run.to_local_minimum(allowance=allowance)
+        return status
+
+    @property
+    def _may_exchange(self) -> bool:
+        """Exchanges go with kicks; a pass makes as many steps as it likes."""
+        return self._kicking and self.task.max_iter is None
+
+    @property
+    def _kicking(self) -> bool:
+        """Whether kicks follow the starts."""
+        whole = self.qp.problem.gram.whole is not None
+        return whole and bool(np.isfinite(self.qp.upper)) and self.options.kicks > 0
+
+    def _take(self, run: Descent, status: Status) -> None:
+        """Count an end, and keep it if it is among the best."""
+        gradient = -self.qp.problem.y * run.v
+        end = _End(run.alpha, gradient, run.value, run.gradient is not None, status, run.curvature)
+        self.work += run.work + _OVERHEAD
+        self.iterations += run.iterations
+        self.kicks += run.kicks
+        self.descents += 1
+        lower, upper = self.qp.at_bounds(end.alpha, self.task.tol)
+        pattern = np.packbits(np.concatenate([lower, upper])).tobytes()
+        value, count, weights = self.found.get(pattern, (end.value, 0, None))
+        weights = end.alpha if weights is None else weights
+        self.found[pattern] = min(value, end.value), count + 1, weights
+        kept = [key for key, (_, _, alpha) in self.found.items() if alpha is not None]
+        if len(kept) > _KEPT:
+            worst = max(kept, key=lambda key: self.found[key][0])
+            self.found[worst] = (*self.found[worst][:2], None)
+        near = self._near(end.value)
+        if all(abs(end.value - other.value) > near for other in self.elite):
+            self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_ELITE]
+
+    def _report(self) -> bool:
+        task, best = self.task, self.elite[0]
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(best.value), np.nan)
+        return self._ask(self.trace)
+
+    def _ask(self, trace: Trace) -> bool:
+        """Whether the callback wants to stop, or ever did."""
+        callback = self.task.callback
+        self.stopped = self.stopped or bool(callback and callback(trace))
+        return self.stopped
+
+    def solution(self, status: Status) -> Solution:
+        qp, best = self.qp, self.elite[0]
+        found = sorted(self.found.values(), key=lambda each: each[0])
+        optima = tuple(
+            Optimum(qp.declared(value), count, {} if weights is None else qp.values(weights))
+            for value, count, weights in found
+        )
+        ends = f"{self.descents} descents and {self.kicks} kicks, {len(optima)} different ends"
+        return Solution(
+            values=qp.values(best.alpha),
+            status=best.status if status is Status.SOLVED else status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message="; ".join(filter(None, [ends, best.curvature, self.note])),
+            gradient=best.gradient if best.exact else None,
+            optima=optima,
+        )
+
+
+def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
+    """The result; an interrupt comes through even where another library lets waits go on."""
+    while not future.done():
+        with contextlib.suppress(TimeoutError):
+            future.exception(timeout=0.1)
+    return future.result()
+
+
+def _scale(qp: BoxLineQP) -> float:
+    """Size of a weight: the bound, or what one class spreads over its members."""
+    if np.isfinite(qp.upper):
+        return qp.upper
+    size = float(np.mean(np.abs(qp.problem.gram.diagonal))) or qp.problem.largest or 1.0
+    return (qp.tilt or 1.0) / (qp.hessian * size)
+
+
+def _class_means(task: Task, generator: np.random.Generator) -> Descent:
+    """Equal weights in each class (Haasdonk 2005, section 7.3)."""
+    qp = cast("BoxLineQP", task.structure)
+    y, (positive, negative) = qp.problem.y, qp.problem.class_sizes
+    largest = _scale(qp) * min(positive, negative)
+    return Descent(task, qp.project(np.where(y > 0, largest / positive, largest / negative)))
+
+
+def _spectral(rank: int, sign: float) -> Start:
+    """Weight where an eigenvector of a very negative eigenvalue has the sign of y."""
+
+    def start(task: Task, generator: np.random.Generator) -> Descent:
+        qp = cast("BoxLineQP", task.structure)
+        vector = qp.problem.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
+        chosen = sign * qp.problem.y * vector > 0.0
+        return Descent(task, qp.project(np.where(chosen, _scale(qp), 0.0)))
+
+    return start
+
+
+def _random_vertex(task: Task, generator: np.random.Generator) -> Descent:
+    qp = cast("BoxLineQP", task.structure)
+    share = generator.uniform(0.05, 0.95)
+    return Descent(task, qp.project(np.where(generator.random(qp.n) < share, _scale(qp), 0.0)))
+
+
+def _random_interior(task: Task, generator: np.random.Generator) -> Descent:
+    qp = cast("BoxLineQP", task.structure)
+    return Descent(task, qp.project(_scale(qp) * generator.random(qp.n)))

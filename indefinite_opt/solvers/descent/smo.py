@@ -1,0 +1,111 @@
+"""Sequential minimal optimization for kernels of any inertia, compiled."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Session, Solver, Task
+
+__all__ = ["SMO"]
+
+_CURVATURE = 0.25
+"""Share of the work of the run that may be spent on looking for negative curvature."""
+
+
+class SMO(Solver):
+    """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
+
+    Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
+    the end is the optimum; otherwise it is stationary, and left again where that is cheap to see
+    that it is no local minimum. O(n) memory beyond K, and a block of a few per cent of K.
+    """
+
+    name = "smo"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        start = qp.start() if task.start is None else task.start.copy()
+        return _finish(Descent(task, start, trace=Trace()))
+
+    def session(self) -> Session:
+        return SMOSession(self)
+
+
+class SMOSession(Session):
+    """Follows the solution along C, μ or β."""
+
+    def __init__(self, solver: SMO) -> None:
+        super().__init__(solver)
+        self._previous: Descent | None = None
+
+    def solve(self, task: Task) -> Solution:
+        previous = self._previous
+        if task.start is not None or previous is None or previous.gradient is None:
+            qp = cast("BoxLineQP", task.structure)
+            run = Descent(task, qp.start() if task.start is None else task.start.copy())
+        else:
+            run = _continued(previous, task)
+        run.trace = Trace()
+        self._previous = run
+        return _finish(run)
+
+
+def _continued(previous: Descent, task: Task) -> Descent:
+    """A descent that starts where another ended, carried over to a new bound.
+
+    Without a fixed total all weights shrink with the bound, or grow with it as far as F falls, and
+    the gradient with them; then the free ones take the step of Newton that the change demands of
+    them. So a solution is followed exactly as long as no weight meets a bound or leaves one.
+    """
+    old, new = previous.qp, cast("BoxLineQP", task.structure)
+    gradient = previous.gradient
+    same = (old.problem, old.hessian, old.lines, old.total) == (
+        new.problem, new.hessian, new.lines, new.total,
+    )  # fmt: skip
+    if gradient is None or not same:
+        return Descent(task, new.project(previous.alpha))
+    ratio, alpha = 1.0, previous.alpha
+    if new.lines < 2 and np.isfinite(old.upper) and np.isfinite(new.upper):
+        ratio = new.upper / old.upper
+        slope = float(alpha @ gradient)
+        curvature = slope - float(np.sum(old.linear * alpha))
+        if ratio > 1.0 and curvature > 0.0:
+            ratio = 1.0 + min(max(-slope / curvature, 0.0), ratio - 1.0)
+    bounded = alpha == old.upper
+    alpha = ratio * alpha
+    if ratio * old.upper == new.upper:
+        alpha[bounded] = new.upper
+    if alpha.max() > new.upper:
+        return Descent(task, new.project(alpha))
+    # Scaling scales the rounding of the gradient, too: it is good for steps, not for claims.
+    scaled = ratio * (gradient - old.linear) + new.linear
+    run = Descent(task, alpha, scaled, exact=ratio == 1.0)
+    if run.newton_work() <= previous.work:
+        run.newton_step()
+    return run
+
+
+def _finish(run: Descent) -> Solution:
+    try:
+        status = run.to_local_minimum(allowance=_CURVATURE)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return Solution(
+        values=run.qp.values(run.alpha),
+        status=status,
+        iterations=run.iterations,
+        trace=run.trace or Trace(),
+        message=(
+            f"{run.iterations} steps ({run.newton_steps} of Newton, {run.escapes} along "
+            f"negative curvature), {run.refreshes} exact gradients; {run.curvature}"
+        ),
+        gradient=run.gradient,
+    )

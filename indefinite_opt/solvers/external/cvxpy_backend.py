@@ -1,0 +1,117 @@
+"""Convex programs through cvxpy, the same way for every back end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation.interruptible import TimeLimitReached, within
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
+from indefinite_opt.solvers.solution import Solution, Status
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["semidefinite_refusal", "solve_convex"]
+
+Array = NDArray[np.float64]
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before a back end is no longer waited for."""
+
+
+def semidefinite_refusal(task: Task, most: int) -> str | None:
+    """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
+    n = task.problem.n
+    if not isinstance(task.structure, ProxyStructure) or n <= most:
+        return None
+    return (
+        f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
+        f"a reference for {most} points at most"
+    )
+
+
+def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Solution:
+    """Solve the declared program with a named cvxpy back end.
+
+    Raises
+    ------
+    SolverFailed
+        If the back end returns no point.
+    """
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        # cvxpy warns of inaccurate solutions; the status and the certificate say it instead.
+        warnings.simplefilter("ignore")
+        try:
+            program = within(task.remaining + _GRACE, _solved, task, backend, dict(options))
+        except cp.SolverError as error:
+            raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
+        except TimeLimitReached:
+            return _abandoned(task, backend, Status.TIME_LIMIT)
+        except KeyboardInterrupt:
+            return _abandoned(task, backend, Status.INTERRUPTED)
+    variables = task.program.variables
+    if isinstance(task.structure, BoxLine):
+        variables = {task.structure.variable: variables[task.structure.variable]}
+    if any(variable.value is None for variable in variables.values()):
+        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
+    stats = program.solver_stats
+    return Solution(
+        values=_feasible(task, {name: np.asarray(v.value) for name, v in variables.items()}),
+        multipliers=_multipliers(task) if isinstance(task.structure, LinearProgram) else {},
+        status=_status(program.status, task),
+        iterations=int(stats.num_iters or 0),
+        message=f"{backend}: {program.status}",
+    )
+
+
+def _solved(task: Task, backend: str, options: dict[str, Any]) -> Any:
+    """The cvxpy problem after its solution."""
+    program = task.program.cvxpy()
+    program.solve(solver=backend, **options)
+    return program
+
+
+def _feasible(task: Task, values: dict[str, Array]) -> dict[str, Array]:
+    """The values moved onto the constraints, which conic solvers meet to their tolerance only."""
+    structure = task.structure
+    if isinstance(structure, BoxLine):
+        return structure.values(structure.project(values[structure.variable]))
+    if isinstance(structure, LinearProgram):
+        return structure.read(structure.repaired(structure.write(values)))
+    return values
+
+
+def _abandoned(task: Task, backend: str, status: Status) -> Solution:
+    """A feasible point where the back end gave none in time."""
+    structure = task.structure
+    if isinstance(structure, BoxLine):
+        x = structure.start() if task.start is None else task.start
+        values = structure.values(x)
+    elif isinstance(structure, LinearProgram):
+        values = structure.read(structure.repaired(np.zeros(structure.cost.size)))
+    else:
+        raise SolverFailed(f"{backend} had found no point of {task.formulation} when it was ended")
+    return Solution(values=values, status=status, message=f"{backend} was ended without a point")
+
+
+def _multipliers(task: Task) -> dict[str, Array]:
+    found = {name: constraint.dual_value for name, constraint in task.program.subject_to.items()}
+    if any(value is None for value in found.values()):
+        return {}
+    return {name: np.asarray(value, dtype=float) for name, value in found.items()}
+
+
+def _status(status: str, task: Task) -> Status:
+    if status == "optimal":
+        return Status.SOLVED
+    if task.elapsed >= task.time_limit:
+        return Status.TIME_LIMIT
+    return Status.INACCURATE if status == "optimal_inaccurate" else Status.MAX_ITER

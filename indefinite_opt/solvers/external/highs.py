@@ -1,0 +1,248 @@
+"""HiGHS: linear programs directly, convex quadratic programs with a proved Hessian."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, within
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.highs_model import highs_model
+from indefinite_opt.modeling.structures.quadratic_program import (
+    BoxLineQP,
+    LinearProgram,
+    power_near,
+)
+from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solver import Session, Solver, Task
+
+__all__ = ["Highs"]
+
+Array = NDArray[np.float64]
+
+_SIMPLEX, _INTERIOR = 2, 200
+"""Simplex iterations per row and column, beside 1000, before the interior-point method takes over:
+nearly degenerate games can keep the simplex method busy for ever. And iterations of that; 20 to 60
+are usual."""
+
+_QUADRATIC = 100
+"""Iterations per variable, beside 10 000, on a quadratic program."""
+
+_FINEST = 1e-10
+"""Least tolerance that HiGHS accepts."""
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before HiGHS is no longer waited for."""
+
+
+class Highs(Solver):
+    """Simplex and interior point (Huangfu & Hall), called without a modelling layer between.
+
+    HiGHS examines only the diagonal of a Hessian, so a quadratic program reaches it only after
+    our own curvature test.
+    """
+
+    name = "highs"
+    accepts = (BoxLineQP, LinearProgram)
+    needs_convex = True
+    claims = Claim.GLOBAL
+
+    def solve(self, task: Task) -> Solution:
+        return self.session().solve(task)
+
+    def session(self) -> Session:
+        return HighsSession(self)
+
+
+class HighsSession(Session):
+    """Keeps a linear program between tasks with the same matrix; costs and bounds are changed."""
+
+    def __init__(self, solver: Solver) -> None:
+        super().__init__(solver)
+        self._highs: Any = None
+        self._key: Hashable = None
+        # Holds what `key` was made from, so that its identity cannot be reused.
+        self._structure: Any = None
+
+    def solve(self, task: Task) -> Solution:
+        if isinstance(task.structure, LinearProgram):
+            return self._linear(task, task.structure)
+        return self._quadratic(task, cast("BoxLineQP", task.structure))
+
+    def _linear(self, task: Task, program: LinearProgram) -> Solution:
+        rescaled = program.rescaled()
+        # The least price is about 1, so that absolute tolerances hold for small ones, too.
+        prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
+        unit = float(power_near(prices.min()))
+        if unit != 1.0:
+            matrix = rescaled.matrix
+            rescaled = replace(rescaled, cost=rescaled.cost / unit, build_matrix=lambda: matrix)
+        if self._highs is not None and program.key == self._key:
+            _update(self._highs, rescaled)
+        else:
+            self._highs = highs_model(rescaled)
+        self._key, self._structure = program.key, program
+        found = _Found(task, program, rescaled, unit)
+        limit = _SIMPLEX * (program.cost.size + program.row_lower.size) + 1000
+        attempts = [("choose", limit), ("ipm", _INTERIOR)]
+        if task.max_iter is not None:
+            attempts = [("choose", task.max_iter)]
+        # A kernel matrix has no rows to remove, and looking for them takes longer than the simplex.
+        options = {"presolve": "off", **_tolerances(task)}
+        for method, iterations in attempts:
+            if found.words:
+                self._highs.clearSolver()
+            # Crossover would end in the same simplex method; our bound needs no vertex.
+            options |= {"solver": method, "run_crossover": "on" if method == "choose" else "off"}
+            try:
+                status = _run(self._highs, task, iterations, options)
+            except (KeyboardInterrupt, TimeLimitReached) as error:
+                self._highs = self._key = None  # the abandoned call still works on it
+                interrupted = isinstance(error, KeyboardInterrupt)
+                return found.solution(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
+            found.add(self._highs)
+            if found.closed or status is Status.TIME_LIMIT:
+                break
+        return found.solution(Status.SOLVED if found.closed else status)
+
+    def _quadratic(self, task: Task, qp: BoxLineQP) -> Solution:
+        highs = highs_model(qp, convexified=True)
+        # HiGHS adds the first to the Hessian's diagonal; its default shows at our tolerance.
+        options = {"qp_regularization_value": 1e-12, "presolve": "off"}
+        limit = _QUADRATIC * qp.n + 10_000 if task.max_iter is None else task.max_iter
+        x, words, iterations = qp.start(), "", 0
+        try:
+            status = _run(highs, task, limit, options)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        except TimeLimitReached:
+            status = Status.TIME_LIMIT
+        else:
+            words, iterations = (
+                highs.modelStatusToString(highs.getModelStatus()),
+                _iterations(highs),
+            )
+            answer = highs.getSolution()
+            if not answer.value_valid or not len(answer.col_value):
+                raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
+            x = qp.project(np.array(answer.col_value))
+        return Solution(
+            values=qp.values(x), status=status, iterations=iterations, message=f"HiGHS: {words}"
+        )
+
+
+class _Found:
+    """The best feasible point of a linear program so far, and the multipliers of the best bound.
+
+    HiGHS sees the `rescaled` program, its prices in a `unit`.
+    """
+
+    def __init__(
+        self, task: Task, program: LinearProgram, rescaled: LinearProgram, unit: float
+    ) -> None:
+        self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
+        self.x: Array | None = None
+        self.value = np.inf
+        # Zero until there are better ones, so that no certificate need look for any.
+        self.multipliers = program.read_multipliers(
+            np.zeros(program.row_lower.size), program.cost.copy()
+        )
+        self.bound = task.formulation.dual_bound(task.problem, self.multipliers)
+        self.iterations, self.words = 0, ""
+
+    def add(self, highs: Any) -> None:
+        """Take note of what HiGHS has come to."""
+        task, program = self.task, self.program
+        self.iterations += _iterations(highs)
+        self.words = highs.modelStatusToString(highs.getModelStatus())
+        answer = highs.getSolution()
+        point = np.array(answer.col_value)
+        if answer.value_valid and point.size and np.all(np.isfinite(point)):
+            x = program.repaired(program.write(self.rescaled.read(point)))
+            value = float(program.cost @ x)
+            if value < self.value:
+                self.x, self.value = x, value
+        if answer.dual_valid:
+            # A maximised model reports the duals of the maximisation.
+            rows = program.sense * self.unit * np.array(answer.row_dual)
+            reduced = program.sense * self.unit * np.array(answer.col_dual)
+            multipliers = self.rescaled.read_multipliers(rows, reduced)
+            bound = task.formulation.dual_bound(task.problem, multipliers)
+            if bound > self.bound:
+                self.bound, self.multipliers = bound, multipliers
+
+    @property
+    def closed(self) -> bool:
+        """Whether the bound meets the value, to the tolerance that was asked for."""
+        gap = abs(self.value - self.bound)
+        if self.x is None:
+            return False
+        return relative(gap, self.program.gap_unit(self.value, self.x)) <= self.task.tol
+
+    def solution(self, status: Status) -> Solution:
+        """The point; what HiGHS calls optimal is solved only where its own bound meets it."""
+        if status is Status.SOLVED and not self.closed:
+            status = Status.INACCURATE
+        if self.x is None:
+            self.x = self.program.repaired(np.zeros(self.program.cost.size))
+        return Solution(
+            values=self.program.read(self.x),
+            multipliers=self.multipliers,
+            status=status,
+            iterations=self.iterations,
+            message=f"HiGHS: {self.words}",
+        )
+
+
+def _update(highs: Any, program: LinearProgram) -> None:
+    columns = np.arange(program.cost.size, dtype=np.int32)
+    rows = np.arange(program.row_lower.size, dtype=np.int32)
+    cost = program.sense * program.cost
+    highs.changeColsCost(columns.size, columns, cost)
+    highs.changeColsBounds(columns.size, columns, program.lower, program.upper)
+    highs.changeRowsBounds(rows.size, rows, program.row_lower, program.row_upper)
+
+
+def _tolerances(task: Task) -> dict[str, float]:
+    names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+    return dict.fromkeys(names, max(min(1e-7, 0.1 * task.tol), _FINEST))
+
+
+def _run(highs: Any, task: Task, limit: int, options: dict[str, Any]) -> Status:
+    """Run HiGHS within the limits; why it stopped.
+
+    Raises
+    ------
+    TimeLimitReached
+        If it has not looked at the clock in time.
+    """
+    import highspy
+
+    for option, value in options.items():
+        highs.setOptionValue(option, value)
+    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
+        highs.setOptionValue(option, int(limit))
+    if np.isfinite(task.time_limit):
+        highs.setOptionValue("time_limit", float(highs.getRunTime()) + task.remaining)
+    if highs.getNumCol() < LONG:
+        # It ends in hundredths of a second, and sets up threads of its own for each of ours.
+        highs.run()
+    else:
+        within(task.remaining + _GRACE, highs.run)
+    statuses = {
+        highspy.HighsModelStatus.kOptimal: Status.SOLVED,
+        highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
+        highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
+    }
+    return statuses.get(highs.getModelStatus(), Status.INACCURATE)
+
+
+def _iterations(highs: Any) -> int:
+    info = highs.getInfo()
+    counts = (info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
+    return sum(max(int(count), 0) for count in counts)

@@ -1,0 +1,134 @@
+"""OSQP, a first-order solver for convex quadratic programs, called directly."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solver import Session, Solver, Task
+
+__all__ = ["OSQP"]
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before OSQP is no longer waited for."""
+
+Array = NDArray[np.float64]
+
+
+class OSQP(Solver):
+    """Operator splitting with solution polishing (Stellato et al.)."""
+
+    name = "osqp"
+    accepts = (BoxLineQP,)
+    needs_convex = True
+    claims = Claim.GLOBAL
+
+    def solve(self, task: Task) -> Solution:
+        return self.session().solve(task)
+
+    def session(self) -> Session:
+        return OSQPSession(self)
+
+
+class OSQPSession(Session):
+    """Keeps the factorised model between tasks that differ in bounds only."""
+
+    def __init__(self, solver: Solver) -> None:
+        super().__init__(solver)
+        self._model: Any = None
+        self._previous: BoxLineQP | None = None
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        try:
+            answer = limited(qp.n, task.remaining + _GRACE, self._answer, task, qp)
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            self._model = self._previous = None  # the abandoned call still works on it
+            status = Status.TIME_LIMIT
+            if isinstance(error, KeyboardInterrupt):
+                status = Status.INTERRUPTED
+            x = qp.start() if task.start is None else task.start
+            return Solution(qp.values(x), status, message="OSQP was ended without a point")
+        return _read(qp, answer)
+
+    def _answer(self, task: Task, qp: BoxLineQP) -> Any:
+        lower = np.concatenate([qp.b, np.zeros(qp.n)])
+        upper = np.concatenate([qp.b, np.full(qp.n, qp.upper)])
+        if self._same_matrix(qp):
+            self._model.update(l=lower, u=upper)
+            self._model.update_settings(**_limits(task))
+        else:
+            self._model = _build(qp, task, lower, upper)
+        self._previous = qp
+        answer = self._model.solve(raise_error=False)
+        if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
+            # Polishing can leave the feasible set altogether where many bounds are active.
+            self._model.update_settings(polishing=False, **_limits(task))
+            answer = self._model.solve(raise_error=False)
+            self._model.update_settings(polishing=True)
+        return answer
+
+    def _same_matrix(self, qp: BoxLineQP) -> bool:
+        old = self._previous
+        return (
+            old is not None
+            and old.problem is qp.problem
+            and (old.hessian, old.lines, old.total) == (qp.hessian, qp.lines, qp.total)
+            and np.array_equal(old.linear, qp.linear)
+        )
+
+
+def _limits(task: Task) -> dict[str, Any]:
+    limits: dict[str, Any] = {"max_iter": task.max_iter or 200_000}
+    if np.isfinite(task.time_limit):
+        limits["time_limit"] = task.remaining
+    return limits
+
+
+def _build(qp: BoxLineQP, task: Task, lower: Array, upper: Array) -> Any:
+    import osqp
+    from scipy import sparse
+
+    H, q, _ = qp.convexified()
+    accuracy = 1e-2 * task.tol
+    model = osqp.OSQP()
+    model.setup(
+        sparse.csc_matrix(np.triu(H)),
+        q,
+        sparse.vstack([sparse.csr_matrix(qp.A), sparse.eye(qp.n)], format="csc"),
+        lower,
+        upper,
+        eps_abs=accuracy,
+        eps_rel=accuracy,
+        # Our programs are feasible and bounded; near-degenerate ones only look otherwise.
+        eps_prim_inf=1e-15,
+        eps_dual_inf=1e-15,
+        polishing=True,
+        verbose=False,
+        **_limits(task),
+    )
+    return model
+
+
+def _read(qp: BoxLineQP, answer: Any) -> Solution:
+    words = str(answer.info.status)
+    if answer.x is None or not np.all(np.isfinite(answer.x)):
+        raise SolverFailed(f"OSQP returned no point: {words}")
+    statuses = {
+        "solved": Status.SOLVED,
+        "time limit reached": Status.TIME_LIMIT,
+        "run time limit reached": Status.TIME_LIMIT,
+        "maximum iterations reached": Status.MAX_ITER,
+    }
+    return Solution(
+        values=qp.values(qp.project(np.asarray(answer.x))),
+        status=statuses.get(words, Status.INACCURATE),
+        iterations=int(answer.info.iter),
+        message=f"OSQP: {words}",
+    )

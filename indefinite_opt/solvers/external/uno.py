@@ -1,0 +1,199 @@
+"""UNO, a general nonlinear solver, through cvxpy's nonlinear route."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError, SolverFailed
+from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["UNO"]
+
+Array = NDArray[np.float64]
+
+_MAX_ITER = 2000
+"""Iterations from one start; dozens are usual."""
+
+_PATIENT = 250
+"""From so many weights on UNO computes for half a second and more without a look at Python, and a
+child process, a twentieth, costs little beside it."""
+
+_GRACE = 0.5
+"""Seconds beyond its own time limit before UNO is no longer waited for."""
+
+
+@dataclass(frozen=True)
+class UNO(Solver):
+    """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
+
+    The declared program, nonconvex or not, is solved as a general nonlinear one. O(n³) an
+    iteration in pure Python callbacks: a reference for some hundred variables.
+
+    Parameters
+    ----------
+    starts : int
+        Number of starts: the given or default one, then random ones.
+    """
+
+    starts: int = 5
+
+    name = "uno"
+    accepts = (BoxLineQP,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def __post_init__(self) -> None:
+        if self.starts < 1:
+            raise ParameterError("starts", "a positive integer", repr(self.starts))
+
+    def unavailable(self) -> str | None:
+        if importlib.util.find_spec("unopy") is None:
+            return "the package unopy is not installed (pip install unopy)"
+        return None
+
+    def solve(self, task: Task) -> Solution:
+        qp = cast("BoxLineQP", task.structure)
+        found = _Found(task, qp)
+        if qp.n >= _PATIENT:
+            # Loaded once, not in every child.
+            importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
+            importlib.import_module("unopy")
+            _ = task.program
+        status = Status.SOLVED
+        try:
+            for start in self._starts(task, qp):
+                stopped = found.add(*_limited(task, qp, start))
+                if stopped:
+                    status = Status.INTERRUPTED
+                    break
+                if task.elapsed >= task.time_limit:
+                    status = Status.TIME_LIMIT
+                    break
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        except TimeLimitReached:
+            status = Status.TIME_LIMIT
+        if found.best is None and status is not Status.SOLVED:
+            found.best = qp.start() if task.start is None else task.start
+        if found.best is None:
+            words = found.failures[0] if found.failures else str(status.value)
+            raise SolverFailed(f"UNO returned no point for {task.formulation}: {words}")
+        return Solution(
+            values=qp.values(found.best),
+            status=status,
+            iterations=found.iterations,
+            trace=found.trace,
+            message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
+        )
+
+    def _starts(self, task: Task, qp: BoxLineQP) -> Iterator[Array]:
+        yield qp.start() if task.start is None else task.start
+        generator = np.random.default_rng(task.seed)
+        for _ in range(self.starts - 1):
+            yield qp.random_start(generator)
+
+
+class _Found:
+    """The best point so far, and how the search went."""
+
+    def __init__(self, task: Task, qp: BoxLineQP) -> None:
+        self.task, self.qp = task, qp
+        self.best: Array | None = None
+        self.value = np.inf
+        self.iterations = 0
+        self.trace = Trace()
+        self.failures: list[str] = []
+
+    def add(self, x: Array | None, steps: int, words: str) -> bool:
+        """Take note of one start; whether the callback wants to stop."""
+        task, qp = self.task, self.qp
+        self.iterations += steps
+        if x is None:
+            self.failures.append(words)
+            return False
+        x = qp.project(x)
+        value = qp.value(x)
+        if value < self.value:
+            self.best, self.value = x, value
+        residual = qp.first_order(x, qp.gradient(x), task.tol).residual
+        self.trace.add(task.elapsed, self.iterations, qp.declared(value), residual)
+        return bool(task.callback and task.callback(self.trace))
+
+
+def _limited(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+    """One start, within the time that is left, its words and warnings unheard."""
+    left = task.remaining + _GRACE
+    with warnings.catch_warnings(), _silence():
+        warnings.simplefilter("ignore")
+        if qp.n < _PATIENT:
+            return within(left, _run, task, qp, start, stop=_take_interrupts_back)
+        return in_child(left, _run, task, qp, start)
+
+
+def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+    """One start: the point (None if UNO gives none), iterations, UNO's words."""
+    import cvxpy as cp
+
+    program = task.program
+    declared = program.maximize if program.sense == "maximize" else program.minimize
+    goal = cp.Maximize(declared) if program.sense == "maximize" else cp.Minimize(declared)
+    model = cp.Problem(goal, list(program.subject_to.values()))
+    variable = program.variables[qp.variable]
+    variable.value = start
+    options: dict[str, object] = {
+        "logger": "SILENT",
+        "primal_tolerance": 1e-2 * task.tol,
+        "dual_tolerance": 1e-2 * task.tol,
+    }
+    options["max_iterations"] = _MAX_ITER if task.max_iter is None else task.max_iter
+    if np.isfinite(task.time_limit):
+        options["time_limit"] = task.remaining
+    try:
+        model.solve(nlp=True, solver=cp.UNO, **options)
+    except cp.SolverError as error:
+        return None, 0, str(error)
+    steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
+    if variable.value is None or not np.all(np.isfinite(variable.value)):
+        return None, steps, str(model.status)
+    return np.asarray(variable.value), steps, str(model.status)
+
+
+def _take_interrupts_back() -> bool:
+    """Let Python handle Ctrl-C: UNO's own handler ends one start as if it had failed."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+    return False
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Send the process's standard output away: UNO lists its options whatever the logger."""
+    sys.stdout.flush()
+    try:
+        keep = os.dup(1)
+    except OSError:
+        yield
+        return
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(keep, 1)
+        os.close(keep)

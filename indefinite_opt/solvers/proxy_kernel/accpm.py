@@ -1,0 +1,212 @@
+"""The analytic center cutting plane method of Luss & d'Aspremont."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.formulation import check_positive
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Witness
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["ACCPM"]
+
+Array = NDArray[np.float64]
+
+_MAX_ITER = 2000
+
+_SPENT = 1e-4
+"""A cut is dropped when its multiplier is this share of the average one."""
+
+_RELAX, _REACH = 3.0, 100.0
+"""The curvature of the metric falls by this factor at most from cut to cut, and rises at most until
+the last move would cost this multiple of what the cuts promise."""
+
+_FINE = 1e-10
+"""Share of F: smaller differences of F are integrated from gradients, which know more digits."""
+
+_PATIENCE, _PROGRESS = 30, 0.99
+"""So many cuts lower neither the gap nor what the cuts promise to this share, before rounding is
+blamed."""
+
+
+@dataclass(frozen=True)
+class ACCPM(Solver):
+    """Cutting planes: tangents of F, each at the analytic centre of what the others leave.
+
+    Luss & d'Aspremont (2007), section 3.2; after Goffin & Vial (2002), the set is that of all
+    (α, t) above the tangents and below the level of the best point ᾱ; see `AnalyticCenter`. A
+    proximal term (du Merle & Vial 2002) keeps centres near ᾱ in the directions that no cut has
+    explored yet, which are almost all of them. It has the curvature that F has at zero along
+    leading eigenvectors of K₀, and along the others the one that F showed on the last move. Gaps
+    shrink linearly; with the term it takes dozens of cuts, without it about as many as there are
+    weights. One evaluation of F a cut.
+
+    Every tangent bounds F, and so does their mean by the multipliers of the centre.
+
+    Parameters
+    ----------
+    cuts : int
+        Most cuts kept: those with the largest multipliers. Without a proximal term there is no
+        progress with less than about n.
+    weight : float
+        Weight of the level in units of the number of all other sides. Centres are the more central
+        the less it is; without a proximal term 0.1 is better.
+    proximal : float
+        Weight of the proximal term; 0 for the method as the paper has it.
+    rank : int
+        Eigenvectors of K₀ in the proximal term.
+
+    Notes
+    -----
+    O(n(m + rank)²) a Newton step with m cuts, and four or five steps a cut; O(n²) for F.
+    """
+
+    cuts: int = 1000
+    weight: float = 1.0
+    proximal: float = 1.0
+    rank: int = 32
+
+    name = "accpm"
+    accepts = (ProxyDual, ProxyBall)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def __post_init__(self) -> None:
+        for argument, least in (("cuts", 2), ("rank", 0)):
+            value = getattr(self, argument)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not (whole and value >= least):
+                raise ParameterError(argument, f"an integer from {least} on", repr(value))
+        check_positive("weight", self.weight)
+        check_positive("proximal", self.proximal, zero=True)
+
+    def solve(self, task: Task) -> Solution:
+        run = _Run(task, self)
+        try:
+            with few_threads(task.problem.n):
+                status = run.solve()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        steps = f"{run.search.iterations} centres, {run.set.steps} Newton steps"
+        return run.search.solution(status, steps)
+
+
+class _Run:
+    """The best point ᾱ with F there, the cuts, and the metric."""
+
+    def __init__(self, task: Task, options: ACCPM) -> None:
+        self.options = options
+        self.search = search = ProxySearch(task, _MAX_ITER)
+        self.dual = dual = search.dual
+        self.best = search.best
+        self.value, gradient = search.evaluate(self.best)
+        self.metric, self.rest = self._curvature()
+        depth = max(0.5 * (self.value - search.bound), np.finfo(float).tiny)
+        metric = np.sqrt(options.proximal) * self.metric
+        self.set = AnalyticCenter(dual, self.best, gradient, metric, options.cuts, depth)
+        self.points, self.bounds = np.empty((options.cuts, dual.n)), np.empty(options.cuts)
+        self._remember(0, self.best, self.value, gradient)
+
+    def _curvature(self) -> tuple[Array, float]:
+        """B and q of the metric: the Hessian of F at zero is BᵀB + (0 to q)I."""
+        spectrum, y = self.dual.problem.spectrum, self.dual.problem.y
+        rank = 0 if self.options.proximal == 0.0 else min(self.options.rank, y.size - 1)
+        order = np.argsort(-spectrum.values, kind="stable")[: rank + 1]
+        values = np.maximum(spectrum.values[order], 0.0)
+        leading = order[:rank][values[:rank] > 0.0]
+        rows = (spectrum.vectors[:, leading] * np.sqrt(spectrum.values[leading])).T * y
+        return rows, float(values[rank])
+
+    def solve(self) -> Status:
+        search, options, cuts = self.search, self.options, self.set
+        least, waited = np.full(2, np.inf), 0
+        while True:
+            search.improve_bound_sometimes()
+            if search.gap <= search.task.tol * abs(search.value):
+                self._round()
+            status = search.report()
+            if status is not None:
+                return status
+            now = np.array([search.gap, cuts.depth])
+            waited += 1
+            if np.any(now <= _PROGRESS * least):
+                least, waited = np.minimum(least, now), 0
+            cuts.q = options.proximal * self.rest
+            weight = options.weight * (2 * self.dual.n + cuts.count)
+            if waited > _PATIENCE or not cuts.center(weight):
+                search.improve_bound()
+                self._round()
+                return search.report() or Status.INACCURATE
+            search.iterations += 1
+            self._bound()
+            self._cut(np.minimum(cuts.alpha, self.dual.upper))
+
+    def _cut(self, x: Array) -> None:
+        """The tangent at the centre x; and x is the next ᾱ if F is less there."""
+        value, gradient = self.search.evaluate(x)
+        cuts, d = self.set, x - self.best
+        slope, bend = float(cuts.slope @ d), float(cuts.bend(gradient) @ d)
+        change = slope + 0.5 * bend if bend < _FINE * abs(self.value) else value - self.value
+        self._learn(d, 2.0 * (change - slope))
+        self._drop()
+        offset = change - slope - bend
+        if change < 0.0:
+            self.best, self.value = x, value
+            cuts.descend(-change, gradient)
+            offset = 0.0
+        self._remember(cuts.count, x, value, gradient)
+        cuts.add(offset, gradient)
+
+    def _learn(self, d: Array, curvature: float) -> None:
+        """Let the metric have the curvature of F along d, if that can be had."""
+        square = float(d @ d)
+        if square > 0.0:
+            curvature = min(curvature, 2.0 * _REACH * self.set.depth)
+            along = self.metric @ d
+            rest = (curvature - float(along @ along)) / square
+            self.rest = max(rest, self.rest / _RELAX)
+
+    def _drop(self) -> None:
+        """Forget the cuts that no longer count, and the least of the others to make room."""
+        prices = self.set.multipliers
+        kept = np.argsort(-prices, kind="stable")[: self.options.cuts - 1]
+        kept = np.sort(kept[prices[kept] > _SPENT * float(prices.mean())])
+        self.points[: kept.size], self.bounds[: kept.size] = self.points[kept], self.bounds[kept]
+        self.set.keep(kept)
+
+    def _remember(self, k: int, x: Array, value: float, gradient: Array) -> None:
+        """Where the tangent is taken, and its value at α = 0 less what rounding may add."""
+        dual = self.dual
+        value = dual.kernel_value(x, value, gradient)
+        products = gradient * x
+        rounding = dual.n * np.finfo(float).eps * (abs(value) + float(np.abs(products).sum()))
+        self.points[k] = x
+        self.bounds[k] = value - float(products.sum()) - dual.allowance(x) - rounding
+
+    def _bound(self) -> None:
+        """The tangents, weighted by their multipliers, minimised over A."""
+        cuts = self.set
+        shares = cuts.multipliers / float(cuts.multipliers.sum())
+        bound = float(shares @ self.bounds[: cuts.count])
+        bound += self.dual.linear_minimum(shares @ cuts.gradients)
+        if bound > self.search.bound:
+            points = self.points[: cuts.count].copy()
+            self.search.offer(bound, "cut model", Witness(points, shares))
+
+    def _round(self) -> None:
+        """A short projected gradient step, for weights that only the barrier keeps from bounds."""
+        search, dual = self.search, self.dual
+        curvature = max(dual.problem.spectrum.maximum, 0.0) + self.rest
+        across = float(np.max(np.abs(search.gradient))) / dual.upper
+        x = dual.project(search.best - search.gradient / (max(curvature, across) or 1.0))
+        value, gradient = search.evaluate(x)
+        if value <= max(search.value, search.bound + search.task.tol * abs(value)):
+            search.best, search.value, search.gradient = x, value, gradient

@@ -1,0 +1,103 @@
+"""The projected gradient method of Luss & d'Aspremont."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.formulation import check_choice, check_positive
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
+from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["ProjectedGradient"]
+
+Array = NDArray[np.float64]
+
+_MAX_ITER = 100_000
+
+
+@dataclass(frozen=True)
+class ProjectedGradient(Solver):
+    """α ← P_A(α + t∇f(α)), P_A the projection onto box and line.
+
+    Luss & d'Aspremont (2007), section 3.1. Cheap steps, fast at first and slow in the end: a
+    method to compare with.
+
+    Parameters
+    ----------
+    step : {"search", "spectral", "diminishing"}
+        `search` shortens t until f grows, and lengthens it otherwise; `spectral` starts from the
+        step of Barzilai & Borwein instead; `diminishing` is the subgradient method,
+        t = ‖(C, ..., C)‖/(‖∇f‖√k), which does not look at f.
+    smoothing : float
+        ε of the smoothed gradient of section 3, 0 for the exact one. f is differentiable (Ying,
+        Campbell & Girolami 2009), so that nothing calls for ε > 0 but the paper's Figure 1. Values
+        and bounds are of the exact f always; `LussDual` only.
+    """
+
+    step: str = "search"
+    smoothing: float = 0.0
+
+    name = "projected-gradient"
+    accepts = (ProxyDual, ProxyBall)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def __post_init__(self) -> None:
+        check_choice("step", self.step, ("search", "spectral", "diminishing"))
+        check_positive("smoothing", self.smoothing, zero=True)
+
+    def refusal(self, task: Task) -> str | None:
+        if self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):
+            return "a smoothed gradient is defined where the distance has a price"
+        return super().refusal(task)
+
+    def solve(self, task: Task) -> Solution:
+        run = _Run(task, self)
+        try:
+            with few_threads(task.problem.n):
+                status = run.solve()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return run.search.solution(status, f"{run.search.iterations} steps")
+
+
+class _Run:
+    def __init__(self, task: Task, options: ProjectedGradient) -> None:
+        self.search = ProxySearch(task, _MAX_ITER)
+        self.dual = self.search.dual
+        self.options = options
+        start = self.search.best
+        point = start, *self.search.evaluate(start)
+        self.steps = GradientSteps(self.search, *point, spectral=options.step == "spectral")
+
+    def solve(self) -> Status:
+        search = self.search
+        while True:
+            search.improve_bound_sometimes()
+            status = search.report()
+            if status is not None:
+                return status
+            search.iterations += 1
+            direction = self._smoothed() if self.options.smoothing > 0.0 else None
+            if self.options.step == "diminishing":
+                self._fixed_step(self.steps.gradient if direction is None else direction)
+            elif not self.steps.step(direction):
+                search.improve_bound()
+                return search.report() or Status.INACCURATE
+
+    def _smoothed(self) -> Array:
+        self.search.calls += 1
+        return self.dual.value_gradient(self.steps.alpha, self.options.smoothing)[1]
+
+    def _fixed_step(self, direction: Array) -> None:
+        steps, k = self.steps, self.search.iterations
+        width = self.dual.upper * np.sqrt(self.dual.n)
+        length = width / (float(np.linalg.norm(direction)) or 1.0) / np.sqrt(k)
+        steps.alpha = self.dual.project(steps.alpha - length * direction)
+        steps.value, steps.gradient = self.search.evaluate(steps.alpha)

@@ -1,0 +1,256 @@
+"""The active set method of Loosli, Ong & Canu, as printed."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.structures.krein import KreinLeastSquares
+from indefinite_opt.problem.spectrum import zero_tolerance
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["ActiveSet"]
+
+Array = NDArray[np.float64]
+
+_ROUNDS = 100
+"""Iterations for every point, unless told otherwise: a simplex-like method takes a few."""
+
+_DEPENDENT = 1e-10
+"""Least sine of the angle between a column and the span of the free ones: beyond it least squares
+loses ten of sixteen digits."""
+
+_ROUNDING = 1e-12
+"""Share of a bound, or of a sum, that rounding accounts for."""
+
+_ZERO, _FREE, _FULL = range(3)
+"""The groups of Table 1: I₀, where α = 0; I_w; I_C, where α = C."""
+
+
+class ActiveSet(Solver):
+    """Algorithm 2 of Loosli, Ong & Canu (2013) for `KSVM`, as printed.
+
+    One point of each class is free, all others are zero. The free weights α_w and λ solve (28),
+
+        G_wᵀ(Gα - e + λy) = 0,   yᵀα = 0,
+
+    by a QR decomposition of G_w that is updated as points come and go. Where a free weight leaves
+    [0, C], the weights move towards the solution until the first one meets its bound, and that one
+    is fixed there. Otherwise the point that violates (29) or (30) most is set free.
+
+    The multiplier λ stands inside the residual here, and outside in the conditions of (26), which
+    is the problem declared. So what this method finds is in general *not* the solution of the
+    declared problem, and the certificate says so; see the notes of `KSVM`. Nor need it end, as
+    the paper claims it does: it minimises nothing. An active set that comes back proves that it
+    never will, and it stops there, INACCURATE, at the point that violates (28)-(30) least. A
+    start is not read. λ, which is the offset as printed, is in the message.
+    """
+
+    name = "active-set"
+    accepts = (KreinLeastSquares,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def refusal(self, task: Task) -> str | None:
+        if not isinstance(task.structure, KreinLeastSquares):
+            return "it solves the least squares of KSVM only"
+        return super().refusal(task)
+
+    def solve(self, task: Task) -> Solution:
+        run = _Run(task)
+        try:
+            with few_threads(task.problem.n):
+                status, words = run.solve()
+        except KeyboardInterrupt:
+            status, words = Status.INTERRUPTED, "interrupted"
+        return Solution(
+            # Projected, so that yᵀα = 0 to the last bit, however small α is.
+            values=run.qp.values(run.qp.project(run.best)),
+            status=status,
+            iterations=run.iterations,
+            trace=run.trace,
+            message=(
+                f"{words}; λ = {run.best_level!r}, (28)-(30) violated by {run.least:.2e}, "
+                f"{run.iterations} systems solved"
+            ),
+        )
+
+
+class _Columns:
+    """G_w = QR, the free columns of G; O(n|w|) to add or drop one."""
+
+    def __init__(self, G: Array) -> None:
+        self.G = G
+        self.index: list[int] = []
+        self.Q, self.R = np.empty((G.shape[0], 0)), np.empty((0, 0))
+
+    def add(self, j: int) -> bool:
+        """Add a column; False where it is, to rounding, a combination of the others."""
+        import scipy.linalg
+
+        column, last = np.ascontiguousarray(self.G[:, j]), len(self.index)
+        if not column.any():
+            return False
+        try:
+            self.Q, self.R = scipy.linalg.qr_insert(
+                self.Q, self.R, column, last, which="col", rcond=_DEPENDENT
+            )
+        except np.linalg.LinAlgError:
+            return False
+        self.index.append(j)
+        return True
+
+    def drop(self, k: int) -> int:
+        """Drop the k-th of them; the point it belongs to."""
+        import scipy.linalg
+
+        Q, R = scipy.linalg.qr_delete(self.Q, self.R, k, which="col")
+        point = self.index.pop(k)
+        # A square Q, of all points free, comes back square.
+        self.Q, self.R = Q[:, : len(self.index)], R[: len(self.index)]
+        return point
+
+    def least_squares(self, right: Array) -> Array:
+        """argmin ‖G_w a - right‖."""
+        import scipy.linalg
+
+        if not self.index:
+            return np.empty(0)
+        return scipy.linalg.solve_triangular(self.R, self.Q.T @ right, check_finite=False)
+
+
+class _Run:
+    """The state of the algorithm: weights, λ, and the group of every point.
+
+    Attributes
+    ----------
+    best, best_level, least
+        The feasible point that violates (28)-(30) least, its λ, and by how much.
+    """
+
+    def __init__(self, task: Task) -> None:
+        structure = cast("KreinLeastSquares", task.structure)
+        self.task, self.qp, self.C = task, structure, structure.upper
+        self.G, self.y = structure.source.Q, structure.source.y
+        n = structure.n
+        self.Ge, self.Gy = self.G.sum(axis=1), self.G @ self.y
+        # Rounding in a sum that vanishes would give λ a lever, and any size at all.
+        sizes = np.abs(self.G).sum(axis=1)
+        self.Gy[np.abs(self.Gy) <= zero_tolerance(n, 1.0) * sizes] = 0.0
+        self.limit = _ROUNDS * n if task.max_iter is None else task.max_iter
+        self.alpha, self.level = np.zeros(n), 0.0
+        self.group = np.full(n, _ZERO, dtype=np.int8)
+        self.columns = _Columns(self.G)
+        self.seen: set[bytes] = set()
+        self.iterations, self.trace = 0, Trace()
+        self.best, self.best_level, self.least = self.alpha, np.nan, np.inf
+        generator = np.random.default_rng(task.seed)
+        for sign in (1.0, -1.0):
+            self._free(int(generator.choice(np.flatnonzero(self.y == sign))))
+
+    def solve(self) -> tuple[Status, str]:
+        """Why the algorithm stopped, and in which words."""
+        while True:
+            self.iterations += 1
+            target = self._system()
+            if target is None:
+                return Status.INACCURATE, "λ has no effect on yᵀα with these free points"
+            slack = _ROUNDING * self.C
+            if np.any(target < -slack) or np.any(target > self.C + slack):
+                self._move(target)
+                stopped = self._limits()
+            else:
+                self.alpha[self.columns.index] = np.clip(target, 0.0, self.C)
+                violations = self._violations()
+                stopped = self._report(float(violations.max()))
+                if stopped is None:
+                    stopped = self._release(violations)
+            if stopped is not None:
+                return stopped
+
+    def _system(self) -> Array | None:
+        """α_w that solves (28) with the λ that makes yᵀα = 0, which it sets; None without one."""
+        free, full = self.columns.index, self.group == _FULL
+        right = 1.0 - self.C * self.G[:, full].sum(axis=1)
+        if not free:
+            # Nothing determines λ: the least squares of what (28) makes zero.
+            self.level = float(self.y @ right) / self.y.size
+            return np.empty(0)
+        if not self.Gy[free].any():
+            return None
+        plain, slope = (self.columns.least_squares(b) for b in (right, self.y))
+        signed = self.y[free] * slope
+        missing = float(self.y[free] @ plain) + self.C * float(self.y[full].sum())
+        if abs(signed.sum()) <= _ROUNDING * np.abs(signed).sum():
+            return None
+        self.level = missing / float(signed.sum())
+        return plain - self.level * slope
+
+    def _move(self, target: Array) -> None:
+        """Towards the target until the first weight meets its bound; that one leaves I_w."""
+        current = self.alpha[self.columns.index]
+        step = target - current
+        bound = np.where(step < 0.0, 0.0, self.C)
+        outside = (target < 0.0) | (target > self.C)
+        reach = np.full(step.size, np.inf)
+        reach[outside] = (bound[outside] - current[outside]) / step[outside]
+        k = int(np.argmin(reach))
+        moved = np.clip(current + min(float(reach[k]), 1.0) * step, 0.0, self.C)
+        moved[k] = bound[k]
+        self.alpha[self.columns.index] = moved
+        self.group[self.columns.drop(k)] = _ZERO if bound[k] == 0.0 else _FULL
+
+    def _violations(self) -> Array:
+        """By how much each point violates (28), (29) or (30), in units of the terms, (n,)."""
+        pushed = self.G @ (self.G @ self.alpha) - self.Ge
+        sides = pushed + self.level * self.Gy
+        unit = max(float(np.abs(self.Ge).max()), abs(self.level) * float(np.abs(self.Gy).max()))
+        outward = np.choose(self.group, (-sides, np.abs(sides), sides))
+        violations = np.maximum(outward, 0.0) / (unit or 1.0)
+        worst = float(violations.max())
+        if worst < self.least:
+            self.best, self.best_level, self.least = self.alpha.copy(), self.level, worst
+        return violations
+
+    def _release(self, violations: Array) -> tuple[Status, str] | None:
+        """Set the point free that violates its condition most; why to stop where that is vain."""
+        state = self.group.tobytes()
+        if state in self.seen:
+            return Status.INACCURATE, "an active set came back: the algorithm cycles"
+        self.seen.add(state)
+        # A column in the span of the free ones satisfies its condition with equality: if it seems
+        # not to, that is rounding.
+        for j in np.argsort(-violations, kind="stable"):
+            if violations[j] <= self.task.tol:
+                break
+            if self.group[j] != _FREE and self._free(int(j)):
+                return None
+        return Status.INACCURATE, "no violating point has a column independent of the free ones"
+
+    def _free(self, j: int) -> bool:
+        if not self.columns.add(j):
+            return False
+        self.group[j] = _FREE
+        return True
+
+    def _report(self, violation: float) -> tuple[Status, str] | None:
+        """One line of the trace; why to stop here, if there is a reason."""
+        task, qp = self.task, self.qp
+        objective = qp.sense * (qp.value(self.alpha) + qp.constant)
+        self.trace.add(task.elapsed, self.iterations, objective, violation)
+        if violation <= task.tol:
+            return Status.SOLVED, "conditions (27)-(30) hold"
+        if task.callback and task.callback(self.trace):
+            return Status.INTERRUPTED, "interrupted"
+        return self._limits()
+
+    def _limits(self) -> tuple[Status, str] | None:
+        if self.iterations >= self.limit:
+            return Status.MAX_ITER, "iteration limit"
+        if self.task.elapsed >= self.task.time_limit:
+            return Status.TIME_LIMIT, "time limit"
+        return None

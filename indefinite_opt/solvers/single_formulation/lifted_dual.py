@@ -1,0 +1,129 @@
+"""Separability problems by way of their duals, which are quadratic programs on a box."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["LiftedDual"]
+
+_FINEST = 1e-13
+"""No dual is solved beyond this residual, where rounding would be fought."""
+
+_FINER = 0.03
+"""Change of the residual that is asked of the dual, as long as the lifted point is not enough."""
+
+
+class LiftedDual(Solver):
+    """Pair steps on the dual, then α = Qλ, b the multiplier of yᵀλ = 0, ξ the least slacks.
+
+    With the convex term ½αᵀα the dual has the kernel K², O(n³) once, and its residual is lowered
+    until the gap of the lifted point is closed. With ½αᵀQα it is the SVM dual itself, and the
+    lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and otherwise a
+    stationary point of a problem that is unbounded below.
+    """
+
+    name = "lifted-dual"
+    accepts = (SeparabilityProgram,)
+    needs_convex = False
+    claims = Claim.GLOBAL
+
+    def refusal(self, task: Task) -> str | None:
+        if not task.problem.curvature_known:
+            return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
+        return super().refusal(task)
+
+    def solve(self, task: Task) -> Solution:
+        with few_threads(task.problem.n):
+            run = _Run(task)
+            try:
+                status = run.solve()
+            except KeyboardInterrupt:
+                status = Status.INTERRUPTED
+        return run.solution(status)
+
+
+class _Run:
+    """The weights of the dual, and the residual to which they have been brought."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.program = cast("SeparabilityProgram", task.structure)
+        self.dual = self.program.dual()
+        self.weights = self.dual.start()
+        self.steps, self.rounds = 0, 0
+        self.trace = Trace()
+        self._lift()
+
+    def _lift(self) -> None:
+        """The point that belongs to the weights, with its multipliers and its bound."""
+        weights, program = self.weights, self.program
+        first_order = self.dual.first_order(weights, self.dual.gradient(weights))
+        self.values = program.lift(weights, float(first_order.lines[0]))
+        self.multipliers = {"margin": weights, "slack": program.C - weights}
+        self.value = program.value(self.values)
+        self.bound = program.lower_bound(self.values, self.multipliers)
+
+    def solve(self) -> Status:
+        task, accuracy = self.task, self.task.tol
+        while True:
+            status = self._descend(accuracy)
+            if self._report():
+                return Status.SOLVED
+            if task.callback and task.callback(self.trace):
+                return Status.INTERRUPTED
+            if status in (Status.MAX_ITER, Status.TIME_LIMIT):
+                return status
+            if accuracy <= _FINEST:
+                return Status.INACCURATE
+            accuracy = max(_FINER * accuracy, _FINEST)
+
+    def _descend(self, accuracy: float) -> Status:
+        """Continue on the dual from the weights so far, and lift where that ends."""
+        limit = self.task.max_iter
+        left = None if limit is None else max(limit - self.steps, 1)
+        inner = replace(
+            self.task, problem=self.dual.problem, structure=self.dual, tol=accuracy, max_iter=left
+        )
+        descent = Descent(inner, self.weights.copy(), trace=Trace())
+        status = descent.to_local_minimum()
+        self.weights = descent.alpha
+        self.steps += descent.iterations
+        self.rounds += 1
+        self._lift()
+        return status
+
+    def _report(self) -> bool:
+        """One line of the trace; whether the lifted point passes the tests of the certificate."""
+        task, program = self.task, self.program
+        if program.is_convex:
+            measure = relative(max(self.value - self.bound, 0.0), program.gap_unit(self.value))
+        else:
+            excess = program.complementarity(self.values, self.multipliers)
+            residual = program.residual(self.values, self.multipliers)
+            measure = max(residual, relative(excess, program.gap_unit(self.value)))
+        bound = self.bound if np.isfinite(self.bound) else np.nan
+        self.trace.add(
+            task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds
+        )
+        return measure <= task.tol
+
+    def solution(self, status: Status) -> Solution:
+        """The lifted point with its multipliers."""
+        return Solution(
+            values=self.values,
+            multipliers=self.multipliers,
+            status=status,
+            iterations=self.steps,
+            trace=self.trace,
+            message=f"{self.steps} steps on the dual, lifted {self.rounds} times",
+        )

@@ -1,0 +1,204 @@
+"""The contract of a solver."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.modeling.formulation import Formulation, short
+from indefinite_opt.modeling.program import Program
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+
+__all__ = ["Callback", "Session", "Solver", "Task"]
+
+Array = NDArray[np.float64]
+Callback = Callable[[Trace], bool | None]
+
+
+@dataclass(eq=False)
+class Task:
+    """One problem, one formulation, and how far to go.
+
+    Attributes
+    ----------
+    problem, formulation, structure
+        What to solve.
+    tol : float
+        Relative accuracy, in the units of `BoxLineQP.gradient_unit` or of the objective.
+    time_limit : float
+        Seconds, may be infinite.
+    max_iter : int or None
+        Iterations; None leaves the solver's own limit.
+    start : (n,) array or None
+        Starting point of a local solver, feasible.
+    seed : int
+        Of every random draw.
+    callback : callable or None
+        Called with the trace at every report; a true answer stops the solver.
+    began : float
+        Value of `time.perf_counter` when the call started.
+    """
+
+    problem: KernelProblem
+    formulation: Formulation
+    structure: Structure
+    tol: float = 1e-6
+    time_limit: float = np.inf
+    max_iter: int | None = None
+    start: Array | None = None
+    seed: int = 0
+    callback: Callback | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def program(self) -> Program:
+        """The declared program."""
+        return self.formulation.declare(self.problem)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call started."""
+        return time.perf_counter() - self.began
+
+    def stop(self, trace: Trace, iterations: int, limit: int) -> Status | None:
+        """Why to stop after a report, apart from being done: the callback, or a limit."""
+        if self.callback and self.callback(trace):
+            return Status.INTERRUPTED
+        if iterations >= limit:
+            return Status.MAX_ITER
+        return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, at least a millisecond (solvers read 0 as no limit)."""
+        return max(self.time_limit - self.elapsed, 1e-3)
+
+
+class Session:
+    """What a solver keeps between tasks that share a matrix; see `solve_path`.
+
+    The default keeps the last weights, except of a linear program, to start the next one there.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+        self._last: Array | None = None
+
+    def solve(self, task: Task) -> Solution:
+        """Solve the next task of the path."""
+        box = task.structure
+        if not isinstance(box, BoxLine):
+            return self.solver.solve(task)
+        if self._last is not None and task.start is None:
+            task = replace(task, start=box.project(self._last))
+        solution = self.solver.solve(task)
+        self._last = solution.values[box.variable]
+        return solution
+
+
+class Solver(ABC):
+    """A method that solves some structures, and what it can claim at best.
+
+    Attributes
+    ----------
+    name : str
+        As users write it.
+    accepts : tuple of type
+        Structures it reads.
+    needs_convex : bool
+        Whether it must never see a nonconvex program.
+    claims : Claim
+        The most its answers can be worth.
+    """
+
+    name: ClassVar[str]
+    accepts: ClassVar[tuple[type, ...]]
+    needs_convex: ClassVar[bool]
+    claims: ClassVar[Claim]
+
+    def __str__(self) -> str:
+        # Different solvers have different titles: parameters that are not as usual are shown.
+        parameters = getattr(self, "__dataclass_fields__", {})
+        values = {key: (getattr(self, key), parameters[key].default) for key in parameters}
+        shown = ", ".join(
+            f"{key}={short(value)}" for key, (value, usual) in values.items() if value != usual
+        )
+        return f"{self.name}({shown})" if shown else self.name
+
+    def unavailable(self) -> str | None:
+        """Why this solver cannot run on this machine, or None."""
+        return None
+
+    def refusal(self, task: Task) -> str | None:
+        """What is missing for this solver to take the task, as a sentence, or None."""
+        missing = self.unavailable()
+        if missing:
+            return missing
+        structure = task.structure
+        if not isinstance(structure, self.accepts):
+            wanted = " or ".join(_readable(kind) for kind in self.accepts)
+            return f"it solves {wanted}, and this is {_readable(type(structure))}"
+        if isinstance(structure, ProxyStructure) and not task.problem.curvature_known:
+            return (
+                "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
+                "leave out cache_mb"
+            )
+        if self.needs_convex and not structure.is_convex:
+            return f"it solves convex programs, and this one {_witness(structure)}"
+        return None
+
+    def prepare(self, task: Task) -> None:
+        """Compute what takes O(n³) before there is any point, and is kept: spectra, for example.
+
+        May be abandoned at the time limit, or on Ctrl-C.
+        """
+        if isinstance(task.structure, ProxyStructure):
+            _ = task.problem.spectrum
+
+    @abstractmethod
+    def solve(self, task: Task) -> Solution:
+        """Solve a task this solver does not refuse, and has prepared."""
+
+    def session(self) -> Session:
+        """A session for a path of tasks."""
+        return Session(self)
+
+
+_READABLE: dict[type, str] = {
+    BoxLineQP: "a quadratic program on a box with line constraints",
+    LinearProgram: "a linear program",
+    ProxyDual: "a dual with a proxy kernel at a price",
+    ProxyBall: "a dual with a proxy kernel in a ball",
+}
+
+
+def _readable(kind: type) -> str:
+    if issubclass(kind, ExplicitProgram):
+        return kind.title
+    return next(_READABLE[base] for base in kind.__mro__ if base in _READABLE)
+
+
+def _witness(structure: Structure) -> str:
+    if not isinstance(structure, BoxLineQP):
+        return "is not: its objective is curved the wrong way"
+    problem = structure.problem
+    if not problem.curvature_known:
+        return "was not examined: its kernel matrix is never formed"
+    direction = problem.negative_direction(structure.lines)
+    if direction is None:
+        return "is not: its kernel has a negative eigenvalue"
+    signed = problem.y * direction
+    curvature = structure.hessian * float(signed @ problem.gram.times(signed))
+    return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"

@@ -1,0 +1,467 @@
+"""ACCPM: centres with known coordinates, bounds that hold, linear convergence, honest stops.
+
+Numbers come from closed forms, from Clarabel, from dense eigendecompositions written down here,
+and from Newton's method, which shares no step with cutting planes.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt import Status
+from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
+from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
+from indefinite_opt.solvers.proxy_kernel.newton import Newton
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Task
+
+Array = NDArray[np.float64]
+
+FORMULATION = iopt.LussDual()  # a task names one; the solvers read the structure
+
+GRID = [(1.0, 1.0), (1.0, 100.0), (10.0, 1.0), (10.0, 100.0)]
+
+
+def run(dual: ProxyDual | ProxyBall, solver: Any = None, **options: Any) -> Solution:
+    task = Task(dual.problem, FORMULATION, dual, **options)
+    return (solver or ACCPM()).solve(task)
+
+
+def value(dual: ProxyDual, alpha: Array) -> float:
+    """f at α from all eigenvalues of K₀ + zzᵀ/(4ρ), the penalty at zero left out."""
+    problem, rho = dual.problem, dual.rho
+    z = problem.y * alpha
+    least = np.minimum(np.linalg.eigvalsh(problem.K + np.outer(z, z) / (4.0 * rho)), 0.0)
+    penalty = np.minimum(np.linalg.eigvalsh(problem.K), 0.0)
+    quartic = 0.5 * float(z @ problem.K @ z) + float(z @ z) ** 2 / (16.0 * rho)
+    return float(alpha.sum()) - quartic + rho * float(least @ least - penalty @ penalty)
+
+
+def optimum(dual: ProxyDual) -> float:
+    """Of f, by Newton's method; certain to 1e-9 of itself."""
+    solution = run(dual, Newton(), tol=1e-9)
+    best = value(dual, solution.values["alpha"])
+    assert min(solution.trace.bound) + dual.constant <= best + 1e-8 * best
+    return best
+
+
+def check_feasible(dual: ProxyDual | ProxyBall, alpha: Array) -> None:
+    assert alpha.min() >= 0.0
+    assert alpha.max() <= dual.upper
+    assert abs(float(dual.problem.y @ alpha)) <= 1e-12 * max(float(alpha.sum()), 1e-300)
+
+
+def balanced(n: int) -> iopt.KernelProblem:
+    return iopt.KernelProblem(np.eye(n), np.tile([1, -1], n // 2))
+
+
+# ------------------------------------------------------------------------------------ the centres
+
+
+def first_set(dual: ProxyDual, most: int = 9, metric: Array | None = None) -> AnalyticCenter:
+    """The set of t ≥ -eᵀα: the tangent at zero, where F = 0."""
+    n = dual.n
+    metric = np.empty((0, n)) if metric is None else metric
+    return AnalyticCenter(dual, np.zeros(n), -np.ones(n), metric, most, depth=1.0)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("weight", [0.5, 7.0, 400.0])
+def test_centre_of_a_balanced_box_with_one_cut(weight: float, C: float) -> None:
+    """All α equal a: a minimises -n log a - n log(C - a) - (1 + w) log a, and then t is known."""
+    n = 6
+    found = first_set(ProxyDual(balanced(n), 1.0, C))
+    assert found.center(weight, tol=1e-10)
+    a = C * (n + 1 + weight) / (2 * n + 1 + weight)
+    np.testing.assert_allclose(found.alpha, a, rtol=1e-9)
+    assert found.depth == pytest.approx(n * a * weight / (1 + weight), rel=1e-9)
+
+
+def test_a_light_level_leaves_the_centre_of_the_box() -> None:
+    """With next to no weight on cut and level the centre is the middle of the box."""
+    found = first_set(ProxyDual(balanced(1000), 1.0, 2.0))
+    assert found.center(1e-3, tol=1e-10)
+    np.testing.assert_allclose(found.alpha, 1.0, atol=1e-3)
+
+
+def test_centre_on_the_line_with_unequal_classes() -> None:
+    """One point against three: α = (a, a/3, a/3, a/3), and a is the root of a derivative."""
+    C, weight = 2.0, 3.0
+    dual = ProxyDual(iopt.KernelProblem(np.eye(4), [1, -1, -1, -1]), 1.0, C)
+    found = first_set(dual)
+    assert found.center(weight, tol=1e-10)
+
+    def slope(a: float) -> float:
+        return -(4.0 + 1.0 + weight) / a + 1.0 / (C - a) + 3.0 / (3.0 * C - a)
+
+    a = brentq(slope, 1e-9, C - 1e-9, xtol=1e-14)
+    np.testing.assert_allclose(found.alpha, [a, a / 3, a / 3, a / 3], rtol=1e-9)
+
+
+def centre_by_clarabel(
+    dual: ProxyDual,
+    cuts: list[tuple[float, Array]],
+    level: float,
+    Q: Array,
+    around: Array,
+    weight: float,
+) -> tuple[Array, float]:
+    """α and U - t at the centre of the set t ≥ offset + gradientᵀα."""
+    alpha, t, term = cp.Variable(dual.n), cp.Variable(), cp.Variable()
+    root = np.linalg.cholesky(Q + 1e-30 * np.eye(dual.n)).T
+    barrier = cp.sum(cp.log(alpha)) + cp.sum(cp.log(dual.upper - alpha))
+    barrier += sum(cp.log(t - offset - gradient @ alpha) for offset, gradient in cuts)
+    barrier += weight * cp.log(level - t - term)
+    constraints = [
+        dual.problem.y @ alpha == 0,
+        0.5 * cp.sum_squares(root @ (alpha - around)) <= term,
+    ]
+    problem = cp.Problem(cp.Maximize(barrier), constraints)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return np.asarray(alpha.value), level - float(t.value)
+
+
+@pytest.mark.parametrize("proximal", [False, True])
+def test_centre_of_many_cuts(proximal: bool) -> None:
+    """Tangents of a quadratic at centres, ᾱ and U moved in between: Clarabel knows the last set."""
+    generator = np.random.default_rng(4)
+    n, weight = 8, 20.0
+    y = np.array([1, 1, 1, -1, -1, -1, -1, -1])
+    dual = ProxyDual(iopt.KernelProblem(np.eye(n), y), 1.0, 1.5)
+    root, B = generator.standard_normal((3, n)), 0.1 * generator.standard_normal((2, n))
+    found = first_set(dual, metric=B if proximal else None)
+    found.q = 0.01 if proximal else 0.0
+    cuts, level, around = [(0.0, -np.ones(n))], 0.0, np.zeros(n)
+    outcomes = set()
+    for _ in range(7):
+        assert found.center(weight, tol=1e-10)
+        x = found.alpha.copy()
+        here = 0.5 * float(np.sum((root @ x) ** 2)) - float(x.sum())
+        gradient = root.T @ (root @ x) - 1.0
+        cuts.append((here - float(gradient @ x), gradient))
+        outcomes.add(here < level)
+        if here < level:
+            found.descend(level - here, gradient)
+            level, around = here, x
+            found.add(0.0, gradient)
+        else:
+            found.add(here - level - float(gradient @ found.move), gradient)
+    assert outcomes == {False, True}
+    assert found.center(weight, tol=1e-10)
+    Q = found.q * np.eye(n) + B.T @ B if proximal else np.zeros((n, n))
+    alpha, depth = centre_by_clarabel(dual, cuts, level, Q, around, weight)
+    np.testing.assert_allclose(found.alpha, alpha, atol=1e-5)
+    assert found.depth == pytest.approx(depth, rel=1e-5)
+    assert float(y @ found.alpha) == pytest.approx(0.0, abs=1e-14)
+    assert found.multipliers.sum() == pytest.approx(found.price, rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------- the optimum
+
+
+@pytest.mark.parametrize(("C", "rho"), GRID)
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "gaussian"])
+def test_agrees_with_newton(kernel: str, C: float, rho: float) -> None:
+    """The optimum to the gap, bounds above it, best points below it, numbers as declared."""
+    dual = ProxyDual(random_problem(kernel, n=60, seed=1), rho, C)
+    best = optimum(dual)
+    solution = run(dual, tol=1e-7)
+    alpha, trace = solution.values["alpha"], solution.trace
+    assert solution.status is Status.SOLVED
+    check_feasible(dual, alpha)
+    reached = value(dual, alpha)
+    assert best - 1.1e-7 * best <= reached <= best + 1e-9 * best
+    assert min(trace.bound) + dual.constant >= best - 1e-9 * best
+    assert max(trace.objective) + dual.constant <= best + 1e-9 * best
+    assert trace.objective[-1] + dual.constant == pytest.approx(reached, rel=1e-9)
+    assert trace.residual[-1] == pytest.approx(trace.gap[-1] / best, rel=1e-3, abs=1e-9)
+    assert np.all(np.diff(trace.bound) <= 0.0)
+    np.testing.assert_allclose(solution.gradient, dual.gradient(alpha), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("C", "rho"), [(1e-3, 1.0), (1e3, 1.0), (10.0, 1e-4), (1.0, 1e6)])
+def test_agrees_with_newton_far_out(C: float, rho: float) -> None:
+    dual = ProxyDual(random_problem("sigmoid", n=60, seed=1), rho, C)
+    best = optimum(dual)
+    solution = run(dual)
+    assert solution.status is Status.SOLVED
+    assert solution.iterations < 60
+    assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
+    assert min(solution.trace.bound) + dual.constant >= best - 1e-9 * best
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"cuts": 2}, {"rank": 0}, {"rank": 999}, {"weight": 0.1}, {"weight": 10.0}, {"proximal": 0.3}],
+    ids=str,
+)  # fmt: skip
+def test_options_change_the_way_but_not_the_end(options: dict[str, Any]) -> None:
+    dual = ProxyDual(random_problem("sigmoid", n=60, seed=1), 1.0, 1.0)
+    best = optimum(dual)
+    solution = run(dual, ACCPM(**options))
+    assert solution.status is Status.SOLVED
+    assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
+    assert min(solution.trace.bound) + dual.constant >= best - 1e-9 * best
+
+
+@pytest.mark.parametrize("room", [0.0, 0.5, 50.0])
+def test_the_ball_agrees_with_newton(room: float) -> None:
+    dual = ProxyBall(random_problem("sigmoid", n=40, seed=3), room, 1.0)
+    reference = run(dual, Newton(), tol=1e-8)
+    solution = run(dual)
+    assert reference.status is solution.status is Status.SOLVED
+    best = max(reference.trace.objective)
+    assert solution.trace.objective[-1] == pytest.approx(best, rel=2e-6)
+    assert min(solution.trace.bound) >= best - 1e-8 * abs(best)
+
+
+def test_weights_end_at_their_bounds() -> None:
+    """Centres are inside the box; the answer has zeros, as many as Newton's."""
+    dual = ProxyDual(random_problem("gaussian", n=80, seed=2), 100.0, 1.0)
+    expected = run(dual, Newton(), tol=1e-9).values["alpha"]
+    alpha = run(dual, tol=1e-8).values["alpha"]
+    assert 0 < np.sum(expected == 0.0) < 80
+    assert np.sum(expected == 1.0) > 0
+    assert abs(np.sum(alpha == 0.0) - np.sum(expected == 0.0)) <= 1
+    assert abs(np.sum(alpha == 1.0) - np.sum(expected == 1.0)) <= 1
+    np.testing.assert_allclose(alpha, expected, atol=1e-4)
+
+
+def test_the_witness_proves_the_bound() -> None:
+    """The tangents at its points, by dense eigenvalues; minimised over A by linear programming."""
+    dual = ProxyDual(random_problem("sigmoid", n=30, seed=0), 1.0, 10.0)
+    solution = run(dual, ACCPM(proximal=0.0), tol=1e-4)
+    assert solution.message.endswith("bound from the cut model")
+    witness = solution.witness
+    assert witness is not None
+    assert witness.points.shape == (witness.shares.size, 30)
+    assert np.all(witness.shares >= 0.0)
+    level, slope = 0.0, np.zeros(30)
+    y = dual.problem.y
+    for x, share in zip(witness.points, witness.shares / witness.shares.sum(), strict=True):
+        values, vectors = np.linalg.eigh(dual.problem.K + np.outer(y * x, y * x) / 4.0)
+        gradient = y * ((vectors * np.maximum(values, 0.0)) @ (vectors.T @ (y * x))) - 1.0
+        level += share * (-value(dual, x) - float(gradient @ x))
+        slope += share * gradient
+    alpha = cp.Variable(30)
+    program = cp.Problem(cp.Minimize(slope @ alpha), [alpha >= 0, alpha <= 10, y @ alpha == 0])
+    proved = level + float(program.solve(solver="HIGHS"))
+    reported = -(solution.trace.bound[-1] + dual.constant)
+    assert reported <= proved + 1e-9
+    assert reported == pytest.approx(proved, abs=1e-6)
+    assert witness.shares.size > 1
+
+
+# ------------------------------------------------------------------------------- the speed of it
+
+
+def rate(solution: Solution) -> tuple[float, float]:
+    """Slope of log10 of the gap against iterations, and the correlation with a straight line."""
+    gaps = np.log10(np.maximum(solution.trace.gap, 1e-16))
+    iterations = np.array(solution.trace.iterations, dtype=float)
+    return np.polyfit(iterations, gaps, 1)[0], float(np.corrcoef(iterations, gaps)[0, 1])
+
+
+@pytest.mark.parametrize(("C", "rho"), GRID)
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov"])
+def test_convergence_is_linear(kernel: str, C: float, rho: float) -> None:
+    """More than a digit every six evaluations, on a straight line down to 1e-8."""
+    dual = ProxyDual(random_problem(kernel, n=100, seed=0), rho, C)
+    solution = run(dual, tol=1e-8)
+    slope, correlation = rate(solution)
+    assert solution.status is Status.SOLVED
+    assert slope < -1.0 / 6.0
+    assert correlation < -0.95
+    assert solution.trace.calls[-1] == solution.iterations + 2  # the start and the rounding
+
+
+def test_the_papers_method_is_linear_too() -> None:
+    """No proximal term: some hundred cuts for 50 points, still on a line."""
+    dual = ProxyDual(random_problem("sigmoid", n=50, seed=0), 100.0, 1.0)
+    solution = run(dual, ACCPM(proximal=0.0, weight=0.1))
+    slope, correlation = rate(solution)
+    assert solution.status is Status.SOLVED
+    assert solution.iterations < 200
+    assert slope < -0.02
+    assert correlation < -0.95
+    assert value(dual, solution.values["alpha"]) == pytest.approx(optimum(dual), rel=2e-6)
+    assert run(dual).iterations < 0.3 * solution.iterations
+
+
+# -------------------------------------------------------------------------------------- edge cases
+
+
+@pytest.mark.parametrize(("n", "C", "rho"), [(2, 10.0, 1.0), (8, 10.0, 0.3), (8, 0.1, 30.0)])
+def test_zero_kernel(n: int, C: float, rho: float) -> None:
+    """f = eᵀα - ‖α‖⁴/(16ρ), and all weights are equal: a = (4ρ/n)^(1/3) unless C is less."""
+    problem = iopt.KernelProblem(np.zeros((n, n)), np.tile([1, -1], n // 2))
+    solution = run(ProxyDual(problem, rho, C), tol=1e-9)
+    assert solution.status is Status.SOLVED
+    a = min(C, (4.0 * rho / n) ** (1.0 / 3.0))
+    np.testing.assert_allclose(solution.values["alpha"], a, rtol=1e-4)
+    expected = n * a - (n * a**2) ** 2 / (16.0 * rho)
+    assert solution.trace.objective[-1] == pytest.approx(expected, rel=2e-9)
+
+
+VECTOR = np.random.default_rng(7).standard_normal(9)
+DEGENERATE = {
+    "rank one": np.outer(VECTOR, VECTOR),
+    "negative rank one": -np.outer(VECTOR, VECTOR),
+    "identity": np.eye(9),
+    "negative": -np.diag(np.arange(1.0, 10.0)),
+    "hyperbolic": np.diag([5.0, -5.0, 0, 0, 0, 0, 0, 0, 0]),
+    "large": 1e3 * np.outer(VECTOR, VECTOR) - 10.0 * np.eye(9),
+}
+
+
+@pytest.mark.parametrize("positive", [1, 4])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_kernels(name: str, positive: int) -> None:
+    y = np.where(np.arange(9) < positive, 1, -1)
+    dual = ProxyDual(iopt.KernelProblem(DEGENERATE[name], y), 0.5, 2.0)
+    solution = run(dual)
+    best = optimum(dual)
+    assert solution.status is Status.SOLVED
+    check_feasible(dual, solution.values["alpha"])
+    assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
+    assert min(solution.trace.bound) + dual.constant >= best - 1e-8 * best
+
+
+def test_three_points() -> None:
+    """Two weights are the third: a grid on the triangle finds nothing better."""
+    problem = iopt.KernelProblem(
+        [[1.0, -2.0, 0.5], [-2.0, 0.3, 1.0], [0.5, 1.0, -1.0]], [1, -1, -1]
+    )
+    dual = ProxyDual(problem, 0.7, 3.0)
+    solution = run(dual, tol=1e-8)
+    best = value(dual, solution.values["alpha"])
+    grid = np.linspace(0.0, 3.0, 61)
+    values = [
+        value(dual, np.array([b + c, b, c])) for b in grid for c in grid if b + c <= 3.0 + 1e-12
+    ]
+    assert solution.status is Status.SOLVED
+    assert max(values) <= best + 1e-8
+    assert max(values) >= best - 0.02
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_units_do_not_matter(scale: float) -> None:
+    """K → sK, C → C/s, ρ → ρ/s³ turns f(α) into f(sα)/s."""
+    base = random_problem("sigmoid", n=20, seed=2)
+    first = run(ProxyDual(base, 2.0, 3.0))
+    other = iopt.KernelProblem(scale * base.K, base.labels)
+    dual = ProxyDual(other, 2.0 / scale**3, 3.0 / scale)
+    second = run(dual)
+    assert first.status is second.status is Status.SOLVED
+    np.testing.assert_allclose(
+        scale * second.values["alpha"], first.values["alpha"], atol=3e-3
+    )  # fmt: skip
+    objective = first.trace.objective[-1] + ProxyDual(base, 2.0, 3.0).constant
+    assert scale * (second.trace.objective[-1] + dual.constant) == pytest.approx(
+        objective, rel=4e-6
+    )
+
+
+# ------------------------------------------------------------------------------------------- stops
+
+
+DUAL = ProxyDual(random_problem("sigmoid", n=40, seed=5), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_iteration_limit(limit: int) -> None:
+    solution = run(DUAL, max_iter=limit)
+    assert solution.status is Status.MAX_ITER
+    assert solution.iterations == limit
+    assert solution.trace.calls == list(range(1, limit + 2))
+    assert f"{limit} centres" in solution.message
+    check_feasible(DUAL, solution.values["alpha"])
+
+
+def test_time_limit() -> None:
+    assert run(DUAL, time_limit=0.0).status is Status.TIME_LIMIT
+
+
+def test_callback_stops() -> None:
+    seen: list[int] = []
+
+    def callback(trace: iopt.Trace) -> bool:
+        seen.append(len(trace))
+        return len(trace) == 4
+
+    solution = run(DUAL, callback=callback)
+    assert seen == [1, 2, 3, 4]
+    assert solution.status is Status.INTERRUPTED
+    assert solution.iterations == 3
+
+
+def test_interrupt_keeps_the_best_point() -> None:
+    def callback(trace: iopt.Trace) -> None:
+        if len(trace) == 6:
+            raise KeyboardInterrupt
+
+    solution = run(DUAL, callback=callback)
+    assert solution.status is Status.INTERRUPTED
+    reached = value(DUAL, solution.values["alpha"])
+    assert reached == pytest.approx(max(solution.trace.objective) + DUAL.constant, rel=1e-10)
+    assert reached > 0.0
+
+
+def test_start() -> None:
+    """The first line of the trace is the start; from the optimum there is little left to do."""
+    generator = np.random.default_rng(0)
+    start = DUAL.random_start(generator)
+    solution = run(DUAL, start=start)
+    assert solution.trace.objective[0] + DUAL.constant == pytest.approx(value(DUAL, start))
+    assert solution.status is Status.SOLVED
+    answer = run(DUAL, Newton(), tol=1e-10).values["alpha"]
+    again = run(DUAL, start=answer)
+    assert again.iterations == 0
+    np.testing.assert_allclose(again.values["alpha"], answer, atol=1e-6)
+    near = DUAL.project(answer + 1e-3 * generator.standard_normal(40))
+    assert run(DUAL, start=near).iterations < solution.iterations
+
+
+def test_rounding_is_blamed_in_the_end() -> None:
+    """Nobody gets to 1e-15: it says so, soon, and is as near as rounding allows."""
+    began = time.perf_counter()
+    solution = run(DUAL, tol=1e-15)
+    assert solution.status is Status.INACCURATE
+    assert solution.trace.residual[-1] < 1e-9
+    assert solution.iterations < 300
+    assert time.perf_counter() - began < 5.0
+
+
+def test_runs_are_repeatable() -> None:
+    first, second = run(DUAL), run(DUAL)
+    assert first.trace.objective == second.trace.objective
+    assert first.trace.bound == second.trace.bound
+
+
+def test_as_users_call_it() -> None:
+    problem = random_problem("sigmoid", n=40, seed=5)
+    result = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="accpm(cuts=50, rank=8)")
+    assert result.solver.startswith("accpm")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    other = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="newton")
+    assert result.objective == pytest.approx(other.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("argument", "bad"),
+    [("cuts", 1), ("cuts", 2.5), ("cuts", True), ("rank", -1), ("weight", 0.0),
+     ("weight", float("inf")), ("proximal", -1.0), ("proximal", float("nan")), ("proximal", "no")],
+)  # fmt: skip
+def test_bad_parameters(argument: str, bad: Any) -> None:
+    with pytest.raises(iopt.ParameterError, match=argument):
+        ACCPM(**{argument: bad})

@@ -1,0 +1,393 @@
+"""Each condition on a box by itself: what it leaves, and where rounding must not decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    Bound,
+    BoxQuadratic,
+    Multipliers,
+    lower_bound,
+)
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+
+Array = NDArray[np.float64]
+
+EPS = 2.0**-52
+
+
+def conditions(
+    H: Array, c: Array | None = None, rows: Array | None = None, rhs: Array | None = None,
+    lower: Array | None = None, upper: Array | None = None,
+) -> Conditions:  # fmt: skip
+    """On the unit box without rows, unless told otherwise."""
+    n = len(H)
+    rows = np.zeros((0, n)) if rows is None else np.asarray(rows, float)
+    return Conditions(BoxQuadratic(
+        np.asarray(H, float), np.zeros(n) if c is None else np.asarray(c, float), rows,
+        np.zeros(len(rows)) if rhs is None else np.asarray(rhs, float),
+        np.zeros(n) if lower is None else np.asarray(lower, float),
+        np.ones(n) if upper is None else np.asarray(upper, float),
+    ))  # fmt: skip
+
+
+def part(conditions: Conditions, lower: list[float], upper: list[float]) -> Box:
+    """A part of the whole box, with nothing supposed of the minimiser."""
+    n = conditions.whole.n
+    none = np.zeros(n, bool)
+    return Box(np.array(lower, float), np.array(upper, float), none, none.copy())
+
+
+# --------------------------------------------------------------------------------- second order
+
+
+@pytest.mark.parametrize(
+    ("rows", "excess"),
+    [
+        # 1 + 1 - 2(1 + δ) = -2δ, and the sizes of its terms are 4.
+        ([[1.0, 1.0]], 32),
+        ([[-1.0, -1.0]], 32),
+        # 1 - (1 + δ)² = -2δ - δ², and the sizes are 2.
+        (None, 16),
+    ],
+)
+def test_curvature_counts_as_negative_beyond_its_rounding(
+    rows: list[list[float]] | None, excess: int
+) -> None:
+    """The sum must exceed 16 eps of the sizes of its terms."""
+    for factor, believed in ((0.7, False), (1.4, True)):
+        H = np.ones((2, 2))
+        H[0, 1] = H[1, 0] = 1.0 + round(excess * factor) * EPS
+        found = conditions(H, rows=rows).exclusive
+        np.testing.assert_array_equal(found, [[False, believed], [believed, False]])
+    # Signs of a row turn the exchange into a common move, along which f is curved upwards.
+    H[0, 1] = H[1, 0] = 3.0
+    assert not conditions(H, rows=[[1.0, -1.0]]).exclusive.any()
+    H[0, 1] = H[1, 0] = -3.0
+    assert conditions(H, rows=[[1.0, -1.0]]).exclusive[0, 1]
+
+
+def test_large_terms_of_one_sign_do_not_hide_a_negative_curvature() -> None:
+    """-1e-13 of terms of size 2 is believed, of 1e3 is not; nor is that of -1e3 in another pair."""
+    H = np.diag([1.0, 1.0, 1e3, 1e3])
+    H[0, 1] = H[1, 0] = 1.0 + 0.5e-13
+    H[2, 3] = H[3, 2] = 1e3 + 0.5e-13
+    line = conditions(H, rows=np.ones((1, 4))).exclusive
+    assert line[0, 1]
+    assert not line[2, 3]
+    H[0, 0] = -1e3
+    assert conditions(H, rows=np.ones((1, 4))).exclusive[0, 1]
+
+
+def test_one_variable_alone_and_pairs_where_no_row_holds_them() -> None:
+    """x₀ and x₁ are on a row, x₂, x₃ and x₄ are not."""
+    H = np.diag([-1.0, -1.0, 0.0, 1.0, 2.0])
+    H[3, 4] = H[4, 3] = 1.5
+    H[0, 3] = H[3, 0] = 9.0
+    found = conditions(H, rows=[[1.0, 1.0, 0.0, 0.0, 0.0]]).exclusive
+    expected = np.zeros((5, 5), bool)
+    expected[0, 1] = expected[1, 0] = True  # -1 - 1 along the row
+    expected[2, 2] = True  # flat by itself
+    expected[3, 4] = expected[4, 3] = True  # 2 - 1.5² < 0
+    np.testing.assert_array_equal(found, expected)
+    start = conditions(H, rows=[[1.0, 1.0, 0.0, 0.0, 0.0]]).start()
+    np.testing.assert_array_equal(start.binary, [False, False, True, False, False])
+    assert not start.free.any()
+    assert start.live.all()
+
+
+def exclusive_pair() -> Conditions:
+    """x₀ and x₁ are not both free: 2 · 1 < 3²."""
+    return conditions(np.array([[2.0, 3.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+
+
+def test_of_an_exclusive_pair_one_is_at_an_end() -> None:
+    each = exclusive_pair()
+    box = each.start()
+    np.testing.assert_array_equal(each._consistent(box.freed(0)).binary, [False, True, False])
+    np.testing.assert_array_equal(each._consistent(box.freed(2)).binary, [False, False, False])
+    assert each._consistent(box.freed(0).freed(1)) is None
+    assert each._consistent(box.freed(0).freed(2)) is not None
+    assert each._consistent(replace(box.freed(2), binary=np.array([False, False, True]))) is None
+
+
+def test_a_binary_variable_has_its_ends_only() -> None:
+    """An interval without the lower end is the upper one, and one with neither is empty."""
+    each = exclusive_pair()
+    binary = replace(each.start(), binary=np.array([False, False, True]))
+    for (low, high), expected in (
+        ((0.0, 0.5), (0.0, 0.0)), ((0.5, 1.0), (1.0, 1.0)), ((0.0, 1.0), (0.0, 1.0)),
+        ((0.25, 0.75), None),
+    ):  # fmt: skip
+        left = each._consistent(binary.narrowed(2, low, high))
+        if expected is None:
+            assert left is None
+        else:
+            assert (left.lower[2], left.upper[2]) == expected
+
+
+# ----------------------------------------------------------------------------- equality constraints
+
+
+def test_what_a_row_leaves_of_each_interval() -> None:
+    """x₀ + x₁ - x₂ = 1.5 with x₁ ≤ ½: x₀ = 1.5 - x₁ + x₂ ≥ 1, x₁ ≥ ½ + x₂, x₂ ≤ 0."""
+    each = conditions(np.eye(3), rows=[[1.0, 1.0, -1.0]], rhs=[1.5])
+    left = each._on_lines(part(each, [0.0, 0.0, 0.0], [1.0, 0.5, 1.0]))
+    np.testing.assert_allclose(left.lower, [1.0, 0.5, 0.0], atol=1e-11)
+    np.testing.assert_allclose(left.upper, [1.0, 0.5, 0.0], atol=1e-11)
+    assert np.all(left.lower <= [1.0, 0.5, 0.0])
+    assert np.all(left.upper >= [1.0, 0.5, 0.0])
+    loose = each._on_lines(part(each, [0.0, 0.0, 0.25], [1.0, 1.0, 0.5]))
+    np.testing.assert_allclose(loose.lower, [0.75, 0.75, 0.25], atol=1e-11)
+    np.testing.assert_allclose(loose.upper, [1.0, 1.0, 0.5], atol=1e-11)
+    assert each._on_lines(part(each, [0.0, 0.0, 0.75], [1.0, 1.0, 1.0])) is None
+    assert each._on_lines(part(each, [0.0, 0.0, 0.0], [0.5, 0.5, 1.0])) is None
+
+
+@pytest.mark.parametrize(("off", "holds"), [(5e-12, True), (7e-12, False)])
+def test_a_row_is_missed_by_more_than_rounding(off: float, holds: bool) -> None:
+    """1 + 1 = 2 by 1e-12 of 1 + 1 + 1 + 1 + 2; the same from above and below."""
+    for sign in (1.0, -1.0):
+        each = conditions(np.eye(2), rows=np.ones((1, 2)), rhs=[2.0 + sign * off])
+        assert (each._on_lines(part(each, [1.0, 1.0], [1.0, 1.0])) is not None) == holds
+
+
+def test_intervals_are_cut_a_little_further_out() -> None:
+    """Between one and ten times 1e-12 of the sizes in the row: rounding never cuts a minimiser."""
+    generator = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(generator.integers(2, 6))
+        signs = generator.choice([-1.0, 1.0], n)
+        x = generator.uniform(0.0, 1.0, n)
+        lower, upper = np.clip(x - 0.2, 0.0, 1.0), np.clip(x + 0.2, 0.0, 1.0)
+        lower[1:], upper[1:] = x[1:], x[1:]
+        each = conditions(np.eye(n), rows=signs[None], rhs=[float(signs @ x)])
+        left = each._on_lines(part(each, lower.tolist(), upper.tolist()))
+        size = float(np.abs(lower).sum() + np.abs(upper).sum() + abs(signs @ x))
+        assert 0.9e-12 * size <= left.upper[0] - x[0] <= 1.2e-12 * size or upper[0] <= x[0]
+        assert 0.9e-12 * size <= x[0] - left.lower[0] <= 1.2e-12 * size or lower[0] >= x[0]
+        np.testing.assert_array_equal(left.lower[1:], x[1:])
+        np.testing.assert_array_equal(left.upper[1:], x[1:])
+
+
+# ------------------------------------------------------------------------------------ first order
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_linear_function_leaves_one_variable_at_most(seed: int) -> None:
+    """min cᵀx, aᵀx = t: with p = ax the part of the range used up, the largest -ac come first."""
+    generator = np.random.default_rng(seed)
+    for _ in range(10):
+        n = int(generator.integers(2, 7))
+        a = generator.choice([-1.0, 1.0], n)
+        # Of whole eighths: the widths are equal to the last bit.
+        lower, width = generator.integers(-9, 10, n) / 8.0, float(2.0 ** generator.integers(-2, 3))
+        upper = lower + width
+        c = generator.permutation(n) + generator.uniform(0.1, 0.2, n)
+        share = generator.uniform(0.05, n - 0.05)
+        if abs(share - round(share)) < 1e-3:
+            continue
+        # Shares of the order of -ac, the first ⌊share⌋ whole, one more in part.
+        shares = np.zeros(n)
+        shares[np.argsort(a * c)] = np.clip(share - np.arange(n), 0.0, 1.0)
+        x = np.where(a > 0, lower + shares * (upper - lower), upper - shares * (upper - lower))
+        each = conditions(np.zeros((n, n)), c, a[None], [float(a @ x)], lower, upper)
+        left = each._stationary(each.start())
+        assert left.live.sum() == 1
+        slack = 1e-12 * (1.0 + np.abs(x))
+        assert np.all((left.lower <= x + slack) & (x - slack <= left.upper))
+
+
+def test_intervals_of_different_widths_have_no_level() -> None:
+    """min 2x₀ + x₁, x₀ + x₁ = 1 in [0, 1] × [0, ½]: half of it is x₀'s, though x₁ is cheaper."""
+    each = conditions(np.zeros((2, 2)), [2.0, 1.0], np.ones((1, 2)), [1.0], upper=[1.0, 0.5])
+    left = each.tightened(each.start())
+    assert left.lower[0] <= 0.5 <= left.upper[0]
+    assert left.lower[1] <= 0.5 <= left.upper[1]
+
+
+@pytest.mark.parametrize(("off", "live"), [(5e-10, 2), (-5e-10, 2), (5e-9, 1), (-5e-9, 1)])
+def test_a_count_near_a_whole_number_may_be_that(off: float, live: int) -> None:
+    """Σx = 2 + off with costs 1, 2, 3, 4: the third is nearly 0 or the second nearly 1."""
+    c = np.array([1.0, 2.0, 3.0, 4.0])
+    each = conditions(np.zeros((4, 4)), c, np.ones((1, 4)), [2.0 + off])
+    left = each._stationary(each.start())
+    assert left.live.sum() == live
+    x = np.clip(2.0 + off - np.arange(4), 0.0, 1.0)
+    assert np.all((left.lower <= x) & (x <= left.upper))
+
+
+def test_all_or_none_of_a_row() -> None:
+    """Σx = 0 and Σx = 3 of three leave one point; the levels are infinite then."""
+    for total in (0.0, 3.0):
+        each = conditions(np.zeros((3, 3)), [1.0, 2.0, 3.0], np.ones((1, 3)), [total])
+        left = each.tightened(each.start())
+        assert left is not None
+        assert np.all(left.lower <= total / 3.0)
+        assert np.all(left.upper >= total / 3.0)
+        first = each._stationary(each.start())
+        assert np.all((first.lower <= total / 3.0) & (total / 3.0 <= first.upper))
+
+
+def test_the_sign_of_a_derivative_where_no_row_holds_a_variable() -> None:
+    """x₀ falls, x₁ rises, x₂ does neither, x₃ is on a row."""
+    H = np.zeros((4, 4))
+    H[2, 2] = 2.0
+    each = conditions(H, [1.0, -1.0, -1.0, 5.0], [[0.0, 0.0, 0.0, 1.0]], [0.5])
+    left = each._stationary(each.start())
+    np.testing.assert_array_equal(left.lower, [0.0, 1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(left.upper, [0.0, 1.0, 1.0, 1.0])
+    # A variable that is supposed to be strictly inside cannot be at an end.
+    assert each._stationary(each.start().freed(0)) is None
+    assert each._stationary(each.start().freed(1)) is None
+    assert each._stationary(each.start().freed(2)) is not None
+    # Nor can one whose interval has lost the end.
+    assert each._stationary(each.start().narrowed(0, 0.5, 1.0)) is None
+    assert each._stationary(each.start().narrowed(1, 0.0, 0.5)) is None
+
+
+@pytest.mark.parametrize(("share", "decided"), [(0.7, False), (1.4, True)])
+def test_a_derivative_within_its_rounding_decides_nothing(share: float, decided: bool) -> None:
+    """∂f/∂x₀ = x₁ - 1 + δ at x₁ = 1: 16 eps, for each of two variables, of the terms 1 and 1."""
+    threshold = 16.0 * EPS * 2 * 2.0
+    for sign in (1.0, -1.0):
+        c = np.array([sign * (-1.0 + round(share * threshold / EPS) * EPS), 0.0])
+        H = sign * np.array([[0.0, 1.0], [1.0, 0.0]])
+        each = conditions(H, c)
+        left = each._stationary(part(each, [0.0, 1.0], [1.0, 1.0]))
+        assert (left.live[0] == 0) == decided
+        if decided:
+            assert left.lower[0] == (0.0 if sign > 0 else 1.0)
+
+
+def test_curvature_within_the_box_moves_the_derivative() -> None:
+    """∂f/∂x₀ = x₁ - ½ has one sign where x₁ stays on one side of ½."""
+    each = conditions(np.array([[0.0, 1.0], [1.0, 0.0]]), [-0.5, 0.0])
+    for (low, high), expected in (
+        ((0.0, 1.0), (0.0, 1.0)), ((0.75, 1.0), (0.0, 0.0)), ((0.0, 0.25), (1.0, 1.0)),
+    ):  # fmt: skip
+        left = each._stationary(part(each, [0.0, low], [1.0, high]))
+        assert (left.lower[0], left.upper[0]) == expected
+
+
+# --------------------------------------------------------------------------- parts and reductions
+
+
+def ends(boxes: list[Box], i: int) -> list[tuple[float, float]]:
+    return [(float(box.lower[i]), float(box.upper[i])) for box in boxes]
+
+
+def test_the_parts_of_a_box() -> None:
+    each = exclusive_pair()
+    box = each.start()
+    # x₂ by its interval, no part smaller than a fifth of it.
+    for at, where in ((0.5, 0.5), (0.01, 0.2), (0.9, 0.8), (0.3, 0.3)):
+        assert ends(each.parts(box, 2, at), 2) == [(0.0, where), (where, 1.0)]
+    half = box.narrowed(2, 0.5, 1.0)
+    assert ends(each.parts(half, 2, 0.0), 2) == [(0.5, 0.6), (0.6, 1.0)]
+    # x₀ is at one end, the other, or free, as that decides about x₁.
+    three = each.parts(box, 0, 0.5)
+    assert ends(three, 0) == [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+    assert [bool(piece.free[0]) for piece in three] == [False, False, True]
+    # Free already, or x₁ fixed or binary: by its interval.
+    assert ends(each.parts(box.freed(0), 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
+    fixed = box.narrowed(1, 1.0, 1.0)
+    assert ends(each.parts(fixed, 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
+    binary = replace(box, binary=np.array([False, True, False]))
+    assert ends(each.parts(binary, 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
+    assert ends(each.parts(binary, 1, 0.5), 1) == [(0.0, 0.0), (1.0, 1.0)]
+    # Ends that the box has lost are no parts.
+    assert ends(each.parts(binary.narrowed(1, 0.5, 1.0), 1, 0.5), 1) == [(1.0, 1.0)]
+    upper = ends(each.parts(box.narrowed(0, 0.5, 1.0), 0, 0.5), 0)
+    assert upper == [(1.0, 1.0), (0.5, 1.0)]
+
+
+@pytest.mark.parametrize("slope", [2.0, -2.0])
+def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None:
+    """f = slope·x₀ + x₁² on [0, 1]²: f < ½ leaves a quarter of x₀; f < min f - 1 leaves its end."""
+    each = conditions(np.diag([0.0, 2.0]), [slope, 0.0])
+    box, least = part(each, [0.0, 0.0], [1.0, 1.0]), min(slope, 0.0)
+    spins = each.whole.spins(box.lower, box.upper)
+    # The minorant is constant in x₁, and falls by 1 a spin in x₀: what conditions leave is not
+    # looked at here.
+    bound = Bound(least, np.zeros(2), np.array([0.5 * slope, 0.0]), np.zeros(0))
+    plain = replace_tightened(each)
+    left = plain.reduced(box, spins, bound, least + 0.5)
+    low, high = (0.0, 0.25) if slope > 0.0 else (0.75, 1.0)
+    np.testing.assert_allclose([left.lower[0], left.upper[0]], [low, high], atol=1e-11)
+    assert left.lower[0] <= low
+    assert left.upper[0] >= high
+    assert left.lower[0] < low or slope > 0.0
+    assert left.upper[0] > high or slope < 0.0
+    assert (left.lower[1], left.upper[1]) == (0.0, 1.0)
+    nothing = plain.reduced(box, spins, bound, least - 1.0)
+    end = 0.0 if slope > 0.0 else 1.0
+    np.testing.assert_allclose([nothing.lower[0], nothing.upper[0]], [end, end], atol=1e-11)
+    whole = plain.reduced(box, spins, bound, least + 2.0)
+    np.testing.assert_allclose([whole.lower[0], whole.upper[0]], [0.0, 1.0], atol=1e-11)
+
+
+def test_large_values_leave_room_for_their_rounding() -> None:
+    """At f ≈ 1e9 the difference of two values is known to 1e-7; 1e-12 of that is left, 1e-3."""
+    each = replace_tightened(conditions(np.zeros((1, 1)), [1.0], lower=[1e9], upper=[1e9 + 1.0]))
+    box = part(each, [1e9], [1e9 + 1.0])
+    spins = each.whole.spins(box.lower, box.upper)
+    bound = Bound(1e9, np.zeros(1), np.array([0.5]), np.zeros(0))
+    left = each.reduced(box, spins, bound, 1e9 + 0.25)
+    assert 0.9e-3 <= left.upper[0] - 1e9 - 0.25 <= 1.1e-3
+
+
+def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
+    """From -¼ to 0 at slope 1: x ≤ ¼, and 1e-12 of it twice, for the room and for the step."""
+    each = replace_tightened(conditions(np.zeros((1, 1)), [1.0]))
+    box = part(each, [0.0], [1.0])
+    spins = each.whole.spins(box.lower, box.upper)
+    for slope in (0.5, -0.5):
+        bound = Bound(-0.25, np.zeros(1), np.array([slope]), np.zeros(0))
+        left = each.reduced(box, spins, bound, 0.0)
+        kept = left.upper[0] - left.lower[0]
+        assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
+
+
+class Untightened(Conditions):
+    """A reduction by itself."""
+
+    def tightened(self, box: Box) -> Box | None:
+        return box
+
+
+def replace_tightened(each: Conditions) -> Conditions:
+    return Untightened(each.whole)
+
+
+def test_conditions_follow_from_each_other_until_none_does() -> None:
+    """x₀ + x₁ = ½ is x₀'s, the cheaper one; x₁ = 0, so that x₂ with the slope 1 - 2x₁ is 0, too."""
+    H = np.zeros((4, 4))
+    H[1, 2] = H[2, 1] = -2.0
+    each = conditions(H, [-9.0, 0.0, 1.0, 0.0], [[1.0, 1.0, 0.0, 0.0]], [0.5])
+    left = each.tightened(each.start())
+    assert left is not None
+    np.testing.assert_allclose(left.lower[:3], [0.5, 0.0, 0.0], atol=1e-11)
+    np.testing.assert_allclose(left.upper[:3], [0.5, 0.0, 0.0], atol=1e-11)
+    once = each._stationary(each.start())
+    assert (once.lower[2], once.upper[2]) == (0.0, 1.0)
+    begun = each.begin()
+    np.testing.assert_array_equal(begun.lower, left.lower)
+    # Where rounding leaves no point at all a search begins with everything.
+    empty = conditions(np.eye(2), rows=np.ones((1, 2)), rhs=[5.0])
+    assert empty.tightened(empty.start()) is None
+    np.testing.assert_array_equal(empty.begin().upper, [1.0, 1.0])
+
+
+def test_a_reduction_is_tightened() -> None:
+    """f = -x₀² is least at 1; cut off below ½, x₀ is at an end and so at 1."""
+    each = conditions(np.array([[-2.0]]), [0.0])
+    spins = each.whole.spins(np.zeros(1), np.ones(1))
+    bound = lower_bound(spins, Multipliers.spectral(1), np.zeros(1))
+    left = each.reduced(each.start(), spins, bound, -0.5)
+    assert (left.lower[0], left.upper[0]) == (1.0, 1.0)

@@ -1,0 +1,335 @@
+"""DCA: every iteration goes down, every end is stationary, and every stop is an honest one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from bruteforce import stationary_points
+from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solve import as_formulation
+from indefinite_opt.solvers.descent.dca import DCA
+
+Array = NDArray[np.float64]
+INF = float("inf")
+
+QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
+PARTS = ("clip", "shift")
+
+
+def program_of(problem: iopt.KernelProblem, title: str | iopt.Formulation) -> BoxLineQP:
+    structure = as_formulation(title).structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    return structure
+
+
+def weights(result: iopt.Result) -> Array:
+    (x,) = result.values.values()
+    return x
+
+
+def violation(qp: BoxLineQP, x: Array) -> float:
+    """m - M of Lin & Lin (2003), (21), over all pairs of one group, or the worst single slope."""
+    y = qp.problem.y
+    slope = qp.hessian * (qp.problem.K @ (y * x)) + y * qp.linear  # y∘∇F
+    rises = np.where(y > 0, x < qp.upper, x > 0)
+    falls = np.where(y > 0, x > 0, x < qp.upper)
+    if qp.lines == 0:
+        return max(np.max(-slope[rises], initial=0.0), np.max(slope[falls], initial=0.0))
+    groups = [y != 0] if qp.lines == 1 else [y > 0, y < 0]
+    return max(
+        np.max(slope[falls & g], initial=-INF) - np.min(slope[rises & g], initial=INF)
+        for g in groups
+    )
+
+
+def check_feasible(qp: BoxLineQP, x: Array) -> None:
+    assert x.min() >= 0.0
+    assert x.max() <= qp.upper
+    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, x.sum()))
+
+
+# ----------------------------------------------------------------------------------- the iteration
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_every_iteration_goes_down(title: str, kernel: str, part: str) -> None:
+    problem = random_problem(kernel, n=50, seed=3)
+    result = iopt.solve(problem, title, solver=DCA(part), max_iter=300)
+    qp, trace = program_of(problem, title), result.trace
+    values = qp.sense * np.array(trace.objective)
+    assert trace.iterations == list(range(len(trace)))
+    assert values[0] == pytest.approx(qp.value(qp.start()), rel=1e-12, abs=1e-300)
+    assert np.all(np.diff(values) < 0.0)
+    assert values[-1] == pytest.approx(qp.sense * result.objective, rel=1e-12)
+    assert result.iterations == trace.iterations[-1]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_an_iteration_minimises_the_majorant(title: str, part: str) -> None:
+    """F₊(α) - ∇F₋(α⁰)ᵀα from the first start, by Clarabel; K₊ from numpy's eigenvalues."""
+    import cvxpy as cp
+
+    problem = random_problem("sigmoid", n=20, seed=1)
+    qp = program_of(problem, title)
+    eigenvalues, V = np.linalg.eigh(problem.K)
+    kept = np.maximum(eigenvalues, 0) if part == "clip" else eigenvalues - eigenvalues.min()
+    positive = qp.hessian * (V * kept) @ V.T * np.outer(problem.y, problem.y)
+    start = qp.random_start(np.random.default_rng(0))
+    tilt = qp.H() @ start + qp.linear - positive @ start
+    x = cp.Variable(problem.n)
+    root = np.sqrt(qp.hessian * kept)[:, None] * V.T * problem.y
+    majorant = 0.5 * cp.sum_squares(root @ x) + tilt @ x
+    bounds = [x >= 0, x <= qp.upper] + ([qp.A @ x == qp.b] if qp.lines else [])
+    least = cp.Problem(cp.Minimize(majorant), bounds).solve(solver="CLARABEL")
+    result = iopt.solve(problem, title, solver=DCA(part), start=start, max_iter=1)
+    z = weights(result)
+    reached = 0.5 * z @ positive @ z + tilt @ z
+    before = 0.5 * start @ positive @ start + tilt @ start
+    assert result.iterations == 1
+    # Inner problems are solved to a tenth of the residual of the problem itself.
+    assert least - 1e-6 * abs(least) <= reached <= least + 0.05 * (before - least)
+
+
+# --------------------------------------------------------------------------------------- the ends
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "l1-gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_the_end_is_stationary(title: str, kernel: str) -> None:
+    problem = random_problem(kernel, n=60, seed=2)
+    result = iopt.solve(problem, title, solver="dca")
+    qp, x = program_of(problem, title), weights(result)
+    check_feasible(qp, x)
+    assert result.status is iopt.Status.SOLVED
+    assert violation(qp, x) <= 1e-6 * qp.gradient_unit(qp.gradient(x))
+    assert result.certificate.claim >= iopt.Claim.STATIONARY
+    assert result.residual <= 1e-6
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+@pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=0.1)", "SVMDual(C=50)"])
+def test_the_end_is_clarabel_s_where_that_is_one(title: str, kernel: str, part: str) -> None:
+    problem = random_problem(kernel, n=40, seed=5)
+    result = iopt.solve(problem, title, solver=DCA(part))
+    theirs = iopt.solve(problem, title, solver="clarabel", tol=1e-9).objective
+    assert result.objective == pytest.approx(theirs, rel=1e-5, abs=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def small(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
+    """Six points or less, an indefinite kernel, one of the four formulations."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(2, 7))
+    A = generator.standard_normal((n, n))
+    problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    C = float(10.0 ** generator.uniform(-1, 1))
+    # Off the whole multiples, at which whole classes sit at bounds and no point is isolated.
+    mu = min(1.3 / problem.smaller_class, 1.1)
+    formulations = (
+        iopt.SVMDual(C=C),
+        iopt.SVMDual(C=C, bias=False),
+        iopt.ConvexHullDual(mu=mu),
+        iopt.GuoSchuurmansQP(beta=0.5 * mu),
+    )
+    return problem, formulations[seed % 4]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("seed", range(24))
+def test_the_end_is_one_of_all_stationary_points(seed: int, part: str) -> None:
+    problem, formulation = small(seed)
+    qp = program_of(problem, formulation)
+    known = stationary_points(qp.H(), np.full(qp.n, qp.linear), qp.upper, qp.A, qp.b)
+    generator = np.random.default_rng(seed)
+    for start in (None, qp.random_start(generator), qp.random_start(generator)):
+        result = iopt.solve(problem, formulation, solver=DCA(part), start=start)
+        assert result.status is iopt.Status.SOLVED
+        distances = [np.abs(weights(result) - point).max() for point, _ in known]
+        # First order in the tolerance; near-singular faces magnify it.
+        assert min(distances) <= 1e-3 * max(1.0, np.abs(weights(result)).max())
+        nearest = known[int(np.argmin(distances))][1]
+        assert qp.sense * result.objective == pytest.approx(nearest, rel=1e-5, abs=1e-6)
+
+
+def test_a_start_at_a_stationary_point_stays_there() -> None:
+    """Lin & Lin (2003), section 2: both local optima, from themselves, without an iteration."""
+    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
+    problem = iopt.KernelProblem(K, [1, 1, -1])
+    for k in (0, 1):
+        start = np.where(np.arange(3) == 1 - k, 0.0, 2 / 3)
+        result = iopt.solve(problem, "SVMDual(C=2)", solver="dca", start=start)
+        assert result.iterations == 0
+        np.testing.assert_allclose(result.values["alpha"], start, atol=1e-15)
+
+
+# ---------------------------------------------------------------------------------------- C = inf
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, part: str) -> None:
+    """αᵀQα > 0 for all weights; a bound far away changes nothing but the path."""
+    generator = np.random.default_rng(seed)
+    y = np.array([1, 1, 1, -1, -1, -1])
+    Q = generator.uniform(0.2, 2.0, (6, 6))
+    Q = 0.5 * (Q + Q.T)
+    np.fill_diagonal(Q, diagonal)
+    problem = iopt.KernelProblem(Q * np.outer(y, y), y)
+    result = iopt.solve(problem, "SVMDual(C=inf)", solver=DCA(part))
+    qp = program_of(problem, "SVMDual(C=1000)")
+    known = stationary_points(qp.H(), np.full(6, -1.0), 1000.0, qp.A, qp.b)
+    assert result.status is iopt.Status.SOLVED
+    assert min(abs(result.objective + value) for _, value in known) <= 1e-5
+
+
+UNBOUNDED: dict[str, tuple[Any, list[int], str]] = {
+    # α = e has eᵀQe = 4 - 8; each opposite pair has curvature 2.
+    "pairs": (np.kron(np.eye(2), [[1.0, -2.0], [-2.0, 1.0]]), [1, 1, -1, -1], "SVMDual(C=inf)"),
+    # α = (1, 1): αᵀQα = 2 - 4.
+    "no bias": ([[1.0, 2.0], [2.0, 1.0]], [1, -1], "SVMDual(C=inf, bias=False)"),
+    # XOR: α = e has Σ α_i y_i x_i = 0; convex, and flat along the ray.
+    "xor": ([[0.0, 0, 0, 0], [0, 2, 1, 1], [0, 1, 1, 0], [0, 1, 0, 1]], [1, 1, -1, -1],
+            "SVMDual(C=inf)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_an_objective_without_end_is_named(name: str, part: str) -> None:
+    """ "a named status and error text, not a hang": formulations.md, section 1."""
+    K, y, title = UNBOUNDED[name]
+    with pytest.raises(iopt.UnboundedProblem):
+        iopt.solve(iopt.KernelProblem(K, y), title, solver=DCA(part), time_limit=3.0)
+
+
+# --------------------------------------------------------------------------------------- refusals
+
+
+def test_rows_on_demand_are_refused_with_a_sentence() -> None:
+    X = random_problem("sigmoid", n=30, seed=0).X
+    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 30), "sigmoid", cache_mb=1)
+    sentence = (
+        r"dca cannot solve SVMDual\(C=1\) on this problem: it needs the eigenvalues of the whole "
+        r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"
+    )
+    with pytest.raises(iopt.IncompatibleSolver, match=sentence):
+        iopt.solve(problem, "SVMDual", solver="dca")
+
+
+@pytest.mark.parametrize("title", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
+def test_linear_programs_are_refused(title: str) -> None:
+    problem = random_problem("sigmoid", n=12, seed=0)
+    with pytest.raises(iopt.IncompatibleSolver, match=r"dca cannot .* this is a linear program"):
+        iopt.solve(problem, title, solver="dca")
+    assert "dca" not in iopt.solvers(title)
+
+
+@pytest.mark.parametrize("part", ["clap", "flip", "", None, 3, ["clip"]])
+def test_unknown_parts(part: Any) -> None:
+    with pytest.raises(iopt.UnknownName, match="part: expected one of clip, shift"):
+        DCA(part)
+
+
+# ----------------------------------------------------------------------------------- where it stops
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+@pytest.mark.parametrize("title", QUADRATIC[:1] + QUADRATIC[2:])
+def test_the_iteration_limit(title: str, limit: int) -> None:
+    problem = random_problem("sigmoid", n=40, seed=0)
+    result = iopt.solve(problem, title, solver="dca", max_iter=limit)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.iterations == limit
+    assert len(result.trace) == limit + 1
+    check_feasible(program_of(problem, title), weights(result))
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_time_at_all(part: str) -> None:
+    problem = random_problem("sigmoid", n=300, seed=0)
+    iopt.solve(random_problem("sigmoid", n=10, seed=0), "SVMDual", solver="dca")  # compiles
+    result = iopt.solve(problem, "SVMDual(C=10)", solver=DCA(part), time_limit=1e-9)
+    assert result.status is iopt.Status.TIME_LIMIT
+    assert result.iterations == 0
+    check_feasible(program_of(problem, "SVMDual(C=10)"), weights(result))
+
+
+def test_time_runs_out_on_the_way() -> None:
+    """The shift of a rugged kernel needs hundreds of convex problems, about a second of them."""
+    A = np.random.default_rng(0).standard_normal((600, 600))
+    problem = iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], 600))
+    assert problem.transformed("shift").is_psd  # decomposed beforehand
+    result = iopt.solve(problem, "ConvexHullDual", solver=DCA("shift"), time_limit=0.1)
+    assert result.status is iopt.Status.TIME_LIMIT
+    assert result.iterations > 0
+    assert result.seconds < 1.0
+    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-12)
+    check_feasible(program_of(problem, "ConvexHullDual"), weights(result))
+
+
+def test_an_end_that_cannot_be_improved_is_called_inaccurate() -> None:
+    """Nothing below the rounding of the objective can be asked for."""
+    problem = random_problem("sigmoid", n=40, seed=0)
+    result = iopt.solve(problem, "SVMDual(C=10)", solver=DCA("shift"), tol=1e-15, time_limit=5.0)
+    assert result.status in (iopt.Status.INACCURATE, iopt.Status.MAX_ITER)
+    assert result.certificate.claim <= iopt.Claim.FEASIBLE
+
+
+def stop(when: int) -> Callable[[iopt.Trace], bool]:
+    return lambda trace: len(trace) == when
+
+
+def press(when: int) -> Callable[[iopt.Trace], bool]:
+    def callback(trace: iopt.Trace) -> bool:
+        if len(trace) == when:
+            raise KeyboardInterrupt
+        return False
+
+    return callback
+
+
+@pytest.mark.parametrize("when", [1, 2, 4])
+@pytest.mark.parametrize("interrupt", [stop, press])
+def test_an_interrupt_keeps_the_best_point(interrupt: Any, when: int) -> None:
+    problem = random_problem("sigmoid", n=60, seed=0)
+    try:
+        result = iopt.solve(problem, "SVMDual(C=2)", solver="dca", callback=interrupt(when))
+    except KeyboardInterrupt:  # would end the test session
+        pytest.fail("the interrupt came through")
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.iterations == when - 1
+    assert len(result.trace) == when
+    assert result.objective == result.trace.objective[-1] == max(result.trace.objective)
+    limited = iopt.solve(problem, "SVMDual(C=2)", solver="dca", max_iter=max(when - 1, 1))
+    if when > 1:
+        np.testing.assert_array_equal(weights(result), weights(limited))
+
+
+def test_it_repeats_itself_and_leaves_the_problem_alone() -> None:
+    problem = random_problem("sigmoid", n=50, seed=0)
+    kept = problem.K.copy()
+    first, second = (iopt.solve(problem, "ConvexHullDual", solver="dca") for _ in range(2))
+    other = iopt.solve(random_problem("sigmoid", 50, 0), "ConvexHullDual", solver="dca")
+    np.testing.assert_array_equal(weights(first), weights(second))
+    np.testing.assert_array_equal(weights(first), weights(other))
+    np.testing.assert_array_equal(problem.K, kept)
+
+
+def test_the_eigenvalues_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem("sigmoid", n=40, seed=0)
+    iopt.solve(problem, "SVMDual", solver="dca")
+    monkeypatch.setattr("scipy.linalg.eigh", None)
+    iopt.solve(problem, "SVMDual(C=2)", solver="dca")

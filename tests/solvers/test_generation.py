@@ -1,0 +1,294 @@
+"""Generation of rows and columns against full HiGHS, Clarabel and closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
+from indefinite_opt.solvers.linear import generation
+from indefinite_opt.solvers.linear.row_form import matrix_game
+from indefinite_opt.solvers.solution import Claim, Status
+
+FORMULATIONS = (
+    iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansLP(beta=0.05), iopt.GuoSchuurmansLP(beta=0.5),
+    iopt.LPSVM(C=0.01), iopt.LPSVM(C=1.0), iopt.LPSVM(C=100.0), iopt.UniformWeights(),
+)  # fmt: skip
+KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov", "gaussian")
+
+
+def generated(problem: iopt.KernelProblem, formulation: Any, **options: Any) -> iopt.Result:
+    return iopt.solve(problem, formulation, solver="generation", **options)
+
+
+def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float = 1e-6) -> None:
+    """The value of the full model, a closed gap, a feasible point, honest words."""
+    ours = generated(problem, formulation, tol=tol)
+    full = iopt.solve(problem, formulation, solver="highs", tol=tol)
+    structure = formulation.structure(problem)
+    size = max(
+        structure.gap_unit(result.objective, structure.write(result.values))
+        for result in (ours, full)
+    )
+    rounding = 1e-15 * problem.largest
+    if max(abs(ours.objective), abs(full.objective)) <= rounding:
+        return  # an optimal value of zero, and no gap is small beside it
+    assert ours.status is Status.SOLVED
+    assert abs(ours.objective - full.objective) <= 2.0 * tol * size + rounding
+    assert structure.infeasibility(structure.write(ours.values)) <= 1e-8
+    bound = formulation.dual_bound(problem, ours.multipliers)
+    minimised = structure.sense * ours.objective
+    assert bound <= structure.sense * full.objective + 1e-9 * size
+    assert minimised - bound <= tol * size
+    assert ours.certificate.claim is Claim.GLOBAL
+
+
+# ---------------------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_agrees_with_the_full_model(kernel: str, formulation: iopt.Formulation) -> None:
+    check(random_problem(kernel, n=90, seed=5), formulation)
+
+
+@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
+@pytest.mark.parametrize("kernel", KERNELS[:3])
+def test_agrees_where_most_rows_are_left_out(kernel: str, formulation: iopt.Formulation) -> None:
+    check(random_problem(kernel, n=400, seed=6), formulation)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[5]], ids=str)
+def test_reaches_the_gap_that_is_asked_for(formulation: iopt.Formulation, tol: float) -> None:
+    check(random_problem("sigmoid", n=150, seed=2), formulation, tol)
+
+
+@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
+def test_agrees_with_clarabel(formulation: iopt.Formulation) -> None:
+    problem = random_problem("sigmoid", n=60, seed=9)
+    compiled = formulation.declare(problem).cvxpy()
+    compiled.solve(solver="CLARABEL")
+    ours = generated(problem, formulation)
+    assert ours.objective == pytest.approx(compiled.value, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("beta", [None, 0.03, 0.5])
+def test_any_sensitivity(beta: float | None) -> None:
+    """No kernel, not symmetric: rows and columns of Δ must not be mixed up."""
+    problem = random_problem("gaussian", n=80, seed=1)
+    Delta = np.random.default_rng(3).standard_normal((80, 80))
+    check(problem, iopt.GuoSchuurmansLP(beta=beta, sensitivity=Delta))
+
+
+def test_a_game_in_closed_form() -> None:
+    """Δ = e vᵀ: sensitivities are v whatever α, so δ = max v."""
+    problem = random_problem("gaussian", n=70, seed=1)
+    v = np.random.default_rng(0).uniform(-2.0, 1.0, 70)
+    game = iopt.GuoSchuurmansLP(sensitivity=np.outer(np.ones(70), v))
+    assert generated(problem, game).objective == pytest.approx(v.max(), rel=1e-9)
+
+
+# --------------------------------------------------------------------------- degeneracy
+
+
+def repeated(n: int) -> np.ndarray:
+    block = random_problem("sigmoid", n=n // 4, seed=7).K
+    return np.kron(block, np.ones((4, 4)))
+
+
+DEGENERATE = {
+    "zero": np.zeros((120, 120)),
+    "rank one": np.outer(np.linspace(-1, 2, 120), np.linspace(-1, 2, 120)),
+    "repeated": repeated(120),
+    "identity": np.eye(120),
+    "negative": -np.eye(120),
+    "constant": np.ones((120, 120)),
+}
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate(name: str, formulation: iopt.Formulation) -> None:
+    y = np.where(np.arange(120) % 5 < 2, 1, -1)
+    check(iopt.KernelProblem(DEGENERATE[name], y), formulation)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+def test_a_game_of_any_scale(scale: float) -> None:
+    """δ is proportional to K; HiGHS alone sees nothing below its absolute tolerance of 1e-7."""
+    problem = random_problem("sigmoid", n=120, seed=4)
+    value = iopt.solve(problem, iopt.GuoSchuurmansLP(), solver="highs").objective
+    scaled = iopt.KernelProblem(scale * problem.K, problem.y)
+    result = generated(scaled, iopt.GuoSchuurmansLP())
+    unit = min(1.0, 2.0 * scaled.largest)
+    assert result.status is Status.SOLVED
+    assert abs(result.objective - scale * value) <= 2e-6 * max(unit, scale * value)
+
+
+def test_zero_kernel_in_closed_form() -> None:
+    """u cannot do anything: b = ±1 serves the larger class, the other costs 2C each."""
+    problem = iopt.KernelProblem(np.zeros((7, 7)), [1, 1, 1, -1, -1, -1, -1])
+    assert generated(problem, iopt.LPSVM(C=0.5)).objective == pytest.approx(3.0, rel=1e-6)
+    assert generated(problem, iopt.GuoSchuurmansLP()).objective == pytest.approx(0.0, abs=1e-9)
+
+
+def test_without_an_interior_the_simplex_method_says_so() -> None:
+    """At the least β the smaller class has no choice, and no central point either."""
+    problem = iopt.KernelProblem(np.eye(9), np.repeat([1, -1], [3, 6]))
+    game = iopt.GuoSchuurmansLP(beta=1.0 / 6.0)
+    result = generated(problem, game)
+    # δ = 2 max α = 2/6, whatever the larger class does.
+    assert result.objective == pytest.approx(1.0 / 3.0, rel=1e-6)
+    assert result.status is Status.SOLVED
+
+
+def test_infeasible_beta_is_refused_as_ever() -> None:
+    problem = iopt.KernelProblem(np.eye(6), [1, 1, -1, -1, -1, -1])
+    with pytest.raises(iopt.InfeasibleProblem, match=r"at least 0\.25"):
+        generated(problem, iopt.GuoSchuurmansLP(beta=0.2))
+
+
+def test_quadratic_programs_are_refused() -> None:
+    with pytest.raises(iopt.IncompatibleSolver, match="linear program"):
+        generated(random_problem("gaussian", n=10, seed=0), iopt.SVMDual())
+
+
+# ------------------------------------------------------------------------------- limits
+
+
+PROBLEM = random_problem("sigmoid", n=200, seed=11)
+
+
+@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
+def test_the_trace_closes_in_on_the_optimum(formulation: iopt.Formulation) -> None:
+    result = generated(PROBLEM, formulation)
+    optimum = iopt.solve(PROBLEM, formulation, solver="highs").objective
+    trace = result.trace
+    assert np.all(np.diff(trace.objective) <= 0.0)
+    assert np.all(np.diff(trace.bound) >= 0.0)
+    assert np.all(np.array(trace.bound) <= optimum + 1e-9)
+    assert np.all(np.array(trace.objective) >= optimum - 1e-9)
+    assert trace.residual[-1] <= 1e-6
+    assert trace.calls[-1] >= 2
+
+
+@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
+@pytest.mark.parametrize("limit", [1, 3, 8])
+def test_iteration_limit(formulation: iopt.Formulation, limit: int) -> None:
+    result = generated(PROBLEM, formulation, max_iter=limit)
+    optimum = iopt.solve(PROBLEM, formulation, solver="highs").objective
+    assert result.status is Status.MAX_ITER
+    assert result.iterations == limit
+    assert result.objective >= optimum
+    structure = formulation.structure(PROBLEM)
+    assert structure.infeasibility(structure.write(result.values)) <= 1e-8
+    assert formulation.dual_bound(PROBLEM, result.multipliers) <= optimum
+    assert result.certificate.claim is Claim.FEASIBLE
+
+
+def test_time_limit() -> None:
+    result = generated(PROBLEM, iopt.LPSVM(), time_limit=1e-6)
+    assert result.status is Status.TIME_LIMIT
+    assert result.iterations == 0
+
+
+def test_callback_stops() -> None:
+    result = generated(PROBLEM, iopt.LPSVM(), callback=lambda trace: len(trace) == 4)
+    assert result.status is Status.INTERRUPTED
+    assert len(result.trace) == 4
+
+
+def test_keyboard_interrupt_keeps_the_best_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    step, taken = generation._Interior.step, []
+
+    def interrupted(self: generation._Interior) -> bool:
+        taken.append(1)
+        if len(taken) == 8:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(generation._Interior, "step", interrupted)
+    result = generated(PROBLEM, iopt.LPSVM())
+    assert result.status is Status.INTERRUPTED
+    assert result.iterations == 7
+    assert np.isfinite(result.objective)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_the_simplex_method_alone(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no interior step can be taken the rows come to the live model of HiGHS."""
+    monkeypatch.setattr(generation._Interior, "step", lambda self: False)
+    check(PROBLEM, formulation)
+    # Where b alone is worth its price, or nothing is to be chosen, the first point is the best.
+    if str(formulation) not in ("LPSVM(C=0.01)", "UniformWeights"):
+        assert "simplex" in generated(PROBLEM, formulation).message
+
+
+def test_a_path() -> None:
+    path = iopt.solve_path(PROBLEM, [iopt.LPSVM(C=C) for C in (0.5, 5.0)], solver="generation")
+    for result, C in zip(path, (0.5, 5.0), strict=True):
+        full = iopt.solve(PROBLEM, iopt.LPSVM(C=C), solver="highs").objective
+        assert result.objective == pytest.approx(full, rel=2e-6)
+
+
+# -------------------------------------------------------------------------- the game itself
+
+
+def small_program(A: Any, columns: dict[str, Any], rows: dict[str, Any]) -> LinearProgram:
+    return LinearProgram(
+        **columns, **rows, build_matrix=lambda: A, key=object(),
+        read=lambda x: {"x": x}, write=lambda values: values["x"],
+        read_multipliers=lambda rows, reduced: {"rows": rows, "reduced": reduced},
+        write_multipliers=lambda named: named["rows"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_columns_become_rows(compressed: bool) -> None:
+    """min p + 2r + 3t + 5s, 2p - 2r + s + t ≥ 1, p - r - t = 0, two opposite columns."""
+    from scipy import sparse
+
+    A = np.array([[2.0, -2.0, 1.0, 1.0], [1.0, -1.0, -1.0, 0.0]])
+    program = small_program(
+        sparse.csr_array(A) if compressed else A,
+        {"cost": np.array([1.0, 2.0, 3.0, 5.0]), "lower": np.zeros(4), "upper": np.full(4, np.inf)},
+        {"row_lower": np.array([1.0, 0.0]), "row_upper": np.array([np.inf, 0.0])},
+    )
+    game = matrix_game(program)
+    np.testing.assert_array_equal(game.G, [[2.0, 1.0], [1.0, -1.0]])
+    np.testing.assert_array_equal(game.row_lower, [-2.0, -np.inf])
+    np.testing.assert_array_equal(game.row_upper, [1.0, 3.0])
+    np.testing.assert_array_equal(game.upper, [5.0, np.inf])
+    # u = -y = p - r = 0.25, t = 0.5 and what is lacking: 1 - 0.5 - 0.5 = 0.
+    y = np.array([-0.25, -0.5])
+    np.testing.assert_allclose(game.point(np.zeros(2), np.empty(0), y, y), [0.25, 0, 0.5, 0])
+    # Half of it lacks half, which s covers.
+    np.testing.assert_allclose(game.point(np.zeros(2), np.empty(0), y / 2, y)[3], 0.5)
+
+
+def test_bounded_columns_stay_columns() -> None:
+    game = matrix_game(iopt.GuoSchuurmansLP().structure(PROBLEM))
+    assert game.G.shape == (200, 201)
+    assert game.E.shape == (2, 201)
+    # δ follows the largest sensitivity, up and down.
+    v = np.append(np.full(200, 1.0 / 200), 7.0)
+    x = game.point(v, np.zeros(2), np.zeros(200), game.G @ v)
+    assert x[200] == pytest.approx((2.0 * PROBLEM.Q @ v[:200]).max(), rel=1e-12)
+
+
+def test_rows_may_become_idle_before_there_is_a_point() -> None:
+    """-d²/2 of five points on a line, β a rounding above its least: δ = 4 to the tolerance."""
+    x = np.array([0.0, 3.0, -1.0, 5.0, 4.0])
+    K = -0.5 * (x[:, None] - x) ** 2
+    problem = iopt.KernelProblem(K, [1, -1, 1, 1, -1])
+    game = iopt.GuoSchuurmansLP(beta=0.25 * (1.0 + 3e-16))
+    result = iopt.solve(problem, game, solver="generation", tol=1e-3)
+    assert result.objective == pytest.approx(iopt.solve(problem, game).objective, rel=1e-3)
+    assert result.certificate.claim is iopt.Claim.GLOBAL

@@ -1,0 +1,219 @@
+"""Branch and bound against enumeration, divided on purpose, stopped early, and at its limits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_enumeration import enumerated, inertias, random_kernel, read
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound import search as global_search
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, box_quadratic
+
+ROUNDING = 1e-12
+"""Relative: of the enumeration and of a value at a point that is feasible up to rounding."""
+
+
+def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, BoxLineQP, float]:
+    """Every inertia and formulation, half of them of whole numbers; F at the optimum."""
+    generator = np.random.default_rng([12, seed])
+    n = int(generator.integers(2, 6))
+    y = generator.permutation(np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    A = generator.integers(-2, 3, (n, n)).astype(float)
+    K = np.tril(A) + np.tril(A, -1).T
+    if seed % 2:
+        listed = list(inertias(n))
+        K = random_kernel(generator, listed[generator.integers(len(listed))])
+    problem = iopt.KernelProblem(K, y)
+    least = 1.0 / problem.smaller_class
+    C, share = 10.0 ** generator.uniform(-1.0, 2.0), generator.uniform(least, 1.0)
+    formulation = (
+        iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False),
+        iopt.ConvexHullDual(mu=share), iopt.GuoSchuurmansQP(beta=0.5 * share),
+    )[generator.integers(4)]  # fmt: skip
+    structure = formulation.structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    return problem, formulation, structure, float(enumerated(read(structure))[1].min())
+
+
+def checked(seed: int, **options) -> iopt.Bracket:
+    """A bracket that holds what the enumeration finds, and a proof that does."""
+    problem, formulation, qp, least = random_instance(seed)
+    bracket = iopt.bound(problem, formulation, **options)
+    slack = ROUNDING * max(1.0, abs(least))
+    assert qp.sense * bracket.bound <= least + slack
+    assert qp.sense * bracket.objective >= least - slack
+    assert bracket.proof is not None
+    proved = bracket.proof.lower_bound(Conditions(box_quadratic(qp)))
+    assert proved <= least + slack
+    return bracket
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
+    for seed in range(first, first + 50):
+        # Integer kernels have hulls that meet in a point, where no gap is small beside zero.
+        bracket = checked(seed, gap=1e-6, time_limit=20.0, atol=1e-9)
+        assert bracket.status is iopt.Status.SOLVED
+        assert bracket.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_boxes_are_divided_without_losing_the_optimum(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a relaxation that is hardly solved, all the rules of division are needed."""
+    monkeypatch.setattr(global_search, "CUTS", 0.0)
+    monkeypatch.setattr(global_search, "CHUNK", (steps, steps))
+    monkeypatch.setattr(global_search, "PATIENCE", {True: 1, False: 1})
+    monkeypatch.setattr(global_search, "FALL", 0.0)
+    boxes = sum(checked(seed, gap=1e-4, time_limit=20.0).nodes for seed in range(200, 240))
+    assert boxes >= {1: 40, 5: 10}[steps]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_nodes": 1}, {"time_limit": 1e-4}, {"callback": lambda trace: True}, {"gap": 0.3},
+     {"method": "cheap"}, {"method": "relaxation"}],
+    ids=["one box", "no time", "callback", "gap 0.3", "cheap", "relaxation"],
+)  # fmt: skip
+def test_brackets_hold_wherever_the_search_stops(options: dict) -> None:
+    for seed in range(300, 330):
+        checked(seed, **options)
+
+
+def test_global_is_claimed_of_global_optima_only() -> None:
+    for seed in range(400, 440):
+        problem, formulation, qp, least = random_instance(seed)
+        result = iopt.solve(problem, formulation, solver="global", tol=1e-8)
+        value = qp.value(result.values[qp.variable])
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        assert value <= least + (1e-8 + ROUNDING) * max(1.0, abs(least))
+        bound = qp.sense * result.certificate.bound
+        assert bound <= least + ROUNDING * max(1.0, abs(least))
+
+
+def test_time_limit_and_callback_exceptions() -> None:
+    problem = random_problem("sigmoid", n=150, seed=0)
+    began = time.perf_counter()
+    iopt.bound(problem, iopt.SVMDual(C=10.0), time_limit=1.0, gap=1e-12)
+    assert time.perf_counter() - began < 4.0
+
+    def fails(trace: iopt.Trace) -> bool:
+        raise RuntimeError("of the callback")
+
+    with pytest.raises(RuntimeError, match="of the callback"):
+        iopt.bound(problem, iopt.SVMDual(C=10.0), callback=fails, gap=1e-12)
+
+
+def test_an_interrupt_returns_a_bracket() -> None:
+    script = (
+        "import indefinite_opt as iopt, numpy as np, sys\n"
+        "sys.path.insert(0, 'tests')\n"
+        "from conftest import random_problem\n"
+        "started = lambda trace: print('go', flush=True)\n"
+        "b = iopt.bound(random_problem('sigmoid', n=150, seed=0), iopt.SVMDual(C=10.0),\n"
+        "               gap=1e-12, callback=started)\n"
+        "print(b.status.name, b.lower <= b.upper)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+        cwd=Path(__file__).parents[2],
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        rest = process.stdout.read()
+        process.wait(timeout=20)
+    assert time.perf_counter() - began < 10.0
+    assert rest.splitlines()[-1] == "INTERRUPTED True"
+
+
+def test_verify_brackets_a_worse_local_optimum() -> None:
+    """Any other enumerated local optimum is LOCAL at best, and the better one is named."""
+    worse = 0
+    for seed in range(500, 540):
+        problem, formulation, qp, least = random_instance(seed)
+        points, values, _ = enumerated(read(qp))
+        at = int(values.argmax())
+        if values[at] < least + 1e-3 * max(1.0, abs(least)) or qp.is_convex:
+            continue
+        certificate = iopt.verify(problem, formulation, qp.values(points[at]), bound=True)
+        assert iopt.Claim.STATIONARY <= certificate.claim <= iopt.Claim.LOCAL
+        assert certificate.gap_kind == "global bracket"
+        assert qp.sense * certificate.bound <= least + ROUNDING * max(1.0, abs(least))
+        assert certificate.gap >= 0.999 * (values[at] - least)
+        assert "A better point exists" in str(certificate)
+        worse += 1
+        best = qp.values(points[int(values.argmin())])
+        proved = iopt.verify(problem, formulation, best, bound=True, atol=1e-9)
+        assert proved.claim is iopt.Claim.GLOBAL
+        assert iopt.verify(problem, formulation, best).gap_kind == "KKT residual"
+        outside = qp.values(points[at] + 2.0 * qp.upper)
+        assert iopt.verify(problem, formulation, outside, bound=True).claim is iopt.Claim.NONE
+    assert worse >= 5
+
+
+def test_a_path_of_global_solutions_is_as_good_as_each_alone() -> None:
+    generator = np.random.default_rng(12)
+    A = generator.standard_normal((14, 14))
+    problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
+    duals = [iopt.SVMDual(C=C) for C in (0.5, 1.0, 2.0)]
+    for dual, result in zip(duals, iopt.solve_path(problem, duals, solver="global"), strict=True):
+        alone = iopt.solve(problem, dual, solver="global")
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        assert result.objective == pytest.approx(alone.objective, rel=2e-6)
+
+
+def test_a_start_is_used_also_along_rays() -> None:
+    """The hard margin's own solution, scaled: nothing better is found, and it is proved."""
+    generator = np.random.default_rng(3)
+    X = generator.standard_normal((16, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    noise = 0.02 * generator.standard_normal((16, 16))
+    problem = iopt.KernelProblem(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(2)) + noise + noise.T, y)
+    hard = iopt.SVMDual(C=np.inf)
+    first = iopt.solve(problem, hard, solver="global")
+    again = iopt.solve(problem, hard, solver="global", start=0.3 * first.values["alpha"])
+    assert first.certificate.claim is iopt.Claim.GLOBAL
+    assert again.objective == pytest.approx(first.objective, rel=2e-6)
+    # An upper bound beyond every weight changes nothing.
+    largest = 2.0 * float(first.values["alpha"].max())
+    soft = iopt.solve(problem, iopt.SVMDual(C=largest), solver="global")
+    assert soft.objective == pytest.approx(first.objective, rel=2e-6)
+
+
+def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optimum 4 of [[0, 2], [2, 0]]: a search that came to 3 must not pass for a bracket."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    honest = GlobalSearch.run
+
+    def wrong(search: GlobalSearch, relax: bool = True) -> iopt.Status:
+        status = honest(search, relax)
+        search.lower = -3.0
+        return status
+
+    monkeypatch.setattr(GlobalSearch, "run", wrong)
+    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    assert not bracket.rigorous
+    assert "WRONG" in str(bracket)
+
+
+def test_a_point_beyond_the_bound_is_not_said_to_meet_it() -> None:
+    """2a + 2a² at a = 1 + 9e-8: 5e-7 more than the optimum 4, and 4e-7 are tolerated."""
+    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    alpha = np.full(2, 1.0 + 9e-8)
+    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": alpha}, tol=1e-7, bound=True)
+    assert certificate.claim < iopt.Claim.GLOBAL
+    assert any("lies beyond the bound" in reason for reason in certificate.reasons)

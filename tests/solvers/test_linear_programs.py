@@ -1,0 +1,327 @@
+"""Linear programs at any scale and offset: they end, their points are feasible, bounds hold."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
+from indefinite_opt.solvers.solution import Claim, Status
+
+LABELS = np.array([-1, 1, -1, -1, -1, -1])
+
+OFFSET = 509701220.0
+
+
+def cycling_kernel() -> np.ndarray:
+    """Rows that HiGHS cycles on: their differences are 1e-8 of their size."""
+    A = np.random.default_rng(19).uniform(0.2, 3.4, (6, 6))
+    return np.round(OFFSET + 0.5 * (A + A.T), 7)
+
+
+def game_value(K: np.ndarray, y: np.ndarray, beta: float) -> float:
+    """The optimal δ by scipy's interior points, of numbers about 1."""
+    n = y.size
+    Q = K * np.outer(y, y)
+    found = linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=np.column_stack([2.0 * Q, -np.ones(n)]),
+        b_ub=np.zeros(n),
+        A_eq=np.append([y, np.ones(n)], [[0.0], [0.0]], axis=1),
+        b_eq=[0.0, 1.0],
+        bounds=[(0.0, beta)] * n + [(None, None)],
+    )
+    assert found.status == 0
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("solver", ["highs", "generation"])
+def test_a_constant_added_to_the_kernel_does_not_keep_the_solver_busy(solver: str) -> None:
+    """The weights are balanced: the constant changes nothing. It took for ever once."""
+    code = (
+        "import indefinite_opt as iopt\n"
+        f"problem = iopt.KernelProblem({cycling_kernel().tolist()}, {LABELS.tolist()})\n"
+        f"result = iopt.solve(problem, 'GuoSchuurmansLP', solver={solver!r})\n"
+        "print(result.objective.hex(), result.status, result.certificate.claim.name)\n"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    objective, status, claim = finished.stdout.split()
+    exact = game_value(cycling_kernel() - OFFSET, LABELS, 0.5)
+    assert float.fromhex(objective) == pytest.approx(exact, abs=1e-6)
+    assert (status, claim) == ("solved", "GLOBAL")
+
+
+SCALES = (1e-12, 1e-9, 1e-4, 1e3, 1e7, 1e12)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian"])
+def test_the_game_is_the_same_at_every_scale(kernel: str, scale: float) -> None:
+    problem = random_problem(kernel, n=30, seed=3)
+    plain = iopt.solve(problem, iopt.GuoSchuurmansLP())
+    scaled = iopt.solve(iopt.KernelProblem(scale * problem.K, problem.y), iopt.GuoSchuurmansLP())
+    assert plain.objective == pytest.approx(
+        game_value(problem.K, problem.y, 5.0 / (2.0 * problem.smaller_class)), abs=1e-9
+    )
+    assert scaled.objective == pytest.approx(scale * plain.objective, rel=1e-9, abs=1e-12 * scale)
+    np.testing.assert_allclose(scaled.values["alpha"], plain.values["alpha"], atol=1e-8)
+    assert scaled.status is Status.SOLVED
+    assert scaled.certificate.claim is Claim.GLOBAL
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian"])
+def test_the_linear_machine_is_the_same_at_every_scale(kernel: str, scale: float) -> None:
+    """With u in the inverse unit of K the price C changes to C/s, and the objective with it."""
+    problem = random_problem(kernel, n=30, seed=3)
+    plain = iopt.solve(problem, iopt.LPSVM(C=10.0))
+    scaled = iopt.solve(
+        iopt.KernelProblem(scale * problem.K, problem.y), iopt.LPSVM(C=10.0 / scale)
+    )
+    assert scaled.objective == pytest.approx(plain.objective / scale, rel=1e-9)
+    np.testing.assert_allclose(scale * scaled.values["u"], plain.values["u"], atol=1e-6)
+    np.testing.assert_allclose(scaled.values["xi"], plain.values["xi"], atol=1e-6)
+    assert scaled.values["b"] == pytest.approx(plain.values["b"], abs=1e-6)
+    assert scaled.status is Status.SOLVED
+    assert scaled.certificate.claim is Claim.GLOBAL
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 5e8])
+def test_the_linear_machine_does_not_notice_a_constant(offset: float) -> None:
+    """b takes it up: b' = b - c eᵀu."""
+    problem = random_problem("sigmoid", n=20, seed=5)
+    K = offset + problem.K
+    plain = iopt.solve(iopt.KernelProblem(K - offset, problem.y), iopt.LPSVM())
+    moved = iopt.solve(iopt.KernelProblem(K, problem.y), iopt.LPSVM())
+    assert moved.objective == pytest.approx(plain.objective, rel=1e-6)
+    np.testing.assert_allclose(moved.values["u"], plain.values["u"], atol=1e-5)
+    assert moved.status is Status.SOLVED
+    assert moved.certificate.claim is Claim.GLOBAL
+
+
+def test_an_offset_that_rounding_does_not_survive_is_not_called_solved() -> None:
+    """Ulps of the entries are 1e-3: no point can be feasible to 1e-6 of what is at stake."""
+    K = 1e13 + random_problem("sigmoid", n=20, seed=5).K
+    for title in ("LPSVM", "GuoSchuurmansLP"):
+        result = iopt.solve(iopt.KernelProblem(K, np.arange(20) % 2), title)
+        assert result.certificate.claim is Claim.GLOBAL or result.status is Status.INACCURATE
+
+
+PROGRAMS = (iopt.LPSVM(C=3.0), iopt.GuoSchuurmansLP(), iopt.UniformWeights())
+
+
+@pytest.mark.parametrize("formulation", PROGRAMS, ids=str)
+@pytest.mark.parametrize("scale", [1e-10, 1.0, 1e10])
+def test_any_point_is_repaired(formulation: iopt.Formulation, scale: float) -> None:
+    problem = random_problem("sigmoid", n=12, seed=1)
+    problem = iopt.KernelProblem(scale * problem.K, problem.y)
+    program = formulation.structure(problem)
+    assert isinstance(program, LinearProgram)
+    generator = np.random.default_rng(0)
+    for form in (program, program.rescaled()):
+        for _ in range(5):
+            x = form.repaired(generator.standard_normal(program.cost.size))
+            assert program.infeasibility(program.write(form.read(x))) <= 1e-13
+            np.testing.assert_allclose(form.repaired(x), x, rtol=1e-9, atol=1e-13)
+
+
+def test_the_repaired_slacks_are_the_least() -> None:
+    """K = [[2, 1], [1, 3]], u = (1, -1), b = ½: margins 3/2 and 3/2 for y = (1, -1)."""
+    problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 3.0]], [1, -1])
+    program = iopt.LPSVM().structure(problem)
+    x = program.repaired(program.write({"u": np.array([1.0, -1.0]), "b": 0.5, "xi": np.ones(2)}))
+    np.testing.assert_array_equal(program.read(x)["xi"], [0.0, 0.0])
+    x = program.repaired(program.write({"u": np.array([0.5, 0.0]), "b": 0.5, "xi": -np.ones(2)}))
+    # Margins ½·2 + ½ = 3/2 and -(½·1 + ½) = -1.
+    np.testing.assert_array_equal(program.read(x)["xi"], [0.0, 2.0])
+
+
+def test_the_repaired_weights_are_the_nearest() -> None:
+    """(0.9, 0.3 | 0.2): the first class goes down by 0.35 each, where 0.3 would be negative."""
+    problem = iopt.KernelProblem(np.diag([1.0, 2.0, 4.0]), [1, 1, -1])
+    program = iopt.GuoSchuurmansLP(beta=0.5).structure(problem)
+    x = program.repaired(np.array([0.9, 0.3, 0.2, -7.0]))
+    # δ = max 2 Q α = max(2·½, 0, 8·½).
+    np.testing.assert_allclose(x, [0.5, 0.0, 0.5, 4.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("formulation", PROGRAMS[:2], ids=str)
+@pytest.mark.parametrize("kernel", ["tiny", "huge", "offset", "mixed"])
+def test_rescaling_says_the_same_program(kernel: str, formulation: iopt.Formulation) -> None:
+    """Objective, rows and bounds at the same point, and the Lagrangian of the same multipliers."""
+    K = random_problem("sigmoid", n=8, seed=2).K
+    K = {"tiny": 1e-11 * K, "huge": 1e9 * K, "offset": 1e4 + K, "mixed": K * 10.0}[kernel]
+    problem = iopt.KernelProblem(K, np.arange(8) % 3 == 0)
+    program = formulation.structure(problem)
+    assert isinstance(program, LinearProgram)
+    form = program.rescaled()
+    size = np.max(np.abs(form.matrix))
+    assert 0.1 <= size <= 10.0
+    generator = np.random.default_rng(0)
+    x = program.repaired(generator.standard_normal(program.cost.size))
+    z = form.write(program.read(x))
+    np.testing.assert_allclose(program.write(form.read(z)), x, rtol=1e-9, atol=1e-14)
+    assert form.cost @ z == pytest.approx(program.cost @ x, rel=1e-9)
+    violations = (
+        np.maximum(each.row_lower - each.matrix @ point, each.matrix @ point - each.row_upper)
+        for each, point in ((program, x), (form, z))
+    )
+    ours, theirs = violations
+    finite = np.isfinite(ours)
+    unit = 1.0 if isinstance(formulation, iopt.LPSVM) else form.cost[-1]
+    scales = np.where(np.arange(finite.size) < 8, unit, 1.0)
+    np.testing.assert_allclose(ours[finite], scales * theirs[finite], atol=1e-7 * unit)
+    rows = -generator.random(program.row_lower.size)
+    if isinstance(formulation, iopt.LPSVM):
+        rows = -rows
+    named = program.read_multipliers(rows, program.cost - program.matrix.T @ rows)
+    changed = form.write_multipliers(named)
+    back = form.read_multipliers(changed, form.cost - form.matrix.T @ changed)
+    for name, value in named.items():
+        np.testing.assert_allclose(back[name], value, rtol=1e-6, atol=1e-6 * (1.0 + abs(K).max()))
+
+
+# ------------------------------------------------------------------------- rigorous bounds
+
+
+def fractions(values: np.ndarray) -> list:
+    return [Fraction(float(value)) for value in np.ravel(values)]
+
+
+def exact_machine(K: np.ndarray, y: np.ndarray, C: float) -> Fraction:
+    """The optimum of LPSVM for two points, one of each class, by enumeration of its dual.
+
+    λ = (t, t): max 2t with t|K_1j - K_2j| ≤ 1 and t ≤ C.
+    """
+    (a, b), (c, d) = (fractions(row) for row in K)
+    slopes = [abs(a - c), abs(b - d)]
+    return 2 * min([Fraction(C)] + [1 / slope for slope in slopes if slope])
+
+
+@given(
+    offset=st.sampled_from([0.0, 1e3, 1e6, 1e9, -1e9]),
+    entries=st.lists(st.floats(-2.0, 2.0, width=32), min_size=3, max_size=3),
+    margin=st.lists(st.floats(0.0, 10.0), min_size=2, max_size=2),
+    C=st.sampled_from([1e-3, 1.0, 1e6]),
+)
+def test_no_multipliers_beat_the_linear_machine(
+    offset: float, entries: list[float], margin: list[float], C: float
+) -> None:
+    a, b, c = entries
+    K = offset + np.array([[a, b], [b, c]])
+    problem = iopt.KernelProblem(K, [1, -1])
+    formulation = iopt.LPSVM(C=C)
+    exact = exact_machine(K, problem.y, C)
+    assert Fraction(formulation.dual_bound(problem, {"margin": np.array(margin)})) <= exact
+    # The best ones come near.
+    best = np.full(2, float(exact) / 2.0)
+    bound = Fraction(formulation.dual_bound(problem, {"margin": best}))
+    assert bound <= exact
+    assert bound >= exact * (1 - Fraction(1, 10**7) - Fraction(abs(offset)) / 10**15)
+
+
+def exact_dual_value(Delta: np.ndarray, y: np.ndarray, beta: float, pi: np.ndarray) -> Fraction:
+    """min αᵀΔπ/eᵀπ over the feasible α, exactly: each class fills its least costs first."""
+    weights = fractions(pi)
+    total = Fraction(0)
+    for sign in (1, -1):
+        costs = sorted(
+            sum(w * d for w, d in zip(weights, fractions(row), strict=True))
+            for row in Delta[y == sign]
+        )
+        left = Fraction(1, 2)
+        for cost in costs:
+            share = min(left, Fraction(beta))
+            total += share * cost
+            left -= share
+    return total / sum(weights)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_of_the_game_is_below_its_exact_value(seed: int, offset: float) -> None:
+    generator = np.random.default_rng(seed)
+    y = np.array([1, -1, 1, -1, -1, 1, -1])
+    A = generator.standard_normal((7, 7))
+    K = offset + 0.5 * (A + A.T)
+    problem, formulation = iopt.KernelProblem(K, y), iopt.GuoSchuurmansLP(beta=0.3)
+    Delta = 2.0 * K * np.outer(y, y)
+    for pi in (
+        generator.random(7),
+        generator.random(7) ** 20,
+        np.eye(7)[seed],
+        1e-300 * np.ones(7),
+    ):
+        bound = formulation.dual_bound(problem, {"sensitivity": pi})
+        exact = exact_dual_value(Delta, y, 0.3, pi)
+        assert Fraction(bound) <= exact
+        assert bound >= float(exact) - 1e-7 * max(1.0, abs(float(exact)))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_of_the_linear_machine_is_a_feasible_dual_value(seed: int, offset: float) -> None:
+    """By exact arithmetic on the optimum of all vertices of the dual of four points."""
+    generator = np.random.default_rng(seed)
+    y = np.array([1, -1, 1, -1])
+    A = generator.standard_normal((4, 4))
+    K = offset + 0.5 * (A + A.T)
+    problem, formulation = iopt.KernelProblem(K, y), iopt.LPSVM(C=2.0)
+    exact = exact_dual_optimum(K, y, Fraction(2))
+    solved = iopt.solve(problem, formulation, solver="highs")
+    for margin in (generator.random(4), solved.multipliers["margin"], 1e9 * np.ones(4)):
+        assert Fraction(formulation.dual_bound(problem, {"margin": margin})) <= exact
+    bound = formulation.dual_bound(problem, solved.multipliers)
+    assert bound >= float(exact) * (1.0 - 1e-6)
+
+
+def exact_dual_optimum(K: np.ndarray, y: np.ndarray, C: Fraction) -> Fraction:
+    """max eᵀλ, |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C: the best of all feasible vertices."""
+    n = y.size
+    signs = [int(sign) for sign in y]
+    columns = [fractions(K[:, j]) for j in range(n)]
+    rows = [
+        ([s * k for s, k in zip(signs, column, strict=True)], Fraction(1)) for column in columns
+    ]
+    rows += [([-value for value in row], right) for row, right in rows]
+    for i in range(n):
+        unit = [Fraction(int(i == j)) for j in range(n)]
+        rows += [(unit, C), ([-value for value in unit], Fraction(0))]
+    balance = ([Fraction(sign) for sign in signs], Fraction(0))
+    best = Fraction(0)
+    for chosen in combinations(rows, n - 1):
+        point = solve_exactly([balance, *chosen])
+        if point is not None and all(
+            sum(a * x for a, x in zip(row, point, strict=True)) <= right for row, right in rows
+        ):
+            best = max(best, sum(point))
+    return best
+
+
+def solve_exactly(system: list) -> list[Fraction] | None:
+    """The solution of a square system by elimination; None where it is singular."""
+    rows = [[*row, right] for row, right in system]
+    n = len(rows)
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                factor = rows[i][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[n] for row in rows]

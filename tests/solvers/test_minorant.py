@@ -1,0 +1,299 @@
+"""Bounds from convex minorants against exact arithmetic on the very numbers that were given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    lower_bound,
+    pair_indices,
+)
+
+Array = NDArray[np.float64]
+Point = list[Fraction]
+
+
+# ---------------------------------------------------------------------------- exact arithmetic
+
+
+@dataclass(frozen=True)
+class Exact:
+    """f, the minorant h and the spins d of a point, without rounding."""
+
+    quadratic: BoxQuadratic
+    multipliers: Multipliers
+    binary: NDArray[np.bool_]
+
+    @property
+    def members(self) -> list[int]:
+        return np.flatnonzero(self.quadratic.upper > self.quadratic.lower).tolist()
+
+    def f(self, x: Point) -> Fraction:
+        q, n = self.quadratic, len(x)
+        curved = sum(Fraction(q.H[i, j]) * x[i] * x[j] for i in range(n) for j in range(n))
+        return curved / 2 + sum(Fraction(q.c[i]) * x[i] for i in range(n))
+
+    def shares(self, x: Point) -> list[tuple[Fraction, Fraction]]:
+        """The two slacks of every variable, in units of its interval."""
+        found = []
+        for i in self.members:
+            low, up = Fraction(self.quadratic.lower[i]), Fraction(self.quadratic.upper[i])
+            found.append(((x[i] - low) / (up - low), (up - x[i]) / (up - low)))
+        return found
+
+    def h(self, x: Point) -> Fraction:
+        slacks, m = self.shares(x), self.multipliers
+        products = [
+            slacks[i][p] * slacks[j][q]
+            for i, j in zip(*pair_indices(len(slacks)), strict=True)
+            for p in (0, 1)
+            for q in (0, 1)
+        ]
+        value = self.f(x)
+        for nu, product in zip(m.pairs.ravel(), products, strict=True):
+            value -= max(Fraction(nu), Fraction(0)) * product
+        for nu, (low, up), atom in zip(m.squares, slacks, self.binary, strict=True):
+            value -= Fraction(nu if atom else max(nu, 0.0)) * low * up
+        for (a, b, c), gamma in zip(m.places, m.gamma, strict=True):
+            triangle = products[a] + products[b] - products[c]
+            value -= max(Fraction(gamma), Fraction(0)) * triangle
+        return value
+
+
+def feasible(exact: Exact, generator: np.random.Generator, tries: int) -> list[Point]:
+    """Rational points of the box that satisfy the equality constraints; half of them vertices."""
+    q, live, found = exact.quadratic, exact.members, []
+    atoms = {i for i, atom in zip(live, exact.binary, strict=True) if atom}
+    ends = [(Fraction(low), Fraction(up)) for low, up in zip(q.lower, q.upper, strict=True)]
+    for trial in range(tries):
+        x = [low for low, _ in ends]
+        for i in live:
+            share = Fraction(int(generator.integers(2)))
+            if trial % 2 and i not in atoms:
+                share = Fraction(generator.random())
+            x[i] = ends[i][0] + share * (ends[i][1] - ends[i][0])
+        for row, right in zip(q.rows, q.rhs, strict=True):
+            on = np.flatnonzero(row)
+            gap = Fraction(right) - sum((int(row[i]) * x[i] for i in on), Fraction(0))
+            for i in generator.permutation(on):
+                if i in atoms:
+                    continue
+                new = min(max(x[i] + int(row[i]) * gap, ends[i][0]), ends[i][1])
+                gap -= int(row[i]) * (new - x[i])
+                x[i] = new
+            if gap:
+                break
+        else:
+            found.append(x)
+    return found
+
+
+# ------------------------------------------------------------------------------------ problems
+
+
+def triangles(generator: np.random.Generator, m: int, count: int) -> NDArray[np.int64]:
+    """Places of random triangle inequalities, found by asking the package for violated ones."""
+    if m < 3:
+        return np.zeros((0, 3), np.int64)
+    pairs = generator.standard_normal((m * (m - 1) // 2, 4))
+    places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
+    return places[generator.permutation(len(places))[:count]]
+
+
+def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadratic:
+    """Up to six variables, up to two rows, of any scale; equality constraints that can be met."""
+    n, k = int(generator.integers(1, 7)), int(generator.integers(0, 3))
+    A = generator.standard_normal((n, n)) * 10.0 ** generator.uniform(-8.0, 8.0)
+    if generator.random() < 0.3:
+        A = generator.integers(-2, 3, (n, n)).astype(float)
+    c = generator.standard_normal(n) * 10.0 ** generator.uniform(-3.0, 3.0)
+    rows = np.zeros((k, n))
+    if k:
+        rows[generator.integers(k, size=n), np.arange(n)] = generator.choice([-1.0, 1.0], n)
+    lower, width = np.zeros(n), np.full(n, 10.0 ** generator.uniform(-2.0, 2.0))
+    if widths != "equal":
+        width = 10.0 ** generator.uniform(-13.0, 1.0, n)
+    if widths == "far":
+        lower = generator.standard_normal(n) * 10.0 ** generator.uniform(0.0, 4.0)
+    upper = lower + width
+    upper[generator.random(n) < 0.1] = lower[generator.random(n) < 0.1].max(initial=-np.inf)
+    upper = np.where(upper > lower, upper, lower)
+    share = generator.random(n) if generator.random() < 0.5 else generator.integers(0, 2, n)
+    rows = rows[np.any(rows != 0.0, axis=1)]
+    rhs = rows @ (lower + share * (upper - lower))
+    H = np.tril(A) + np.tril(A, -1).T
+    return BoxQuadratic(H, c * generator.integers(0, 2), rows, rhs, lower, upper)
+
+
+def random_multipliers(generator: np.random.Generator, m: int, size: float) -> Multipliers:
+    """Of both signs, of sizes over six decades, with triangle inequalities."""
+    places = triangles(generator, m, 4)
+    return Multipliers(
+        size * generator.standard_normal((m * (m - 1) // 2, 4)),
+        size * generator.standard_normal(m),
+        places,
+        size * generator.standard_normal(len(places)),
+    )
+
+
+# --------------------------------------------------------------------------------------- tests
+
+
+@pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
+@pytest.mark.parametrize("kind", ["spectral", "box-diagonal", "separable", "any", "binary"])
+def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> None:
+    """Value ≤ h(x) ≤ f(x), and so is value + Σ(|r| + r d): exactly, at every rational point."""
+    generator = np.random.default_rng([len(kind), len(widths)])
+    tested = 0
+    for _ in range(40):
+        q = random_quadratic(generator, widths)
+        spins = q.spins(q.lower, q.upper)
+        live = np.flatnonzero(q.upper > q.lower)
+        if live.size != spins.m:
+            continue
+        size = spins.size * 10.0 ** generator.uniform(-4.0, 3.0)
+        multipliers = {
+            "spectral": lambda spins=spins, size=size: Multipliers.spectral(spins.m),
+            "box-diagonal": lambda spins=spins, size=size: Multipliers.box_diagonal(spins),
+            "separable": lambda spins=spins, size=size: Multipliers.separable(spins),
+        }.get(kind, lambda spins=spins, size=size: random_multipliers(generator, spins.m, size))()
+        binary = generator.random(spins.m) < (0.4 if kind == "binary" else 0.0)
+        bound = lower_bound(spins, multipliers, generator.uniform(-1.0, 1.0, spins.m), binary)
+        exact = Exact(q, multipliers, binary)
+        for x in feasible(exact, generator, 6):
+            h = exact.h(x)
+            assert h <= exact.f(x)
+            assert Fraction(bound.value) <= h
+            half, center = spins.half[spins.members], spins.center[spins.members]
+            tangent = Fraction(bound.value)
+            for r, i, middle, width in zip(bound.reduced, live, center, half, strict=True):
+                d = (x[i] - Fraction(middle)) / Fraction(width)
+                tangent += abs(Fraction(r)) + Fraction(r) * d
+            assert tangent <= h
+            tested += 1
+    assert tested > 40
+
+
+@pytest.mark.parametrize("width", [1e-13, 1e-11, 1e-9, 1e-7])
+def test_multipliers_of_the_size_of_f_on_a_narrow_interval(width: float) -> None:
+    """f = -x + y - y²/2 on x = y is least at x = 1, -½; the rows fix x to width 2e-16/width."""
+    q = BoxQuadratic(
+        np.diag([0.0, -1.0]), np.array([-1.0, 1.0]), np.array([[1.0, -1.0]]), np.zeros(1),
+        np.array([1.0 - width, 1.0]), np.array([1.0, 1.0]),
+    )  # fmt: skip
+    spins = q.spins(q.lower, q.upper)
+    for square in (1e-3, 1e-1, 10.0):
+        m = Multipliers.plain(np.zeros((0, 4)), np.full(spins.m, square))
+        assert lower_bound(spins, m, np.zeros(spins.m)).value <= -0.5
+
+
+def test_the_line_is_not_quite_where_rounding_puts_it() -> None:
+    """The rest of a row is summed with rounding, and x₀ is what is left: 1e-16 in 1e-11."""
+    generator = np.random.default_rng(4)
+    for _ in range(300):
+        n = int(generator.integers(2, 6))
+        x = generator.uniform(0.0, 1.0, n)
+        width = np.where(np.arange(n) == 0, 10.0 ** generator.uniform(-13.0, -8.0), 0.0)
+        H = generator.integers(-2, 3, (n, n)).astype(float)
+        lower = np.where(width > 0.0, 0.0, x)
+        rows = generator.choice([-1.0, 1.0], n)[None]
+        rhs = np.array(
+            [float(sum(Fraction(a) * Fraction(b) for a, b in zip(rows[0], lower, strict=True)))]
+        )
+        q = BoxQuadratic(H + H.T, np.zeros(n), rows, rhs, lower, lower + width)
+        spins = q.spins(q.lower, q.upper)
+        m = Multipliers.plain(np.zeros((0, 4)), np.full(spins.m, generator.exponential()))
+        exact = Exact(q, m, np.zeros(spins.m, bool))
+        if spins.m != len(exact.members):
+            continue
+        bound = lower_bound(spins, m, np.zeros(spins.m))
+        for point in feasible(exact, generator, 2):
+            assert Fraction(bound.value) <= exact.f(point)
+
+
+def test_bound_is_attained_where_the_minorant_is_convex_already() -> None:
+    """A convex f without multipliers: the minimum by its own closed form, up to 1e-12."""
+    generator = np.random.default_rng(1)
+    for n in (1, 3, 8):
+        A = generator.standard_normal((n, n))
+        H, x = A @ A.T + np.eye(n), generator.uniform(0.2, 0.8, n)
+        q = BoxQuadratic(H, -H @ x, np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n))
+        spins = q.spins(q.lower, q.upper)
+        bound = lower_bound(spins, Multipliers.spectral(n), np.zeros(n))
+        assert bound.value == pytest.approx(-0.5 * x @ H @ x, rel=1e-11)
+        np.testing.assert_allclose(spins.point(bound.point), x, atol=1e-9)
+
+
+def test_separable_bound_is_that_of_mccormick() -> None:
+    """x₀x₁ - x₀ - x₁ on the unit square: the envelope max(0, x₀ + x₁ - 1) gives -1 at (1, 1)."""
+    H = np.array([[0.0, 1.0], [1.0, 0.0]])
+    q = BoxQuadratic(H, -np.ones(2), np.zeros((0, 2)), np.zeros(0), np.zeros(2), np.ones(2))
+    spins = q.spins(q.lower, q.upper)
+    value = lower_bound(spins, Multipliers.separable(spins), np.ones(2)).value
+    assert -1.5 - 1e-12 <= value <= -1.0
+
+
+def test_places_that_are_no_triangle_inequality_prove_nothing() -> None:
+    """-x₀x₁ is -1 at (1, 1); "x₀s₁ + s₀x₁ ≥ x₀x₁" is false there and would prove more."""
+    H = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    q = BoxQuadratic(H, np.zeros(3), np.zeros((0, 3)), np.zeros(0), np.zeros(3), np.ones(3))
+    spins = q.spins(q.lower, q.upper)
+    honest = Multipliers.separable(spins)
+    for place in np.random.default_rng(5).integers(0, 12, (300, 3)):
+        forged = Multipliers(honest.pairs, np.ones(3), place[None], np.array([0.5]))
+        assert lower_bound(spins, forged, np.ones(3)).value <= -1.0
+    outside = Multipliers(honest.pairs, np.ones(3), np.array([[0, 99, -1]]), np.array([0.5]))
+    assert lower_bound(spins, outside, np.ones(3)).value <= -1.0
+
+
+def test_triangle_inequalities_hold_at_every_vertex() -> None:
+    """All 4·C(m, 3) of them, found by most_violated at a point that violates everything."""
+    m = 5
+    pairs = np.tile([1.0, 0.0, 0.0, 1.0], (m * (m - 1) // 2, 1))
+    generator = np.random.default_rng(2)
+    seen: set[tuple[int, ...]] = set()
+    for _ in range(200):
+        pairs = generator.standard_normal(pairs.shape)
+        places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 10_000)
+        seen |= set(map(tuple, places.tolist()))
+    assert len(seen) == 4 * 10
+    i, j = pair_indices(m)
+    shares = np.array([*np.ndindex(*(2,) * m), *generator.random((500, m))], float)
+    for x in shares:
+        slacks = np.column_stack([x, 1.0 - x])
+        flat = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
+        places = np.array(sorted(seen))
+        assert np.all(flat[places] @ [1.0, 1.0, -1.0] >= -1e-15)
+
+
+def test_spread_is_the_adjoint_of_the_lifting() -> None:
+    """⟨Z, WUWᵀ⟩ = ⟨WᵀZW, U⟩, the inner product of z = (√ω, x, s), with W written out."""
+    generator = np.random.default_rng(3)
+    n, omega = 4, 1.7
+    theta = np.sqrt(omega + 0.5 * n)
+    # z of u = (θ, d/√2): 1 = u₀/θ, x = (1 + d)/2, s = (1 - d)/2; the coordinate 1 weighs √ω.
+    W = np.zeros((2 * n + 1, n + 1))
+    W[0, 0] = np.sqrt(omega) / theta
+    W[1:, 0] = 0.5 / theta
+    W[1 : n + 1, 1:], W[n + 1 :, 1:] = np.eye(n) / np.sqrt(2.0), -np.eye(n) / np.sqrt(2.0)
+    np.testing.assert_allclose(W.T @ W, np.eye(n + 1), atol=1e-15)
+    Z = generator.standard_normal((2 * n + 1, 2 * n + 1))
+    Z += Z.T
+    i, j = pair_indices(n)
+    x, s = np.arange(1, n + 1), np.arange(n + 1, 2 * n + 1)
+    pairs = np.column_stack([Z[a[i], b[j]] for a in (x, s) for b in (x, s)])
+    # Z₀₀ is ω and Z₀ᵢ is √ω times what the parts keep.
+    ends = np.column_stack([Z[0, x], Z[0, s]]) / np.sqrt(omega)
+    squares = np.column_stack([Z[x, x], Z[x, s], Z[s, s]])
+    G = np.empty((n + 1, n + 1))
+    relaxation_loops.spread(pairs, ends, squares, Z[0, 0] / omega, omega, G)
+    # x_i s_j and s_j x_i are one entry of `pairs`: make Z agree with that.
+    np.testing.assert_allclose(G, W.T @ Z @ W, atol=1e-12)

@@ -1,0 +1,614 @@
+"""Many descents: they find what is known, repeat themselves, stop when told, and are honest."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from conftest import random_problem
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solve import as_formulation
+from indefinite_opt.solvers.descent.multistart import MultiStart
+
+Array = NDArray[np.float64]
+INF, NAN = float("inf"), float("nan")
+
+QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
+ONE_DESCENT = MultiStart(starts=1, kicks=0)
+
+
+def rugged(n: int, seed: int = 0) -> iopt.KernelProblem:
+    """A random symmetric matrix: half of its eigenvalues are negative, local optima abound."""
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], n))
+
+
+def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
+    return rugged(n, seed) if kernel == "random" else random_problem(kernel, n, seed)
+
+
+def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
+    structure = as_formulation(formulation).structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    return structure
+
+
+def weights(result: iopt.Result) -> Array:
+    (x,) = result.values.values()
+    return x
+
+
+def check_feasible(qp: BoxLineQP, x: Array) -> None:
+    assert x.min() >= 0.0
+    assert x.max() <= qp.upper
+    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, x.sum()))
+
+
+def told(result: iopt.Result) -> dict[str, int]:
+    """The numbers of the message."""
+    found = re.match(r"(\d+) descents and (\d+) kicks, (\d+) different ends", result.message)
+    assert found is not None, result.message
+    return dict(zip(("descents", "kicks", "ends"), map(int, found.groups()), strict=True))
+
+
+# ---------------------------------------------------------------------- Haasdonk (2005), Lemma 4
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("q", [1, 2, 3, 4, 5, 6])
+def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> None:
+    """2^q strict local optima, one for each vertex; ends that are none of them must say so."""
+    data = iopt.datasets.load(f"haasdonk-lemma4(q={q}, shift={shift})")
+    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
+    assert data.optima is not None
+    known, objectives = data.optima["alpha"], data.optima["objective"]
+    formulation = iopt.SVMDual(C=float(data.optima["C"]))
+    search = MultiStart(starts=20 * 2**q, kicks=0, budget=INF)
+    result = iopt.solve(problem, formulation, solver=search)
+    assert sum(end.count for end in result.optima) == told(result)["descents"] == search.starts
+    assert result.objective == pytest.approx(objectives.max(), rel=1e-6)
+    reached = set()
+    for end in result.optima:
+        distances = np.abs(known - end.values["alpha"]).max(axis=1)
+        nearest = int(distances.argmin())
+        if distances[nearest] < 1e-5:
+            assert end.objective == pytest.approx(objectives[nearest], rel=1e-6)
+            reached.add(nearest)
+        else:
+            assert iopt.verify(problem, formulation, end.values).claim < iopt.Claim.LOCAL
+    assert len(reached) == 2**q, f"{len(reached)} of {2**q} optima"
+
+
+def test_the_global_optimum_of_lemma_4_is_found_by_default() -> None:
+    """With shift > 0 one of 64 optima is best, by 1/64 of its objective."""
+    data = iopt.datasets.load("haasdonk-lemma4(q=6, shift=1)")
+    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
+    assert data.optima is not None
+    result = iopt.solve(problem, iopt.SVMDual(C=float(data.optima["C"])))
+    np.testing.assert_allclose(result.values["alpha"], data.optima["alpha"][0], atol=1e-6)
+
+
+# ------------------------------------------------------------------------------- what is returned
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_ends_are_counted_ordered_and_true(title: str, kernel: str) -> None:
+    problem = indefinite(kernel, 60, 0)
+    result = iopt.solve(problem, title, solver=MultiStart(starts=20))
+    qp = program_of(problem, title)
+    assert len(result.optima) == told(result)["ends"]
+    assert sum(end.count for end in result.optima) == told(result)["descents"]
+    values = [qp.sense * end.objective for end in result.optima]
+    assert values == sorted(values)
+    # Ends that differ by less than the tolerance may change places.
+    assert result.optima[0].objective == pytest.approx(result.objective, rel=1e-6)
+    for end in result.optima:
+        x = end.values[qp.variable]
+        check_feasible(qp, x)
+        exact = qp.sense * (0.5 * x @ qp.H() @ x + qp.linear * x.sum())
+        assert end.objective == pytest.approx(exact, rel=1e-6, abs=1e-12)
+
+
+def test_the_best_of_many_ends_keep_their_weights() -> None:
+    """ "empty but for the best of many": no end without weights is better than one with them."""
+    result = iopt.solve(
+        rugged(200), "ConvexHullDual", solver=MultiStart(starts=150, kicks=0, budget=INF)
+    )
+    kept = [bool(end.values) for end in result.optima]
+    assert 50 <= sum(kept) < len(kept)
+    assert kept == sorted(kept, reverse=True), f"end {kept.index(False) + 1} has no weights"
+
+
+@pytest.mark.parametrize("kicks", [1, 5, 8, 100])
+def test_no_more_kicks_than_allowed_and_no_descents_without_any(kicks: int) -> None:
+    """A chain in which nothing was kicked has not come down from anywhere."""
+    result = iopt.solve(rugged(60), "SVMDual", solver=MultiStart(kicks=kicks))
+    assert told(result)["kicks"] <= kicks
+    assert told(result)["descents"] <= MultiStart().starts + told(result)["kicks"]
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_the_trace_never_steps_back(title: str, kernel: str) -> None:
+    problem = indefinite(kernel, 80, 4)
+    result = iopt.solve(problem, title)
+    trace, sense = result.trace, program_of(problem, title).sense
+    minimised = sense * np.array(trace.objective)
+    # The gradient is updated, not recomputed: rounding of its sums is allowed for.
+    assert np.all(np.diff(minimised) <= 1e-12 * np.abs(minimised).max())
+    assert np.all(np.diff(trace.iterations) >= 0)
+    assert np.all(np.diff(trace.seconds) >= 0)
+    assert trace.iterations[-1] == result.iterations
+    assert minimised[-1] == pytest.approx(sense * result.objective, rel=1e-9)
+
+
+# -------------------------------------------------------------------------------- reproducibility
+
+
+@pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=0.1)"])
+@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
+def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
+    problem = indefinite(kernel, 70, 1)
+    first, second = (iopt.solve(indefinite(kernel, 70, 1), title, seed=3) for _ in range(2))
+    again = [iopt.solve(problem, title, seed=3) for _ in range(2)]
+    for result in (second, *again):
+        assert_same(first, result)
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_threads_change_nothing(seed: int, title: str) -> None:
+    problem = rugged(120, seed)
+    results = [
+        iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs), seed=seed)
+        for jobs in (1, 2, 3)
+    ]
+    assert told(results[0])["kicks"] > 0
+    for result in results[1:]:
+        assert_same(results[0], result)
+
+
+def assert_same(first: iopt.Result, second: iopt.Result) -> None:
+    np.testing.assert_array_equal(weights(first), weights(second))
+    assert first.objective == second.objective
+    assert first.message == second.message
+    assert [(e.objective, e.count) for e in first.optima] == [
+        (e.objective, e.count) for e in second.optima
+    ]
+    for one, other in zip(first.optima, second.optima, strict=True):
+        for name in one.values:
+            np.testing.assert_array_equal(one.values[name], other.values[name])
+
+
+def test_the_seed_is_used() -> None:
+    """Half of the starts are random, and so are their ends on a rugged problem."""
+    search = MultiStart(starts=9, kicks=0)
+    problem = rugged(200)
+    ends = {
+        tuple(end.objective for end in iopt.solve(problem, "ConvexHullDual", search, seed=s).optima)
+        for s in range(4)
+    }
+    assert len(ends) == 4
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_what_was_computed_before_does_not_matter(title: str, kernel: str) -> None:
+    """The certificate, a spectrum and a transformed kernel are read between two calls."""
+    problem = indefinite(kernel, 60, 2)
+    before = iopt.solve(problem, title)
+    assert before.certificate.claim >= iopt.Claim.STATIONARY
+    assert problem.spectrum.inertia
+    assert problem.transformed("clip").is_psd
+    after = iopt.solve(problem, title)
+    assert after.objective == before.objective
+    np.testing.assert_array_equal(weights(after), weights(before))
+
+
+# --------------------------------------------------------------------------------- never worse than
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
+def test_never_worse_than_one_descent_from_the_same_start(kernel: str, C: float) -> None:
+    generator = np.random.default_rng(1)
+    for seed in range(3):
+        problem = indefinite(kernel, 80, seed)
+        for title in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), "ConvexHullDual"):
+            qp = program_of(problem, title)
+            for start in (None, qp.random_start(generator)):
+                one = iopt.solve(problem, title, solver="smo", start=start)
+                many = iopt.solve(problem, title, start=start)
+                allowed = 1e-9 * max(1.0, abs(one.objective))
+                assert qp.sense * many.objective <= qp.sense * one.objective + allowed
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("n", [60, 120])
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
+def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
+    for seed in range(4):
+        check_against_libsvm(indefinite(kernel, n, seed), C)
+
+
+def check_against_libsvm(problem: iopt.KernelProblem, C: float) -> None:
+    """LIBSVM descends from zero to one stationary point; its objective is that of `dual_coef_`."""
+    from sklearn.svm import SVC
+
+    svc = SVC(C=C, kernel="precomputed", tol=1e-8).fit(problem.K, problem.y)
+    coef = np.zeros(problem.n)
+    coef[svc.support_] = svc.dual_coef_[0]
+    theirs = np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef
+    assert iopt.solve(problem, iopt.SVMDual(C=C)).objective >= theirs * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize("title", ["SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"])
+@pytest.mark.parametrize("search", [MultiStart(), MultiStart(kicks=20), MultiStart(starts=12)])
+def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
+    """As the docstring has it; every pair is tried, with its longest step."""
+    for seed in range(8):
+        problem = rugged(24, seed)
+        result = iopt.solve(problem, title, solver=search)
+        qp, x = program_of(problem, title), weights(result)
+        gain = best_exchange(qp, x)
+        assert gain <= 1e-8 * qp.gap_unit(result.objective, x), f"seed {seed}: {gain}"
+
+
+def best_exchange(qp: BoxLineQP, x: Array) -> float:
+    """Largest decrease of F by the whole step of one pair, over all pairs of one group."""
+    y, H, gradient, best = qp.problem.y, qp.H(), qp.gradient(x), 0.0
+    for i in range(qp.n):
+        for j in range(qp.n):
+            if i == j or (qp.lines == 2 and y[i] != y[j]):
+                continue
+            room_i = qp.upper - x[i] if y[i] > 0 else x[i]
+            room_j = x[j] if y[j] > 0 else qp.upper - x[j]
+            d = np.zeros(qp.n)
+            d[i], d[j] = y[i] * min(room_i, room_j), -y[j] * min(room_i, room_j)
+            best = max(best, -float(gradient @ d + 0.5 * d @ H @ d))
+    return best
+
+
+# ------------------------------------------------------------------------------------------ starts
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_given_start_is_used(k: int) -> None:
+    """Lin & Lin (2003), section 2: two local optima, (2/3, 0, 2/3) and (0, 2/3, 2/3)."""
+    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
+    problem = iopt.KernelProblem(K, [1, 1, -1])
+    start = np.where(np.arange(3) == 1 - k, 0.0, 0.5)
+    result = iopt.solve(problem, "SVMDual(C=inf)", solver=ONE_DESCENT, start=start)
+    np.testing.assert_allclose(result.values["alpha"], 4 / 3 * start, atol=1e-6)
+
+
+def test_a_start_at_each_optimum_of_lemma_4_stays_there() -> None:
+    data = iopt.datasets.load("haasdonk-lemma4(q=4, shift=0.5)")
+    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
+    assert data.optima is not None
+    formulation = iopt.SVMDual(C=float(data.optima["C"]))
+    for alpha in data.optima["alpha"]:
+        result = iopt.solve(problem, formulation, solver=ONE_DESCENT, start=alpha)
+        np.testing.assert_allclose(result.values["alpha"], alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8, 1e12, 1e16, 1e20, 1e300])
+@pytest.mark.parametrize("title", ["SVMDual(C=1)", "ConvexHullDual(mu=0.4)", "GuoSchuurmansQP"])
+@pytest.mark.parametrize("solver", ["smo", "multistart"])
+def test_a_start_far_outside_is_made_feasible(solver: str, title: str, size: float) -> None:
+    """Nothing of the lines is lost to the size of the start."""
+    problem = iopt.KernelProblem(np.eye(9), [1, 1, 1, 1, -1, -1, -1, -1, -1])
+    result = iopt.solve(problem, title, solver=solver, start=size * np.arange(9.0))
+    qp, x = program_of(problem, title), weights(result)
+    assert np.abs(qp.A @ x - qp.b).max() <= 1e-12 * x.sum()
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_one_start_without_kicks_is_one_descent(title: str, kernel: str) -> None:
+    problem = indefinite(kernel, 60, 5)
+    result = iopt.solve(problem, title, solver=ONE_DESCENT)
+    one = iopt.solve(problem, title, solver="smo")
+    assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
+    assert result.objective == pytest.approx(one.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("starts", [2, 3, 4, 7])
+def test_as_many_descents_as_starts(starts: int) -> None:
+    search = MultiStart(starts=starts, kicks=0, budget=INF)
+    assert told(iopt.solve(rugged(60), "ConvexHullDual", search))["descents"] == starts
+
+
+# ------------------------------------------------------------------------------------ when to stop
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_a_small_budget_stops_the_search(title: str) -> None:
+    problem = rugged(60)
+    small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
+    assert told(small) == {"descents": 1, "kicks": 0, "ends": 1}
+    assert small.message.endswith("the budget is used up")
+    assert small.certificate.claim is iopt.Claim.LOCAL
+    large = iopt.solve(problem, title, solver=MultiStart(budget=INF))
+    assert "budget" not in large.message
+    sense = program_of(problem, title).sense
+    assert sense * large.objective <= sense * small.objective + 1e-9
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_the_iteration_limit_is_kept(title: str) -> None:
+    """`max_iter` limits the iterations of the solver, which are those that it reports."""
+    for problem in (random_problem("sigmoid", n=60, seed=0), rugged(60)):
+        for limit in (1, 20, 100, 400, 1000, 2500):
+            result = iopt.solve(problem, title, max_iter=limit)
+            assert result.iterations <= limit
+            if result.status is not iopt.Status.MAX_ITER:
+                assert result.certificate.claim >= iopt.Claim.STATIONARY
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_no_time_at_all(title: str) -> None:
+    problem = rugged(300)
+    iopt.solve(rugged(20), title)  # compiles
+    result = iopt.solve(problem, title, time_limit=1e-9)
+    assert result.status is iopt.Status.TIME_LIMIT
+    # One look at the clock takes some 20 ms; a busy machine may need much more.
+    assert result.seconds < 1.0
+    check_feasible(program_of(problem, title), weights(result))
+
+
+ENDLESS: dict[str, Any] = {"kicks": 10**8, "budget": INF}
+"""Chains of kicks that take minutes on a few hundred points."""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_time_runs_out_among_the_kicks(jobs: int) -> None:
+    problem = rugged(300)
+    result = iopt.solve(problem, "SVMDual", solver=MultiStart(jobs=jobs, **ENDLESS), time_limit=0.5)
+    assert result.status is iopt.Status.TIME_LIMIT
+    assert 0.5 <= result.seconds < 2.0
+    assert told(result)["kicks"] > 0
+    check_feasible(program_of(problem, "SVMDual"), weights(result))
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Waiting calls end when Ctrl-C comes, as they do in a fresh Python."""
+    signal.siginterrupt(signal.SIGINT, True)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+def interrupted_search(jobs: int) -> iopt.Result:
+    """A real interrupt after half a second, while the main thread waits for the others."""
+    problem = rugged(300)
+    iopt.solve(problem, "SVMDual", solver=ONE_DESCENT)  # compiles
+    search = MultiStart(jobs=jobs, **ENDLESS)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        return iopt.solve(problem, "SVMDual", solver=search, time_limit=4.0)
+    except KeyboardInterrupt:  # would end the test session
+        pytest.fail("the interrupt came through")
+    finally:
+        timer.join()
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_reaches_the_threads(jobs: int) -> None:
+    result = interrupted_search(jobs)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.seconds < 2.0
+    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-9)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_reaches_the_threads_after_uno() -> None:
+    """UNO installs the handler of SIGINT anew, so that waiting calls go on waiting."""
+    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
+    iopt.solve(rugged(4), "SVMDual", solver="uno")
+    result = interrupted_search(jobs=1)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.seconds < 2.0
+
+
+def press(when: int) -> Callable[[iopt.Trace], None]:
+    def callback(trace: iopt.Trace) -> None:
+        if len(trace) == when:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
+def test_ctrl_c_between_rounds_keeps_the_best_point(when: int) -> None:
+    problem = rugged(120)
+    try:
+        result = iopt.solve(problem, "ConvexHullDual", callback=press(when))
+    except KeyboardInterrupt:
+        pytest.fail("the interrupt came through")
+    assert result.status is iopt.Status.INTERRUPTED
+    assert len(result.trace) == when
+    check_feasible(program_of(problem, "ConvexHullDual"), weights(result))
+    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-9)
+    assert result.objective == pytest.approx(result.optima[0].objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
+def test_a_true_callback_stops_at_once(when: int) -> None:
+    """One true answer is enough, whenever it is given."""
+    lengths: list[int] = []
+
+    def stop(trace: iopt.Trace) -> bool:
+        lengths.append(len(trace))
+        return len(trace) == when
+
+    result = iopt.solve(rugged(120), "ConvexHullDual", callback=stop)
+    assert result.status is iopt.Status.INTERRUPTED
+    assert lengths == list(range(1, when + 1))
+    assert len(result.trace) == when
+
+
+@pytest.mark.parametrize("seed", [1096, 1352, 1669, 2445])
+def test_nothing_is_interrupted_by_itself(seed: int) -> None:
+    """Ends that an exchange improves after the last round; found among 6000 such kernels."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(4, 9))
+    A = generator.integers(-3, 4, (n, n)).astype(float)
+    problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    for title in ("SVMDual", "ConvexHullDual(mu=1)", "SVMDual(bias=False)"):
+        assert iopt.solve(problem, title).status is iopt.Status.SOLVED
+
+
+def test_an_error_of_the_callback_comes_through() -> None:
+    def fail(trace: iopt.Trace) -> None:
+        if len(trace) == 3:
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        iopt.solve(rugged(120), "ConvexHullDual", callback=fail)
+
+
+# -------------------------------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *[("starts", value) for value in (0, -1, 2.0, "3", True, None, NAN)],
+        *[("kicks", value) for value in (-1, 1.5, "3", False, None, INF)],
+        *[("jobs", value) for value in (0, -2, 1.0, "2", True)],
+        *[("budget", value) for value in (0, 0.0, -1.0, NAN, -INF, "28", True)],
+        *[("budget", value) for value in (None, [28.0], 1j)],
+    ],
+)
+def test_parameters(argument: str, value: Any) -> None:
+    with pytest.raises(iopt.ParameterError) as caught:
+        MultiStart(**{argument: value})
+    assert caught.value.argument == argument
+    assert repr(value) in str(caught.value)
+
+
+def test_parameters_of_numpy_are_numbers() -> None:
+    search = MultiStart(np.int64(2), np.int32(0), np.float64(3.0), np.int64(1))
+    assert told(iopt.solve(rugged(20), "SVMDual", solver=search))["descents"] <= 2
+
+
+# -------------------------------------------------------------------------- problems of every kind
+
+
+@pytest.mark.parametrize("n", [2, 12, 80, 250])
+@pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=inf)"])
+def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
+    generator = np.random.default_rng(n)
+    A = generator.standard_normal((n, n + 5))
+    problem = iopt.KernelProblem(A @ A.T / n + 0.1 * np.eye(n), np.resize([1, -1], n))
+    result = iopt.solve(problem, title)
+    assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
+    assert "convex" in result.message
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    alone = iopt.solve(problem, title, solver="clarabel", tol=1e-9)
+    assert result.objective == pytest.approx(alone.objective, rel=1e-5)
+
+
+def test_an_unbounded_box_with_a_bounded_objective() -> None:
+    """Lin & Lin (2003), section 2: 2s - 3s²/2 at s = 2/3, the other optimum has the same value."""
+    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
+    result = iopt.solve(iopt.KernelProblem(K, [1, 1, -1]), "SVMDual(C=inf)")
+    assert result.objective == pytest.approx(2 / 3, rel=1e-9)
+    assert told(result)["descents"] > 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int) -> None:
+    """αᵀQα > 0 for all weights, as all entries of Q between the classes are positive.
+
+    A large C gives the same; with a zero diagonal, as distances have, too.
+    """
+    generator = np.random.default_rng(seed)
+    y = np.array([1, 1, 1, -1, -1, -1, -1])
+    Q = generator.uniform(0.2, 2.0, (7, 7))
+    Q = 0.5 * (Q + Q.T)
+    np.fill_diagonal(Q, diagonal)
+    problem = iopt.KernelProblem(Q * np.outer(y, y), y)
+    assert not problem.is_conditionally_psd
+    unbounded = iopt.solve(problem, "SVMDual(C=inf)")
+    bounded = iopt.solve(problem, "SVMDual(C=1000)", solver=MultiStart(starts=20))
+    assert bounded.values["alpha"].max() < 1000
+    assert unbounded.status is iopt.Status.SOLVED
+    assert unbounded.objective == pytest.approx(bounded.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("title", ["SVMDual(C=inf)", "SVMDual(C=inf, bias=False)"])
+def test_an_objective_without_end(title: str) -> None:
+    """XOR shifted away from the origin; te grows by 4t, and no pair or weight alone shows it."""
+    block = np.array([[1.0, -2.0], [-2.0, 1.0]])
+    K = np.kron(np.eye(2), block) if "bias" not in title else np.array([[1.0, 2.0], [2.0, 1.0]])
+    problem = iopt.KernelProblem(K, np.resize([1, 1, -1, -1] if len(K) == 4 else [1, -1], len(K)))
+    with pytest.raises(iopt.UnboundedProblem):
+        iopt.solve(problem, title, time_limit=30.0)
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_rows_on_demand(title: str) -> None:
+    """A cache of an eighth of K; the objective is recomputed from the whole matrix."""
+    whole = random_problem("sigmoid", n=120, seed=0)
+    problem = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.0145)
+    assert problem.gram.capacity == 15
+    result = iopt.solve(problem, title)
+    qp, x = program_of(whole, title), weights(result)
+    check_feasible(qp, x)
+    assert told(result)["kicks"] == 0
+    assert qp.sense * qp.value(x) == pytest.approx(result.objective, rel=1e-9)
+    one = iopt.solve(problem, title, solver="smo").objective
+    assert qp.sense * result.objective <= qp.sense * one + 1e-9 * abs(one)
+    assert result.certificate.claim >= iopt.Claim.STATIONARY
+
+
+def test_a_megabyte_of_rows_is_enough() -> None:
+    problem = random_problem("sigmoid", n=60, seed=0)
+    rows = iopt.KernelProblem.from_data(problem.X, problem.y, "sigmoid", cache_mb=1)
+    found = iopt.solve(rows, "SVMDual(C=10)")
+    expected = iopt.solve(problem, "SVMDual(C=10)", solver=MultiStart(kicks=0))
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+def test_single_precision(title: str) -> None:
+    """The kernel that is kept is the rounded one; in double it has the same optimum."""
+    source = random_problem("sigmoid", n=60, seed=0)
+    single = iopt.KernelProblem.from_data(source.X, source.y, "sigmoid", precision="single")
+    double = iopt.KernelProblem(single.K.copy(), source.y)
+    found, expected = iopt.solve(single, title), iopt.solve(double, title)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert found.certificate.claim is expected.certificate.claim
+    qp = program_of(double, title)
+    assert qp.sense * qp.value(weights(found)) == pytest.approx(found.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("y", [[1, -1], [1, 1, -1], [1, -1, -1, -1, -1]], ids=len)
+def test_the_smallest_problems(y: list[int], title: str) -> None:
+    """Classes of one member; negative definite, indefinite and zero kernels."""
+    n = len(y)
+    for K in (-np.eye(n), np.zeros((n, n)), np.diag(np.resize([1.0, -1.0], n)), -np.ones((n, n))):
+        problem = iopt.KernelProblem(K, y)
+        result = iopt.solve(problem, title, solver=MultiStart(starts=9))
+        check_feasible(program_of(problem, title), weights(result))
+        assert result.status is iopt.Status.SOLVED
+        one = iopt.solve(problem, title, solver="smo")
+        sense = program_of(problem, title).sense
+        assert sense * result.objective <= sense * one.objective + 1e-12

@@ -1,0 +1,304 @@
+"""A proof is checked without the search: honest ones prove what was found, forged ones no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_enumeration import enumerated, read
+
+import indefinite_opt as iopt
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, Spins
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
+from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
+from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
+
+
+def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:
+    return Conditions(box_quadratic(formulation.structure(problem)))
+
+
+def whole_number_problem(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, float]:
+    """Small whole numbers, a formulation, and the least of F by enumeration."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(2, 6))
+    A = generator.integers(-2, 3, (n, n)).astype(float)
+    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
+    formulation = (
+        iopt.SVMDual(C=1.0), iopt.SVMDual(C=0.5, bias=False),
+        iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5),
+    )[seed % 4]  # fmt: skip
+    return problem, formulation, float(enumerated(read(formulation.structure(problem)))[1].min())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_honest_proofs_prove_nothing_false(seed: int) -> None:
+    problem, formulation, least = whole_number_problem(seed)
+    for gap in (1e-9, 0.1):
+        bracket = iopt.bound(problem, formulation, gap=gap)
+        assert bracket.proof is not None
+        proved = bracket.proof.lower_bound(conditions_of(problem, formulation))
+        assert proved <= least + 1e-12 * max(1.0, abs(least))
+        assert proved >= least - 2.0 * gap * max(1.0, abs(least))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_proof_of_another_problem_proves_nothing_false(seed: int) -> None:
+    """Same n and same formulation, another kernel: the boxes fit, the multipliers do not."""
+    generator = np.random.default_rng(seed)
+    y = np.array([1, -1, 1, -1, 1])
+    problems = []
+    for _ in range(2):
+        A = generator.standard_normal((5, 5))
+        problems.append(iopt.KernelProblem(A + A.T, y))
+    formulation = (iopt.SVMDual(C=2.0), iopt.ConvexHullDual(mu=1.0))[seed % 2]
+    for ours, other in (problems, problems[::-1]):
+        least = float(enumerated(read(formulation.structure(ours)))[1].min())
+        proof = iopt.bound(other, formulation, gap=1e-6).proof
+        assert proof is not None
+        proved = proof.lower_bound(conditions_of(ours, formulation))
+        assert proved <= least + 1e-12 * max(1.0, abs(least))
+
+
+def test_false_triangle_inequalities_are_not_believed() -> None:
+    """With γ on three places that no inequality belongs to, -9.927 was "proved" to be -8.927."""
+    generator = np.random.default_rng(5)
+    A = generator.standard_normal((6, 6))
+    problem = iopt.KernelProblem(A + A.T, [1, -1] * 3)
+    formulation = iopt.SVMDual(C=1.0)
+    conditions = conditions_of(problem, formulation)
+    least = float(enumerated(read(formulation.structure(problem)))[1].min())
+    box = conditions.tightened(conditions.start())
+    assert box is not None
+    spins = conditions.whole.spins(box.lower, box.upper)
+    relaxation = Relaxation(spins, least, box.binary[spins.members])
+    relaxation.run(500)
+    honest, start = relaxation.multipliers(), relaxation.mean()
+    count = honest.pairs.size
+    for a, c in generator.integers(0, count, (400, 2)):
+        forged = Multipliers(
+            honest.pairs, honest.squares,
+            np.vstack([honest.places, [[a, a, c]]]), np.append(honest.gamma, 1.0),
+        )  # fmt: skip
+        proof = Proof(Part(last=Tangent(forged, start)))
+        assert proof.lower_bound(conditions) <= least + 1e-12 * abs(least)
+
+
+@pytest.mark.parametrize("value", [-np.inf, -100.0, 0.0, 100.0, np.inf, np.nan])
+def test_a_forged_value_of_a_reduction_proves_no_more(value: float) -> None:
+    """What is cut off is bounded by that value, so a low one cuts more and proves less."""
+    for seed in range(8):
+        problem, formulation, least = whole_number_problem(seed)
+        conditions = conditions_of(problem, formulation)
+        bracket = iopt.bound(problem, formulation, gap=1e-9)
+        assert bracket.proof is not None
+        root = bracket.proof.root
+        forged = Proof(Part(reductions=[(t, value) for t in root.tangents], last=root.last))
+        assert forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
+
+
+def test_a_start_outside_the_box_proves_no_more() -> None:
+    for seed in range(8):
+        problem, formulation, least = whole_number_problem(seed)
+        conditions = conditions_of(problem, formulation)
+        box = conditions.tightened(conditions.start())
+        assert box is not None
+        spins = conditions.whole.spins(box.lower, box.upper)
+        for size in (1e2, 1e6, 1e10):
+            start = size * np.random.default_rng(seed).standard_normal(spins.m)
+            tangent = Tangent(Multipliers.separable(spins), start)
+            proved = Proof(Part(last=tangent)).lower_bound(conditions)
+            assert proved <= least + 1e-12 * max(1.0, abs(least))
+
+
+# ------------------------------------------------------------------------ the accounts of a proof
+
+
+def frustrated(seed: int) -> tuple[Conditions, float]:
+    """Five points, whole numbers, no row; and the least of f."""
+    generator = np.random.default_rng(seed)
+    A = generator.integers(-3, 4, (5, 5)).astype(float)
+    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, [1, -1, 1, -1, 1])
+    formulation = iopt.SVMDual(C=1.0, bias=False)
+    least = float(enumerated(read(formulation.structure(problem)))[1].min())
+    return conditions_of(problem, formulation), least
+
+
+def weak_tangent(spins: Spins, generator: np.random.Generator) -> Tangent:
+    """Of a bound that is far from tight."""
+    count = spins.m * (spins.m - 1) // 2
+    m = Multipliers.plain(10.0 * generator.random((count, 4)), np.zeros(spins.m))
+    return Tangent(m, generator.uniform(-1.0, 1.0, spins.m))
+
+
+def tight_tangent(spins: Spins, generator: np.random.Generator) -> Tangent:
+    """Of the separable minorant, which is exact where one variable is left."""
+    return Tangent(Multipliers.separable(spins), generator.uniform(-1.0, 1.0, spins.m))
+
+
+def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
+    """A value below the least cuts the minimiser off; what is left may be better than that."""
+    powerful = 0
+    for seed in range(120):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
+        box = conditions.begin()
+        spins = conditions.whole.spins(box.lower, box.upper)
+        if spins.m < 2:
+            continue
+        first = weak_tangent(spins, generator)
+        bound = first.bound(spins, box)
+        assert bound is not None
+        value = bound.value + generator.uniform(0.0, 0.05) * (least - bound.value)
+        left = conditions.reduced(box, spins, bound, value)
+        last, beyond = None, -np.inf
+        if left is not None:
+            inner = conditions.whole.spins(left.lower, left.upper)
+            last = tight_tangent(inner, generator)
+            found = last.bound(inner, left)
+            assert found is not None
+            beyond = found.value
+        # Nothing left, or only what is worse than the least.
+        powerful += left is None or beyond > least + 1e-9
+        tolerance = 1e-12 * max(1.0, abs(least))
+        assert Proof(Part([(first, value)], last)).lower_bound(conditions) <= least + tolerance
+        # A second reduction by a high value does not make the first one good.
+        second = [(first, value)] + ([(last, least + 100.0)] if last else [])
+        assert Proof(Part(second, last)).lower_bound(conditions) <= least + tolerance
+    assert powerful >= 10
+
+
+def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
+    """By a value that is too low the tangent's own bound is proved, and no less."""
+    tested = 0
+    for seed in range(40):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
+        box = conditions.begin()
+        spins = conditions.whole.spins(box.lower, box.upper)
+        if spins.m < 2:
+            continue
+        tangent = weak_tangent(spins, generator)
+        bound = tangent.bound(spins, box)
+        assert bound is not None
+        for value in (-np.inf, bound.value - 10.0):
+            proved = Proof(Part([(tangent, value)])).lower_bound(conditions)
+            assert proved == bound.value
+            tested += 1
+        # What an earlier tangent has shown holds for what a later one cuts off.
+        proved = Proof(Part([(tangent, bound.value), (tangent, -np.inf)])).lower_bound(conditions)
+        assert bound.value <= proved <= least
+        assert Proof(Part(last=tangent)).lower_bound(conditions) == bound.value
+    assert tested >= 20
+
+
+def halves(conditions: Conditions, generator: np.random.Generator) -> tuple[Tangent, float, int]:
+    """A tangent of the whole box, its bound, and the variable of the widest interval."""
+    box = conditions.begin()
+    spins = conditions.whole.spins(box.lower, box.upper)
+    tangent = weak_tangent(spins, generator)
+    bound = tangent.bound(spins, box)
+    assert bound is not None
+    return tangent, bound.value, int(np.argmax(box.upper - box.lower))
+
+
+def test_parts_that_are_missing_prove_what_was_known_before() -> None:
+    """Each part is as good as the box it is a part of, and one good part proves nothing alone."""
+    tested = 0
+    for seed in range(60):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
+        if not conditions.begin().live.any():
+            continue
+        tangent, known, i = halves(conditions, generator)
+        pieces = conditions.parts(conditions.begin(), i, 0.5)
+        inside = [conditions.tightened(piece) for piece in pieces]
+        if any(piece is None for piece in inside):
+            continue
+        for parts in ([], [None], [None] * len(pieces), [Part()] * (len(pieces) + 1)):
+            forged = Proof(Part(last=tangent, divided=(i, 0.5), parts=list(parts)))
+            assert forged.lower_bound(conditions) == known
+        # All but one are bounded well: what is proved is the one that is not.
+        children: list[Part | None] = []
+        for piece in inside:
+            assert piece is not None
+            spins = conditions.whole.spins(piece.lower, piece.upper)
+            children.append(Part(last=tight_tangent(spins, generator)))
+        for k in range(len(children)):
+            parts = [None if j == k else child for j, child in enumerate(children)]
+            forged = Proof(Part(last=tangent, divided=(i, 0.5), parts=parts))
+            assert known <= forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
+        whole = Proof(Part(last=tangent, divided=(i, 0.5), parts=children))
+        assert known <= whole.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
+        # A division of a box that was not bounded itself.
+        bounds = []
+        for piece, child in zip(inside, children, strict=True):
+            assert piece is not None
+            assert child is not None
+            assert child.last is not None
+            found = child.last.bound(conditions.whole.spins(piece.lower, piece.upper), piece)
+            assert found is not None
+            bounds.append(found.value)
+        alone = Proof(Part(divided=(i, 0.5), parts=children))
+        assert alone.lower_bound(conditions) == min(bounds)
+        assert whole.boxes == 1 + len(children)
+        tested += 1
+    assert tested >= 15
+
+
+def test_a_tangent_of_another_size_is_none() -> None:
+    conditions, _ = frustrated(0)
+    box = conditions.begin()
+    spins = conditions.whole.spins(box.lower, box.upper)
+    m = spins.m
+    assert m >= 2
+    count = m * (m - 1) // 2
+    good = Multipliers.spectral(m)
+    assert Tangent(good, np.zeros(m)).bound(spins, box) is not None
+    for multipliers, start in (
+        (good, np.zeros(m + 1)), (good, np.zeros((m, 1))),
+        (Multipliers.plain(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
+        (Multipliers.plain(np.zeros((count, 3)), np.zeros(m)), np.zeros(m)),
+        (Multipliers.plain(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
+    ):  # fmt: skip
+        tangent = Tangent(multipliers, start)
+        assert tangent.bound(spins, box) is None
+        assert Proof(Part(last=tangent)).lower_bound(conditions) == -np.inf
+        # Nor are the reductions that follow one believed.
+        honest = Tangent(good, np.zeros(m))
+        assert Proof(Part([(tangent, 0.0), (honest, 0.0)])).lower_bound(conditions) == -np.inf
+
+
+def test_how_many_numbers_a_tangent_takes() -> None:
+    """Those of all its arrays: of pairs, squares, places, their multipliers, and the start."""
+    m = Multipliers(np.zeros((3, 4)), np.zeros(3), np.zeros((2, 3), np.int64), np.zeros(2))
+    arrays = (m.pairs, m.squares, m.places, m.gamma, np.zeros(3))
+    tangent = Tangent(m, np.zeros(3))
+    assert tangent.numbers == sum(array.size for array in arrays) == 26
+    part = Part([(tangent, 0.0), (tangent, 1.0)], tangent, (0, 0.5), [None, Part(last=tangent)])
+    assert len(list(part.tangents)) == 3
+    assert Proof(part).boxes == 2
+
+
+def test_binary_variables_are_known_to_a_tangent() -> None:
+    """f = -½x² + ¼x on {0, 1} is least at 1, -¼. As x(1 - x) = 0 there, f + ½x(1 - x)·(-1) is
+    the line -¼x, whose tangent is exact; where ½ is allowed, too, a multiplier below 0 is none."""
+    q = BoxQuadratic(-np.eye(1), np.array([0.25]), np.zeros((0, 1)), np.zeros(0),
+                     np.zeros(1), np.ones(1))  # fmt: skip
+    conditions = Conditions(q)
+    assert conditions.start().binary.all()
+    spins = q.spins(np.zeros(1), np.ones(1))
+    convex = BoxQuadratic(np.eye(1), np.array([-0.5]), q.rows, q.rhs, q.lower, q.upper)
+    tangent = Tangent(Multipliers.plain(np.zeros((0, 4)), np.array([-0.5])), np.zeros(1))
+    for binary, expected in ((True, 0.0), (False, -0.125)):
+        # ½x² - ½x is -⅛ at ½ and 0 at both ends.
+        box = replace(conditions.start(), binary=np.array([binary]))
+        bound = tangent.bound(convex.spins(np.zeros(1), np.ones(1)), box)
+        assert bound is not None
+        assert bound.value == pytest.approx(expected, abs=1e-12)
+    exact = tangent.bound(spins, conditions.start())
+    assert exact is not None
+    assert exact.value <= -0.25

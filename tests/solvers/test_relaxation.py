@@ -1,0 +1,122 @@
+"""The alternating direction method: its projection, its two ways to iterate, its children."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.solvers.branch_and_bound import relaxation as module
+from indefinite_opt.solvers.branch_and_bound.minorant import Spins, lower_bound
+from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
+from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Relaxation
+from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
+
+
+def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spins, float]:
+    """A random kernel's quadratic program, and a value that it attains."""
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((n, n))
+    problem = iopt.KernelProblem(A + A.T, generator.permutation(np.arange(n) % 2))
+    result = iopt.solve(problem, formulation)
+    quadratic = box_quadratic(result.formulation.structure(problem))
+    value = quadratic.value(next(iter(result.values.values())))
+    return quadratic.spins(quadratic.lower, quadratic.upper), value
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 60])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> None:
+    generator = np.random.default_rng(n)
+    A = generator.standard_normal((n, n))
+    A += A.T
+    values = np.linalg.eigvalsh(A)
+    level = values[0] - 1.0 + share * (values[-1] - values[0] + 2.0)
+    found = eigenpairs_above(A.copy(), level)
+    assert found is not None
+    np.testing.assert_allclose(found[0], values[values > level], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(A @ found[1], found[1] * found[0], atol=1e-11 * n)
+    np.testing.assert_allclose(found[1].T @ found[1], np.eye(found[0].size), atol=1e-12 * n)
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "ConvexHullDual"])
+def test_partial_and_full_projections_are_the_same_method(
+    tuning: module.Tuning, formulation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounding apart; RARE = 1 takes the partial one in every iteration."""
+    spins, value = spins_of(16, 3, formulation)
+    ends = []
+    for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
+        monkeypatch.setattr(module, "PARTIAL", partial)
+        monkeypatch.setattr(module, "RARE", rare)
+        relaxation = Relaxation(spins, value, np.zeros(spins.m, bool), tuning)
+        for _ in range(3):
+            relaxation.run(20)
+            relaxation.add_triangles(50, 1e-3)
+        ends.append(np.concatenate([relaxation.pairs.ravel(), relaxation.U.ravel()]))
+        assert np.linalg.eigvalsh(relaxation.U)[0] >= -1e-12 * spins.m
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
+    np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)
+
+
+def test_iterations_approach_the_semidefinite_bound() -> None:
+    """Without triangle inequalities the limit is the optimum of the model cvxpy solves."""
+    from indefinite_opt.bounds import doubly_nonnegative
+
+    spins, value = spins_of(10, 1)
+    model, _ = doubly_nonnegative(spins)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "may be inaccurate": 1e-4 is all that is asked of it
+        model.solve(solver="CLARABEL")
+    relaxation = Relaxation(spins, value, np.zeros(spins.m, bool))
+    best = -np.inf
+    for _ in range(40):
+        relaxation.run(50)
+        best = max(best, lower_bound(spins, relaxation.multipliers(), relaxation.mean()).value)
+    assert best <= model.value + 1e-6 * abs(model.value)
+    assert best >= model.value - 1e-4 * abs(model.value)
+
+
+def test_triangle_inequalities_close_a_gap() -> None:
+    """Of 5e-4 between the optimum and the relaxation without them nothing is left."""
+    spins, value = spins_of(20, 1)
+    gaps = []
+    for most in (0, 200):
+        relaxation = Relaxation(spins, value, np.zeros(spins.m, bool))
+        best = -np.inf
+        for _ in range(40):
+            relaxation.run(50)
+            bound = lower_bound(spins, relaxation.multipliers(), relaxation.mean())
+            best = max(best, bound.value)
+            relaxation.add_triangles(most, 1e-3)
+        gaps.append((value - best) / abs(value))
+    assert gaps[0] > 4e-4
+    assert 0.0 <= gaps[1] < 1e-9
+
+
+def test_a_part_of_a_box_inherits_its_bound() -> None:
+    """Twenty iterations from the multipliers of the whole box do more than twenty from none."""
+    generator = np.random.default_rng(8)
+    A = generator.standard_normal((14, 14))
+    problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
+    structure = iopt.SVMDual(C=1.0, bias=False).structure(problem)
+    quadratic = box_quadratic(structure)
+    spins = quadratic.spins(quadratic.lower, quadratic.upper)
+    relaxation = Relaxation(spins, 0.0, np.zeros(spins.m, bool))
+    relaxation.run(1000)
+    whole = lower_bound(spins, relaxation.multipliers(), relaxation.mean()).value
+    low, high = quadratic.lower.copy(), quadratic.upper.copy()
+    low[3], high[5] = high[3], low[5]
+    part = quadratic.spins(low, high)
+    child = relaxation.restricted(part, 0.0, np.zeros(part.m, bool))
+    assert child.spins.m == 12
+    fresh = Relaxation(part, 0.0, np.zeros(part.m, bool))
+    reached = []
+    for start in (child, fresh):
+        start.run(20)
+        reached.append(lower_bound(part, start.multipliers(), start.mean()).value)
+    assert reached[0] > whole
+    assert reached[0] > reached[1] + 0.1 * abs(reached[1])

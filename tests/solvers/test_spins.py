@@ -1,0 +1,363 @@
+"""The parts of a bound one by one: intervals, multipliers, tangents, and what rounding may cost."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from test_kkt import global_minimisers
+
+from indefinite_opt.solvers.branch_and_bound import minorant
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    Spins,
+    add_products,
+    lower_bound,
+    pair_indices,
+)
+
+Array = NDArray[np.float64]
+
+EPS = 2.0**-52
+
+
+def quadratic(
+    H: Array,
+    c: Array,
+    lower: Array,
+    upper: Array,
+    rows: Array | None = None,
+    rhs: Array | None = None,
+) -> BoxQuadratic:
+    """Without rows, unless some are given."""
+    n = c.size
+    rows = np.zeros((0, n)) if rows is None else rows
+    return BoxQuadratic(H, c, rows, np.zeros(len(rows)) if rhs is None else rhs, lower, upper)
+
+
+def mirrored(A: Array) -> Array:
+    return np.tril(A) + np.tril(A, -1).T
+
+
+def random_case(generator: np.random.Generator, n: int) -> BoxQuadratic:
+    """Whole numbers, two rows without a common variable, and intervals of several widths."""
+    H = mirrored(generator.integers(-3, 4, (n, n)).astype(float))
+    lower = generator.integers(-4, 5, n).astype(float)
+    upper = lower + 2.0 ** generator.integers(-1, 3, n)
+    rows = np.zeros((2, n))
+    rows[np.arange(n) % 2, np.arange(n)] = generator.choice([-1.0, 1.0], n)
+    rhs = rows @ (lower + 0.25 * (upper - lower))
+    return quadratic(H, generator.integers(-3, 4, n).astype(float), lower, upper, rows, rhs)
+
+
+# --------------------------------------------------------------------------------------- spins
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_spins_say_the_same_of_every_point(seed: int) -> None:
+    """f, rows and points by d, on a part of the box in which some variables are fixed."""
+    generator = np.random.default_rng(seed)
+    q = random_case(generator, 5)
+    fixed = generator.random(5) < 0.4
+    fixed[0] = False
+    lower, upper = q.lower.copy(), np.where(fixed, q.lower, q.upper)
+    spins = q.spins(lower, upper)
+    np.testing.assert_array_equal(spins.members, np.flatnonzero(~fixed))
+    assert spins.m == int((~fixed).sum())
+    kept = [k for k, row in enumerate(q.rows) if np.any(row[~fixed])]
+    assert len(spins.rows) == len(kept)
+    for _ in range(10):
+        d = generator.integers(-4, 5, spins.m) / 4.0
+        x = spins.point(d)
+        assert np.all((lower <= x) & (x <= upper))
+        np.testing.assert_array_equal(spins.place(x), d)
+        by_spins = spins.constant + spins.slope @ d + 0.5 * d @ spins.curvature @ d
+        assert by_spins == 0.5 * x @ q.H @ x + q.c @ x == q.value(x)
+        np.testing.assert_array_equal(spins.rows @ d - spins.rhs, (q.rows @ x - q.rhs)[kept])
+    np.testing.assert_array_equal(spins.place(upper + 9.0), np.ones(spins.m))
+    # Unit of rounding: every term at its largest in the box.
+    reach = np.maximum(np.abs(lower), np.abs(upper))
+    size = sum(0.5 * abs(q.H[i, j]) * reach[i] * reach[j] for i in range(5) for j in range(5))
+    assert spins.size == pytest.approx(size + sum(np.abs(q.c) * reach))
+
+
+def test_the_projection_along_the_rows() -> None:
+    """Against PMP with P = I - Σ aaᵀ/‖a‖² written out."""
+    generator = np.random.default_rng(0)
+    q = random_case(generator, 6)
+    spins = q.spins(q.lower, q.upper)
+    P = np.eye(6) - sum(np.outer(a, a) / (a @ a) for a in spins.rows)
+    M = mirrored(generator.standard_normal((6, 6)))
+    np.testing.assert_allclose(spins.across(M), P @ M @ P, atol=1e-13)
+    np.testing.assert_allclose(spins.normals @ spins.normals.T, np.eye(2), atol=1e-15)
+
+
+def test_intervals_too_thin_to_count() -> None:
+    """Below 1e-10 of the range x is fixed in the middle, and f may fall by its slope times half."""
+    c, half = np.array([3.0, -8.0]), 0.5e-11
+    q = quadratic(np.array([[0.0, 1.0], [1.0, 4.0]]), c, np.zeros(2), np.array([1.0, 2.0]))
+    lower, upper = np.array([0.0, 1.0]), np.array([1.0, 1.0 + 2.0 * half])
+    spins = q.spins(lower, upper)
+    np.testing.assert_array_equal(spins.members, [0])
+    # |x₀ + 4x₁ - 8| ≤ 1 + 4 + 8 by the sizes of its terms.
+    assert spins.loose == pytest.approx(13.0 * half, rel=1e-4)
+    assert q.spins(lower, np.array([1.0, 1.0 + 1e-9])).m == 2
+    rows = np.array([[1.0, -1.0]])
+    line = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(lower, upper)
+    assert half <= line.row_play[0] <= 1.1 * half
+    # Nothing but the rounding of the row itself where nothing is thin.
+    whole = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(q.lower, q.upper)
+    assert EPS * 3.0 <= whole.row_play[0] <= 1000.0 * EPS * 3.0
+    assert q.spins(q.lower, q.upper).loose == 0.0
+
+
+@pytest.mark.parametrize("place", [0.0, 1.0, 1e3, -1e6])
+def test_how_far_a_point_of_the_box_may_be_outside_in_spins(place: float) -> None:
+    """An end of [p, p + 1] is some units in the last place of p away from center ± half."""
+    q = quadratic(np.eye(1), np.zeros(1), np.array([place]), np.array([place + 1.0]))
+    play = q.spins(q.lower, q.upper).play
+    largest = max(abs(place), abs(place + 1.0))
+    assert 2.0 * EPS * largest <= play <= 32.0 * EPS * largest
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        lower = place + generator.standard_normal(1)
+        upper = lower + generator.uniform(1e-3, 1.0)
+        spins = quadratic(np.eye(1), np.zeros(1), lower, upper).spins(lower, upper)
+        for end in (lower[0], upper[0]):
+            exact = (Fraction(end) - Fraction(spins.center[0])) / Fraction(spins.half[0])
+            assert abs(exact) <= 1 + Fraction(spins.play)
+
+
+# ----------------------------------------------------------------------------------- multipliers
+
+
+def test_multipliers_of_the_wrong_sign_count_as_zero() -> None:
+    """Those of squares may be negative where a variable is at one of its ends."""
+    pairs = np.array([[1.0, -2.0, 3.0, -4.0], [0.0, 0.0, 0.0, 5.0], [0.0, 0.0, 0.0, 0.0]])
+    # x₀(1 - x₁), x₁ s₂ and x₀ s₂ for a, b and c: 4·0 + 1, 4·2 + 1 and 4·1 + 1.
+    places = np.array([[1, 9, 5], [1, 9, 5], [0, 0, 0]])
+    m = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), places, np.array([7.0, -1.0, 100.0]))
+    total, squares, size = m.checked(np.array([False, True, False]))
+    expected = np.maximum(pairs, 0.0)
+    genuine = minorant._are_triangles(places, 3)
+    np.testing.assert_array_equal(squares, [0.0, -2.0, 3.0])
+    add_products(expected, places[:1], np.array([7.0 if genuine[0] else 0.0]))
+    np.testing.assert_array_equal(total, expected)
+    assert genuine.tolist() == [True, True, False]
+    assert size == 9.0 + 3.0 * 7.0 + 5.0
+
+
+def test_exactly_the_triangle_inequalities_are_known() -> None:
+    """Of all triples of products of three points, those that are p(1-q) + qr - pr ≥ 0."""
+    m = 3
+    i, j = pair_indices(m)
+    literals = [((int(a), s), (int(b), t)) for a, b in zip(i, j, strict=True)
+                for s in (0, 1) for t in (0, 1)]  # fmt: skip
+    triples = np.array(list(itertools.product(range(12), repeat=3)))
+    found = minorant._are_triangles(triples, m)
+    expected = []
+    for a, b, c in triples:
+        one, other, both = ({*literals[k]} for k in (a, b, c))
+        # c = pr with p in a and r in b, and what is left of these is a slack and its opposite.
+        good = any(
+            p in one and r in other
+            and (one - {p}).pop()[0] == (other - {r}).pop()[0]
+            and (one - {p}).pop()[1] != (other - {r}).pop()[1]
+            for p, r in itertools.permutations(both, 2)
+        )  # fmt: skip
+        expected.append(good)
+    np.testing.assert_array_equal(found, expected)
+    # 12 inequalities... of three points: 4 with a and b in either order.
+    assert found.sum() == 2 * 3 * 8
+    assert not minorant._are_triangles(np.array([[12, 9, 5], [-1, 9, 5]]), m).any()
+
+
+def test_what_makes_the_curvature_nonnegative() -> None:
+    """Box-diagonal multipliers: H + ½diag(squares) ⪰ 0, and no more than the rows of |N|."""
+    generator = np.random.default_rng(3)
+    for n in (2, 4):
+        q = quadratic(mirrored(generator.standard_normal((n, n))), np.zeros(n),
+                      np.zeros(n), np.full(n, 2.0))  # fmt: skip
+        spins = q.spins(q.lower, q.upper)
+        m = Multipliers.box_diagonal(spins)
+        values, vectors = np.linalg.eigh(q.H)
+        negative = (vectors * np.minimum(values, 0.0)) @ vectors.T
+        np.testing.assert_allclose(m.squares, 2.0 * np.abs(negative).sum(axis=1), atol=1e-12)
+        assert np.linalg.eigvalsh(q.H + 0.5 * np.diag(m.squares))[0] >= -1e-12
+        assert not m.pairs.any()
+        separable = Multipliers.separable(spins)
+        # ¼(++ + --) - ¼(+- + -+) cancels each product, and half of a square each -x².
+        cancelled = 0.25 * separable.pairs @ [1.0, -1.0, -1.0, 1.0]
+        np.testing.assert_allclose(cancelled, q.H[pair_indices(n)], atol=1e-14)
+        assert separable.pairs.min() >= 0.0
+        assert np.all((separable.pairs > 0.0).sum(axis=1) == 2)
+        expected = 2.0 * np.maximum(-np.diag(q.H), 0.0)
+        np.testing.assert_allclose(separable.squares, expected)
+        assert not np.any([Multipliers.spectral(n).squares, separable.gamma.sum()][0])
+
+
+# -------------------------------------------------------------------------------------- tangents
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_minimum_of_a_tangent_is_that_of_a_linear_program(seed: int) -> None:
+    """-Σ|g + rowsᵀν| - νᵀ(-rhs) at the best ν is min gᵀd over the spins and the rows."""
+    generator = np.random.default_rng(seed)
+    for _ in range(15):
+        q = random_case(generator, int(generator.integers(2, 7)))
+        spins = q.spins(q.lower, q.upper)
+        g = generator.standard_normal(spins.m)
+        nu = minorant._line_multipliers(g, spins.rows, spins.rhs)
+        expected = linprog(g, A_eq=spins.rows, b_eq=spins.rhs, bounds=[(-1.0, 1.0)] * spins.m)
+        value = float(nu @ -spins.rhs) * -1.0 * -1.0 - float(np.abs(g + nu @ spins.rows).sum())
+        assert value == pytest.approx(expected.fun, abs=1e-10)
+
+
+def convex_case(generator: np.random.Generator) -> BoxQuadratic:
+    """A positive definite f on a box, with up to two rows that leave room."""
+    n, k = int(generator.integers(1, 5)), int(generator.integers(0, 3))
+    A = generator.integers(-2, 3, (n, n)).astype(float)
+    rows = np.zeros((k, n))
+    if k:
+        rows[np.arange(n) % k, np.arange(n)] = generator.choice([-1.0, 1.0], n)
+    rows = rows[np.any(rows, axis=1)]
+    lower = generator.integers(-2, 2, n).astype(float)
+    upper = lower + 2.0 ** generator.integers(-1, 2, n)
+    rhs = rows @ (lower + generator.integers(1, 4, n) / 4.0 * (upper - lower))
+    c = 4.0 * generator.standard_normal(n)
+    return quadratic(A @ A.T + np.eye(n), c, lower, upper, rows, rhs)
+
+
+def exact_minimum(q: BoxQuadratic) -> float:
+    """By enumeration in rational arithmetic; lower bounds are moved to 0 for it."""
+    shifted = BoxQuadratic(q.H, q.c + q.H @ q.lower, q.rows, q.rhs - q.rows @ q.lower,
+                           np.zeros(q.n), q.upper - q.lower)  # fmt: skip
+    return float(global_minimisers(shifted)[0]) + q.value(q.lower)
+
+
+def test_the_minimum_of_a_convex_function_is_found() -> None:
+    """From any start, with rows and at ends: the best tangent is as high as the minimum.
+
+    Active sets may repeat before that: then the best tangent so far is taken, and is lower.
+    """
+    generator = np.random.default_rng(11)
+    missed = tested = 0
+    for _ in range(60):
+        q = convex_case(generator)
+        spins = q.spins(q.lower, q.upper)
+        least, size = exact_minimum(q), max(1.0, spins.size)
+        for start in (np.zeros(spins.m), generator.uniform(-1.0, 1.0, spins.m)):
+            bound = lower_bound(spins, Multipliers.spectral(spins.m), start)
+            assert bound.value <= least
+            tested += 1
+            missed += bound.value < least - bound.slack - 1e-12 * size
+    assert missed <= 0.08 * tested
+
+
+def test_a_square_of_a_binary_variable_may_be_added() -> None:
+    """f = 2x² - 2x on {0, 1} is 0; on [0, 1] it is -½ at ½; the multiplier -2 takes that away."""
+    q = quadratic(np.array([[4.0]]), np.array([-2.0]), np.zeros(1), np.ones(1))
+    spins = q.spins(q.lower, q.upper)
+    for square, binary, expected in (
+        (-2.0, True, 0.0), (-2.0, False, -0.5), (0.0, True, -0.5), (0.0, False, -0.5),
+    ):  # fmt: skip
+        m = Multipliers.plain(np.zeros((0, 4)), np.array([square]))
+        value = lower_bound(spins, m, np.zeros(1), np.array([binary])).value
+        assert expected - 1e-12 <= value <= expected
+    without = lower_bound(spins, Multipliers.plain(np.zeros((0, 4)), np.array([-2.0])), np.zeros(1))
+    assert without.value == pytest.approx(-0.5)
+
+
+# ------------------------------------------------------------------------------ what rounding costs
+
+
+def test_rounding_is_charged_as_the_textbook_asks_and_not_much_more() -> None:
+    """A sum of m terms is off by m·eps/2 of their sizes (Higham 2002, (3.5)); several follow each
+    other. A charge that is a thousand times that would show in brackets."""
+    assert 4 * 0.5 * EPS <= minorant._ROUNDING <= 64 * 0.5 * EPS
+    assert 0.5e-10 <= minorant._THIN <= 2e-10
+
+
+def charged(spins: Spins, multipliers: Multipliers) -> float:
+    bound = lower_bound(spins, multipliers, np.zeros(spins.m))
+    return bound.slack
+
+
+def unit_spins(n: int, H: float = 0.0, c: float = 0.0) -> Spins:
+    """½H‖x‖² + c eᵀx on [-1, 1]ⁿ, where spins are the variables themselves."""
+    q = quadratic(H * np.eye(n), np.full(n, c), -np.ones(n), np.ones(n))
+    return q.spins(q.lower, q.upper)
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_everything_that_is_added_is_charged(n: int) -> None:
+    """One term a thousand times all others: between m·eps/2 of its size and some thousands more."""
+    count, none = n * (n - 1) // 2, np.zeros(0)
+    places, no_places = np.array([[1, 9, 5]]), np.zeros((0, 3), np.int64)
+    zero, squares = np.zeros((count, 4)), np.zeros(n)
+    cases = {
+        "f": (unit_spins(n, H=1.0), Multipliers.spectral(n), 0.5 * n),
+        "linear": (unit_spins(n, c=1.0), Multipliers.spectral(n), float(n)),
+        "negative": (unit_spins(n, H=-1.0), Multipliers.spectral(n), 0.5 * n + n),
+        "pairs": (unit_spins(n, 1e-3), Multipliers(zero + 1.0, squares, no_places, none),
+                  4.0 * count),
+        "squares": (unit_spins(n, 1e-3), Multipliers.plain(zero, squares + 1.0), float(n)),
+        "triangles": (unit_spins(n, 1e-3), Multipliers(zero, squares, places, np.ones(1)), 3.0),
+    }  # fmt: skip
+    for name, (spins, multipliers, size) in cases.items():
+        slack = charged(spins, multipliers)
+        assert slack >= 0.5 * (n + 2) * EPS * size, name
+        # A shift by the least eigenvalue, and by a margin, is at most n times what is shifted.
+        assert slack <= 200.0 * (n + 8) * EPS * size * (1.0 + n), name
+
+
+def test_without_free_variables_only_f_is_charged() -> None:
+    q = quadratic(np.diag([2.0, 0.0]), np.array([0.0, -5.0]), np.ones(2), np.ones(2))
+    bound = lower_bound(q.spins(q.lower, q.upper), Multipliers.spectral(0), np.zeros(0))
+    assert bound.value == 1.0 - 5.0 - bound.slack
+    assert EPS * 6.0 <= bound.slack <= 1000.0 * EPS * 6.0
+
+
+def test_the_tangent_is_charged_for_ends_that_are_rounded() -> None:
+    """f = 1e6·x on [1e6, 1e6 + 1]: the ends are known to some 1e-10 in spins."""
+    q = quadratic(np.zeros((1, 1)), np.array([1e6]), np.array([1e6]), np.array([1e6 + 1.0]))
+    spins = q.spins(q.lower, q.upper)
+    bound = lower_bound(spins, Multipliers.spectral(1), np.zeros(1))
+    slope = 0.5e6
+    assert bound.slack >= 2.0 * EPS * 1e6 * slope
+    assert bound.slack <= 1e-12 * 1e12
+
+
+def test_a_row_that_is_missed_a_little_is_charged() -> None:
+    """x₁ + x₂ = 1 with x₁ in an interval too thin to count: f = 7x₂ may fall by 7 times that."""
+    rows, half = np.array([[1.0, 1.0]]), 0.5e-11
+    for slope in (7.0, -7.0):
+        q = quadratic(np.zeros((2, 2)), np.array([0.0, slope]), np.zeros(2), np.ones(2), rows,
+                      np.ones(1))  # fmt: skip
+        lower, upper = np.array([0.5, 0.0]), np.array([0.5 + 2.0 * half, 1.0])
+        spins = q.spins(lower, upper)
+        bound = lower_bound(spins, Multipliers.spectral(spins.m), np.zeros(spins.m))
+        least = min(slope * (0.5 - 2.0 * half), slope * 0.5)
+        assert least - 100.0 * half <= bound.value <= least
+        assert bound.slack >= 7.0 * half
+
+
+def test_a_curved_function_is_charged_across_a_row_that_is_missed() -> None:
+    """f = -½·1e3·(x₂ + x₃)², x₂ + x₃ = 1 - x₁, x₁ up to 1e-11: steep across the row only."""
+    half = 0.5e-11
+    H = np.zeros((3, 3))
+    H[1:, 1:] = -1e3
+    q = quadratic(H, np.zeros(3), np.zeros(3), np.ones(3), np.ones((1, 3)), np.ones(1))
+    for low in (0.0, 1e-11):
+        lower, upper = np.array([-low, 0.0, 0.0]), np.array([2.0 * half - low, 1.0, 1.0])
+        spins = q.spins(lower, upper)
+        assert spins.m == 2
+        least = -500.0 * (1.0 + low) ** 2
+        bound = lower_bound(spins, Multipliers.spectral(2), np.zeros(2))
+        assert least - 1e-6 <= bound.value <= least
+        assert bound.slack >= 1e3 * half
