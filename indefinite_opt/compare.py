@@ -157,7 +157,7 @@ class Comparison:
 
     def plot(self) -> Figure:
         """Accuracy, proof and time in one figure."""
-        from indefinite_opt.plots import comparison_figure
+        from indefinite_opt.figures.plots import comparison_figure
 
         return comparison_figure(self)
 

@@ -14,12 +14,12 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.figures.plots import ComparisonLike, comparison_figure, spectrum_figure
+from indefinite_opt.figures.regions import regions_figure
 from indefinite_opt.modeling.display.program_text import latex_expression, mathml
 from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.plots import ComparisonLike, comparison_figure, spectrum_figure
 from indefinite_opt.problem.embedding import diagnose
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.regions import regions_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.convergence import convergence_figure
+from indefinite_opt.figures.convergence import convergence_figure
 
 PROBLEM = random_problem("sigmoid", n=40, seed=2)
 

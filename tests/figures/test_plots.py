@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
-from indefinite_opt import plots, regions
+from indefinite_opt.figures import plots, regions
 
 NAN = float("nan")
 

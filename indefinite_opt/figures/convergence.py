@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.plots import LINE_COLORS, LINE_STYLES, styled
+from indefinite_opt.figures.plots import LINE_COLORS, LINE_STYLES, styled
 from indefinite_opt.solvers.solution import Result
 
 if TYPE_CHECKING:
