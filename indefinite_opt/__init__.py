@@ -16,8 +16,6 @@ from typing import Any
 from indefinite_opt import baselines as _baselines
 from indefinite_opt import formulations as _formulations
 from indefinite_opt import references
-from indefinite_opt.bounds import Bracket, bound
-from indefinite_opt.certificate import Certificate
 from indefinite_opt.compare import Comparison, compare
 from indefinite_opt.equivalence import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.errors import (
@@ -45,10 +43,12 @@ from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, emb
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.sigmoid_limits import limit_study
-from indefinite_opt.solve import fitting_solvers as solvers
-from indefinite_opt.solve import solve, solve_path
 from indefinite_opt.solvers.solution import Claim, Optimum, Result, Status, Trace
-from indefinite_opt.verification import verify
+from indefinite_opt.workflow.bracket import Bracket, bound
+from indefinite_opt.workflow.certificates.certificate import Certificate
+from indefinite_opt.workflow.certificates.verification import verify
+from indefinite_opt.workflow.solving import fitting_solvers as solvers
+from indefinite_opt.workflow.solving import solve, solve_path
 
 __version__ = "0.1.0"
 

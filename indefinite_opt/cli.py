@@ -19,15 +19,16 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 import indefinite_opt as iopt
-from indefinite_opt import proof_checker, references
+from indefinite_opt import references
 from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.foundation.naming import split_calls
 from indefinite_opt.live import Watch
 from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.proof_document import read_document
-from indefinite_opt.solve import as_formulation, default_solver
+from indefinite_opt.workflow.certificates import proof_checker
+from indefinite_opt.workflow.certificates.proof_document import read_document
+from indefinite_opt.workflow.solving import as_formulation, default_solver
 
 __all__ = ["main"]
 

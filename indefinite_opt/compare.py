@@ -31,7 +31,8 @@ from indefinite_opt.modeling.formulation import Formulation, short
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.spectrum import TRANSFORMS
-from indefinite_opt.solve import (
+from indefinite_opt.solvers.solution import Claim, Result, Status
+from indefinite_opt.workflow.solving import (
     as_formulation,
     check_limits,
     check_seed,
@@ -40,7 +41,6 @@ from indefinite_opt.solve import (
     is_whole,
     solve,
 )
-from indefinite_opt.solvers.solution import Claim, Result, Status
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.bounds import bound
-from indefinite_opt.certificate import Certificate
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import parsed_json, read_bytes
@@ -31,8 +29,10 @@ from indefinite_opt.modeling.formulation import check_tolerance
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
-from indefinite_opt.solve import solve
-from indefinite_opt.verification import verify
+from indefinite_opt.workflow.bracket import bound
+from indefinite_opt.workflow.certificates.certificate import Certificate
+from indefinite_opt.workflow.certificates.verification import verify
+from indefinite_opt.workflow.solving import solve
 
 __all__ = [
     "Check",
@@ -287,7 +287,7 @@ def proof(name: str) -> Path:
 
     Examples
     --------
-    >>> from indefinite_opt.proof_checker import check
+    >>> from indefinite_opt.workflow.certificates.proof_checker import check
     >>> value, program = check(json.loads(proof("lemma4-017-c1").read_text()))
     >>> round(value, 6), len(program["c"])
     (0.5, 17)

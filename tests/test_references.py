@@ -16,10 +16,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
-from indefinite_opt import proof_checker, references
+from indefinite_opt import references
 from indefinite_opt.cli import app
 from indefinite_opt.reference_instances import GRID, KERNELS, SIZES
 from indefinite_opt.references import FOLDER, FalseCertificate, Reference, Standing
+from indefinite_opt.workflow.certificates import proof_checker
 
 TABLE = references.references()
 NAMES = [entry.name for entry in TABLE]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from indefinite_opt.bounds import Bracket
     from indefinite_opt.problem.spectrum import Spectrum
     from indefinite_opt.solvers.solution import Result
+    from indefinite_opt.workflow.bracket import Bracket
 
 __all__ = [
     "CLAIM_COLORS",

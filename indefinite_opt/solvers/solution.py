@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from indefinite_opt.certificate import Certificate
     from indefinite_opt.modeling.classifier import Classifier
     from indefinite_opt.solvers.branch_and_bound.proof import Proof
+    from indefinite_opt.workflow.certificates.certificate import Certificate
 
 __all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace", "Witness"]
 

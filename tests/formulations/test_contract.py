@@ -23,7 +23,7 @@ TITLES = [
 
 
 def formulation_of(title: str) -> iopt.Formulation:
-    from indefinite_opt.solve import as_formulation
+    from indefinite_opt.workflow.solving import as_formulation
 
     return as_formulation(title)
 

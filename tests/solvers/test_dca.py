@@ -13,8 +13,8 @@ import indefinite_opt as iopt
 from bruteforce import stationary_points
 from conftest import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solve import as_formulation
 from indefinite_opt.solvers.descent.dca import DCA
+from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 INF = float("inf")

@@ -10,7 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from conftest import random_problem
-from indefinite_opt.proof_checker import FailedProof, check
+from indefinite_opt.workflow.certificates.proof_checker import FailedProof, check
 
 SAVED = [
     ("gaussian", iopt.SVMDual(C=1.0), None),

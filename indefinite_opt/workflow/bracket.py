@@ -22,13 +22,13 @@ from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child
 from indefinite_opt.modeling.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof_document import bracket_document, write_document
-from indefinite_opt.solve import check_seed, is_whole
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
 from indefinite_opt.solvers.branch_and_bound.proof import Proof
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Callback, Task
+from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
+from indefinite_opt.workflow.solving import check_seed, is_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

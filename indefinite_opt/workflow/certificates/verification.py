@@ -12,8 +12,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.certificate import Certificate, Facts, claim_of
-from indefinite_opt.curvature import curvature_at
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values
@@ -36,6 +34,8 @@ from indefinite_opt.solvers.external.highs import Highs
 from indefinite_opt.solvers.proxy_kernel.search import KernelBound
 from indefinite_opt.solvers.solution import Claim, Witness
 from indefinite_opt.solvers.solver import Task
+from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.certificates.curvature import curvature_at
 
 __all__ = ["certify", "verify"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt import verification
-from indefinite_opt.certificate import Facts, claim_of
-from indefinite_opt.curvature import Curvature, curvature_at, least_curvature
 from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.workflow.certificates import verification
+from indefinite_opt.workflow.certificates.certificate import Facts, claim_of
+from indefinite_opt.workflow.certificates.curvature import Curvature, curvature_at, least_curvature
 
 Claim = iopt.Claim
 TOL = 1e-6

@@ -17,18 +17,18 @@ from test_kkt import degenerate, global_minimisers
 from test_minorant import random_multipliers
 
 import indefinite_opt as iopt
-from indefinite_opt import proof_checker
-from indefinite_opt.proof_checker import FailedProof
-from indefinite_opt.proof_document import (
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
+from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
+from indefinite_opt.workflow.certificates import proof_checker
+from indefinite_opt.workflow.certificates.proof_checker import FailedProof
+from indefinite_opt.workflow.certificates.proof_document import (
     boxes_document,
     bracket_document,
     certificate_document,
     write_document,
 )
-from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
-from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 
 Document = dict[str, Any]
 MINIMUM = {"sense": 1, "constant": 0}

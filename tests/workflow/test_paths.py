@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solve import as_formulation
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
+from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 Formulations = list[iopt.Formulation]

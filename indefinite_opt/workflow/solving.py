@@ -22,7 +22,7 @@ from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.solvers.solution import Result, Solution, Status
 from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
-from indefinite_opt.verification import certify
+from indefinite_opt.workflow.certificates.verification import certify
 
 __all__ = [
     "as_formulation",

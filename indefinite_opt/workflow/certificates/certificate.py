@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.curvature import Curvature
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof_document import certificate_document, write_document
 from indefinite_opt.solvers.branch_and_bound.proof import Proof
 from indefinite_opt.solvers.solution import Claim, Witness
+from indefinite_opt.workflow.certificates.curvature import Curvature
+from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 
 __all__ = ["Certificate", "Facts", "claim_of"]
 

@@ -16,17 +16,17 @@ import indefinite_opt as iopt
 from conftest import random_problem
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
-from indefinite_opt.solve import as_formulation
 from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.external import highs
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 INF, NAN = float("inf"), float("nan")
 
 # The package has functions of the same names as these modules.
-solve_module = importlib.import_module("indefinite_opt.solve")
+solve_module = importlib.import_module("indefinite_opt.workflow.solving")
 formulation_files = importlib.import_module("indefinite_opt.formulations")
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])

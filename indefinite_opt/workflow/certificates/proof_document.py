@@ -28,10 +28,6 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
 )
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.proof_checker import FORMAT, FailedProof, exact, reached
-from indefinite_opt.proof_checker import Box as ExactBox
-from indefinite_opt.proof_checker import Minorant as ExactMinorant
-from indefinite_opt.proof_checker import Program as ExactProgram
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,
@@ -46,6 +42,10 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import FINEST, kernel_program
 from indefinite_opt.solvers.solution import Witness
 from indefinite_opt.solvers.solver import Task
+from indefinite_opt.workflow.certificates.proof_checker import FORMAT, FailedProof, exact, reached
+from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
+from indefinite_opt.workflow.certificates.proof_checker import Minorant as ExactMinorant
+from indefinite_opt.workflow.certificates.proof_checker import Program as ExactProgram
 
 __all__ = [
     "boxes_document",

@@ -1,0 +1,1 @@
+"""The verbs of the public interface, and what they hand back."""
