@@ -17,7 +17,6 @@ from indefinite_opt import baselines as _baselines
 from indefinite_opt import formulations as _formulations
 from indefinite_opt import references
 from indefinite_opt.compare import Comparison, compare
-from indefinite_opt.equivalence import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.errors import (
     BadArgument,
     DataError,
@@ -41,9 +40,10 @@ from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.datasets import loading as datasets
 from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.sigmoid_limits import limit_study
 from indefinite_opt.solvers.solution import Claim, Optimum, Result, Status, Trace
+from indefinite_opt.theory.hulls import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
+from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
+from indefinite_opt.theory.sigmoid_limits import limit_study
 from indefinite_opt.workflow.bracket import Bracket, bound
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import verify

@@ -16,9 +16,9 @@ import indefinite_opt as iopt
 from bruteforce import stationary_points
 from cases import LIN_LIN
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.sigmoid_limits import NormalisedSigmoid
 from indefinite_opt.solvers import get as get_solver
+from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
+from indefinite_opt.theory.sigmoid_limits import NormalisedSigmoid
 
 INF = np.inf
 EXAMPLE = np.array(LIN_LIN)

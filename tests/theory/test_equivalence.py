@@ -8,14 +8,14 @@ import pytest
 import indefinite_opt as iopt
 from bruteforce import stationary_points
 from conftest import random_problem
-from indefinite_opt.equivalence import (
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
+from indefinite_opt.theory.hulls import (
     NoCounterpart,
     hull_diagnosis,
     hull_to_svm,
     lemma_5,
     svm_to_hull,
 )
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 
 TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 

@@ -1,0 +1,1 @@
+"""Theorems of the papers, checked on given data."""
