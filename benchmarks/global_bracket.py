@@ -581,7 +581,7 @@ def enumeration_agrees(count: int) -> None:
     With two lines it may be more: a face where a class has no free weight is passed over there.
     """
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-    from bruteforce import global_minimum
+    from helpers.bruteforce import global_minimum
 
     above, below, compared = 0.0, {0: 0, 1: 0, 2: 0}, 0
     for seed in itertools.count():

@@ -13,10 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from indefinite_opt import baselines as _baselines
 from indefinite_opt import formulations as _formulations
-from indefinite_opt import references
-from indefinite_opt.compare import Comparison, compare
 from indefinite_opt.errors import (
     BadArgument,
     DataError,
@@ -41,6 +38,9 @@ from indefinite_opt.problem.datasets import loading as datasets
 from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.solvers.solution import Claim, Optimum, Result, Status, Trace
+from indefinite_opt.studies import baselines as _baselines
+from indefinite_opt.studies.comparison import Comparison, compare
+from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.theory.hulls import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import limit_study

@@ -19,13 +19,13 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 import indefinite_opt as iopt
-from indefinite_opt import references
-from indefinite_opt.compare import warm_up
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.foundation.naming import split_calls
 from indefinite_opt.live import Watch
 from indefinite_opt.modeling.formulation import check_positive
+from indefinite_opt.studies.comparison import warm_up
+from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.proof_document import read_document
 from indefinite_opt.workflow.solving import as_formulation, default_solver
@@ -468,7 +468,7 @@ def compare(
         table = comparison.summary.to_dict("records")
         _print_json({"settings": comparison.settings, "table": table})
         return
-    from indefinite_opt.report import terminal_table
+    from indefinite_opt.studies.report.report import terminal_table
 
     console.print(terminal_table(comparison))
     console.print(f"Report: {report}", highlight=False, soft_wrap=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 import indefinite_opt as iopt
+from helpers.problems import random_problem
 
 # No deadline: the first example pays for loading compiled code.
 settings.register_profile(
@@ -29,11 +29,3 @@ def sigmoid_problem() -> iopt.KernelProblem:
 def gaussian_problem() -> iopt.KernelProblem:
     """40 points with a positive definite kernel."""
     return random_problem("gaussian", n=40, seed=1)
-
-
-def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
-    """Two overlapping classes of standard normal points."""
-    generator = np.random.default_rng(seed)
-    X = generator.standard_normal((n, 5))
-    y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1, -1)
-    return iopt.KernelProblem.from_data(X, y, kernel)

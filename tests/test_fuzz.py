@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt import cli, references
-from indefinite_opt.compare import COLUMNS, Comparison, _Ledger
+from indefinite_opt import cli
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling.export import export
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import get as get_solver
+from indefinite_opt.studies.comparison import COLUMNS, Comparison, _Ledger
+from indefinite_opt.studies.reference_library import library as references
 
 Reader = Callable[[bytes], object]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.figures.convergence import convergence_figure
 
 PROBLEM = random_problem("sigmoid", n=40, seed=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from bruteforce import global_minimum
-from conftest import random_problem
+from helpers.bruteforce import global_minimum
+from helpers.problems import random_problem
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier

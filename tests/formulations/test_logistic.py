@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.formulations.kernel_logistic import KernelLogistic
 from indefinite_opt.modeling.structures.logistic import LogisticProgram, best_offset
 

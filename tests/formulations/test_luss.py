@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.cli import app
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram, theorem_1
 

@@ -17,8 +17,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from bruteforce import global_minimum
-from conftest import random_problem
+from helpers.bruteforce import global_minimum
+from helpers.problems import random_problem
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import (
     LogisticPairs,

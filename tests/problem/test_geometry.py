@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 
 
 def test_diagnosis_of_a_negated_kernel() -> None:

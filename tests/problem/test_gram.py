@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.problem.kernel_matrix import DenseGram, RowGram
 from indefinite_opt.problem.kernels import Custom
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.problem import kernel_problem as problem_module
 from indefinite_opt.problem.spectrum import negative_direction, spectrum
 

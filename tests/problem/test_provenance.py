@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from bruteforce import global_minimum
-from conftest import random_problem
+from helpers.bruteforce import global_minimum
+from helpers.problems import random_problem
 
 Claim = iopt.Claim
 LABELS = [1, 1, -1, -1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from cases import CASES, Case
+from helpers.cases import CASES, Case
 
 PAIRS = [(case, name) for case in CASES for name in iopt.solvers(case.formulation)]
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from bruteforce import stationary_points
-from conftest import random_problem
+from helpers.bruteforce import stationary_points
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.dca import DCA
 from indefinite_opt.workflow.solving import as_formulation

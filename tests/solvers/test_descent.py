@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 import indefinite_opt as iopt
-from bruteforce import stationary_points
+from helpers.bruteforce import stationary_points
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent import _loops as smo_loops
 from indefinite_opt.solvers.descent import descent

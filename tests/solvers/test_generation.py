@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.solvers.linear import generation
 from indefinite_opt.solvers.linear.row_form import matrix_game

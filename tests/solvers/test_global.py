@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_enumeration import enumerated, inertias, random_kernel, read
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.enumeration import enumerated, inertias, random_kernel, read
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
@@ -119,7 +119,7 @@ def test_an_interrupt_returns_a_bracket() -> None:
     script = (
         "import indefinite_opt as iopt, numpy as np, sys\n"
         "sys.path.insert(0, 'tests')\n"
-        "from conftest import random_problem\n"
+        "from helpers.problems import random_problem\n"
         "started = lambda trace: print('go', flush=True)\n"
         "b = iopt.bound(random_problem('sigmoid', n=150, seed=0), iopt.SVMDual(C=10.0),\n"
         "               gap=1e-12, callback=started)\n"

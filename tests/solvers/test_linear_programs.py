@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.solvers.solution import Claim, Status
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.multistart import MultiStart
 from indefinite_opt.workflow.solving import as_formulation

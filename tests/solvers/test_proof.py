@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_enumeration import enumerated, read
 
 import indefinite_opt as iopt
+from helpers.enumeration import enumerated, read
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, Spins
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent

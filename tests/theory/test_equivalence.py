@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from bruteforce import stationary_points
-from conftest import random_problem
+from helpers.bruteforce import stationary_points
+from helpers.problems import random_problem
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.theory.hulls import (
     NoCounterpart,

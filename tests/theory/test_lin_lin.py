@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from bruteforce import stationary_points
-from cases import LIN_LIN
+from helpers.bruteforce import stationary_points
+from helpers.cases import LIN_LIN
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers import get as get_solver
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold

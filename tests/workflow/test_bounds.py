@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
-from bruteforce import global_minimum
-from cases import CASES, LIN_LIN
+from helpers.bruteforce import global_minimum
+from helpers.cases import CASES, LIN_LIN
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.workflow.bracket import METHODS

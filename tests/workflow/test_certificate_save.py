@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.workflow.certificates.proof_checker import FailedProof, check
 
 SAVED = [

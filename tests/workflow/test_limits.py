@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_kkt import degenerate, global_minimisers
-from test_minorant import random_multipliers
 
 import indefinite_opt as iopt
+from helpers.boxes import random_multipliers
+from helpers.minimisers import degenerate, global_minimisers
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent

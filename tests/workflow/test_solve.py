@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from conftest import random_problem
+from helpers.problems import random_problem
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
 from indefinite_opt.solvers.descent import descent

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.baseline import Baseline
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import check_positive, check_switch
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.rvm import RelevanceFit, fit_relevance, sigmoid
+from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.studies.baselines.relevance import RelevanceFit, fit_relevance, sigmoid
 
 __all__ = ["RVM", "RelevanceClassifier"]
 

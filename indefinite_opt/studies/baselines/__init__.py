@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from indefinite_opt.baseline import Baseline
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation.naming import instantiate
 from indefinite_opt.foundation.registry import discover
+from indefinite_opt.studies.baselines.baseline import Baseline
 
 __all__ = ["as_baseline", "known"]
 

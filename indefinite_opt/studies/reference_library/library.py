@@ -28,7 +28,7 @@ from indefinite_opt.modeling.export import export as write_model
 from indefinite_opt.modeling.formulation import check_tolerance
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.reference_instances import LIBRARY, Digest, Instance, instances
+from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.workflow.bracket import bound
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import verify
@@ -59,7 +59,7 @@ Values = dict[str, Array]
 FORMAT = 1
 """Of the table: changes when its columns do."""
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).parent / "data"
 TABLE, POINTS, PROOFS = "references.csv", "points.json", "proofs"
 
 NARROW = 1e-6

@@ -16,10 +16,15 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
-from indefinite_opt import references
 from indefinite_opt.cli import app
-from indefinite_opt.reference_instances import GRID, KERNELS, SIZES
-from indefinite_opt.references import FOLDER, FalseCertificate, Reference, Standing
+from indefinite_opt.studies.reference_library import library as references
+from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES
+from indefinite_opt.studies.reference_library.library import (
+    FOLDER,
+    FalseCertificate,
+    Reference,
+    Standing,
+)
 from indefinite_opt.workflow.certificates import proof_checker
 
 TABLE = references.references()
@@ -513,7 +518,9 @@ def test_regenerate_keeps_a_better_point(tmp_path: Path, monkeypatch: pytest.Mon
     references.regenerate(tmp_path, [SMALL], time_limit=1.0)
     found = iopt.solve(references.load(SMALL).problem(), "SVMDual(C=1)")
     poor = dataclasses.replace(found, values={"alpha": np.zeros(10)})
-    monkeypatch.setattr("indefinite_opt.references.solve", lambda *a, **k: poor)
+    monkeypatch.setattr(
+        "indefinite_opt.studies.reference_library.library.solve", lambda *a, **k: poor
+    )
     replace_bound(monkeypatch, lambda *a, **k: Bracket(0.0, 9.0, poor.values))
     (row,) = references.regenerate(tmp_path, [SMALL], time_limit=1.0)
     assert row.best == pytest.approx(found.objective, rel=1e-12)
@@ -531,7 +538,9 @@ def test_regenerate_refuses_a_false_bracket(
     nothing = dataclasses.replace(
         iopt.solve(references.load(name).problem(), "SVMDual"), values={"alpha": np.zeros(17)}
     )
-    monkeypatch.setattr("indefinite_opt.references.solve", lambda *a, **k: nothing)
+    monkeypatch.setattr(
+        "indefinite_opt.studies.reference_library.library.solve", lambda *a, **k: nothing
+    )
     replace_bound(monkeypatch, lambda *a, **k: Bracket(0.0, 0.4, nothing.values))
     with pytest.raises(FalseCertificate, match=f"{name}: the objective 0.5"):
         references.regenerate(tmp_path, [name])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from test_plots import hand_made
 
 import indefinite_opt as iopt
-from indefinite_opt import report
+from helpers.comparisons import hand_made
+from indefinite_opt.studies.report import report
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 EVIL = "<script>alert('x')</script> & \"co\""

@@ -15,11 +15,18 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit
 
 import indefinite_opt as iopt
-from conftest import random_problem
-from indefinite_opt.baselines import as_baseline, known
-from indefinite_opt.baselines.rvm import RVM
-from indefinite_opt.rvm import Basis, Factors, Laplace, RelevanceFit, fit_relevance, laplace
+from helpers.problems import random_problem
 from indefinite_opt.solvers.solution import Status
+from indefinite_opt.studies.baselines import as_baseline, known
+from indefinite_opt.studies.baselines.relevance import (
+    Basis,
+    Factors,
+    Laplace,
+    RelevanceFit,
+    fit_relevance,
+    laplace,
+)
+from indefinite_opt.studies.baselines.rvm import RVM
 
 Array = NDArray[np.float64]
 
@@ -306,7 +313,10 @@ def test_a_cycle_is_broken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Undamped, a function is added and deleted forever; damped, its best α lies in between."""
     K, y = repeated_points(seed)
     assert fit_relevance(K, y, max_iter=200).status is Status.SOLVED
-    monkeypatch.setattr("indefinite_opt.rvm._Search._damped", lambda search, change: change.alpha)
+    monkeypatch.setattr(
+        "indefinite_opt.studies.baselines.relevance._Search._damped",
+        lambda search, change: change.alpha,
+    )
     assert fit_relevance(K, y, max_iter=200).status is Status.MAX_ITER
 
 

@@ -25,10 +25,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.compare import COLUMNS, _data_digest, default_methods
 from indefinite_opt.foundation import journal
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.solvers.external.uno import UNO
+from indefinite_opt.studies.comparison import COLUMNS, _data_digest, default_methods
 
 Array = NDArray[Any]
 TITLES = ["SVMDual(C=1)", "LPSVM(C=1)", "UniformWeights"]
@@ -652,7 +652,8 @@ print(len(iopt.compare(problem, TITLES, folds=3, record=sys.argv[1]).rows))
 
 
 def started(code: str, *arguments: str | Path) -> subprocess.Popen[str]:
-    here = os.pathsep.join([str(Path(__file__).parent), str(Path(iopt.__file__).parents[1])])
+    tests = Path(__file__).parents
+    here = os.pathsep.join(map(str, [tests[0], tests[1], Path(iopt.__file__).parents[1]]))
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": here},
@@ -754,7 +755,7 @@ def test_a_digest_reads_K_and_copies_nothing(problem: iopt.KernelProblem) -> Non
 def test_no_digest_without_a_record(
     problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["indefinite_opt.compare"], "_data_digest", None)
+    monkeypatch.setattr(sys.modules["indefinite_opt.studies.comparison"], "_data_digest", None)
     assert len(iopt.compare(problem, TITLES[:1], folds=2).rows) == 2
 
 

@@ -19,9 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
-from indefinite_opt.baseline import Baseline
-from indefinite_opt.baselines import as_baseline
-from indefinite_opt.baselines import known as known_baselines
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation.arrays import real_array
@@ -32,6 +29,9 @@ from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.spectrum import TRANSFORMS
 from indefinite_opt.solvers.solution import Claim, Result, Status
+from indefinite_opt.studies.baselines import as_baseline
+from indefinite_opt.studies.baselines import known as known_baselines
+from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.workflow.solving import (
     as_formulation,
     check_limits,
@@ -145,13 +145,13 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """The summary as a Markdown table."""
-        from indefinite_opt.report import to_markdown
+        from indefinite_opt.studies.report.report import to_markdown
 
         return to_markdown(self)
 
     def to_html(self, path: str | Path) -> Path:
         """A self-contained HTML report."""
-        from indefinite_opt.report import to_html
+        from indefinite_opt.studies.report.report import to_html
 
         return to_html(self, path)
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from conftest import random_problem
-from indefinite_opt.baseline import Baseline
-from indefinite_opt.baselines import as_baseline
-from indefinite_opt.baselines.knn import KNN
-from indefinite_opt.baselines.libsvm import LIBSVM
+from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-
-baselines = importlib.import_module("indefinite_opt.baselines")  # iopt.baselines lists names
+from indefinite_opt.studies import baselines
+from indefinite_opt.studies.baselines import as_baseline
+from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.studies.baselines.knn import KNN
+from indefinite_opt.studies.baselines.libsvm import LIBSVM
 
 
 def new_points(m: int = 30) -> np.ndarray:

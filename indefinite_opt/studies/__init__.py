@@ -1,0 +1,1 @@
+"""Many problems, formulations and solvers at once."""

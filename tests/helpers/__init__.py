@@ -1,0 +1,1 @@
+"""What several test files share: known optima, brute force, random problems."""

@@ -1,0 +1,57 @@
+"""Random quadratic functions on boxes, and random multipliers for their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    BoxQuadratic,
+    Multipliers,
+)
+
+
+def triangles(generator: np.random.Generator, m: int, count: int) -> NDArray[np.int64]:
+    """Places of random triangle inequalities, found by asking the package for violated ones."""
+    if m < 3:
+        return np.zeros((0, 3), np.int64)
+    pairs = generator.standard_normal((m * (m - 1) // 2, 4))
+    places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
+    return places[generator.permutation(len(places))[:count]]
+
+
+def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadratic:
+    """Up to six variables, up to two rows, of any scale; equality constraints that can be met."""
+    n, k = int(generator.integers(1, 7)), int(generator.integers(0, 3))
+    A = generator.standard_normal((n, n)) * 10.0 ** generator.uniform(-8.0, 8.0)
+    if generator.random() < 0.3:
+        A = generator.integers(-2, 3, (n, n)).astype(float)
+    c = generator.standard_normal(n) * 10.0 ** generator.uniform(-3.0, 3.0)
+    rows = np.zeros((k, n))
+    if k:
+        rows[generator.integers(k, size=n), np.arange(n)] = generator.choice([-1.0, 1.0], n)
+    lower, width = np.zeros(n), np.full(n, 10.0 ** generator.uniform(-2.0, 2.0))
+    if widths != "equal":
+        width = 10.0 ** generator.uniform(-13.0, 1.0, n)
+    if widths == "far":
+        lower = generator.standard_normal(n) * 10.0 ** generator.uniform(0.0, 4.0)
+    upper = lower + width
+    upper[generator.random(n) < 0.1] = lower[generator.random(n) < 0.1].max(initial=-np.inf)
+    upper = np.where(upper > lower, upper, lower)
+    share = generator.random(n) if generator.random() < 0.5 else generator.integers(0, 2, n)
+    rows = rows[np.any(rows != 0.0, axis=1)]
+    rhs = rows @ (lower + share * (upper - lower))
+    H = np.tril(A) + np.tril(A, -1).T
+    return BoxQuadratic(H, c * generator.integers(0, 2), rows, rhs, lower, upper)
+
+
+def random_multipliers(generator: np.random.Generator, m: int, size: float) -> Multipliers:
+    """Of both signs, of sizes over six decades, with triangle inequalities."""
+    places = triangles(generator, m, 4)
+    return Multipliers(
+        size * generator.standard_normal((m * (m - 1) // 2, 4)),
+        size * generator.standard_normal(m),
+        places,
+        size * generator.standard_normal(len(places)),
+    )
