@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.cli import app
+from indefinite_opt.command_line.app import app
 
 Array = NDArray[np.float64]
 Luss = iopt.LussDual | iopt.LussBall

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
-from indefinite_opt.cli import app
+from indefinite_opt.command_line.app import app
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES
 from indefinite_opt.studies.reference_library.library import (

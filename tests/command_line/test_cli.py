@@ -21,8 +21,8 @@ from rich.text import Text
 from typer.testing import CliRunner, Result
 
 import indefinite_opt as iopt
-from indefinite_opt.cli import app
-from indefinite_opt.live import Watch, share_closed
+from indefinite_opt.command_line.app import app
+from indefinite_opt.command_line.live_bracket import Watch, share_closed
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 
 INDEFINITE = "SVMDual(C=1)"

@@ -19,10 +19,10 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 import indefinite_opt as iopt
+from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.foundation.naming import split_calls
-from indefinite_opt.live import Watch
 from indefinite_opt.modeling.formulation import check_positive
 from indefinite_opt.studies.comparison import warm_up
 from indefinite_opt.studies.reference_library import library as references

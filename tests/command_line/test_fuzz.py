@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt import cli
+from indefinite_opt.command_line import app as cli
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling.export import export
