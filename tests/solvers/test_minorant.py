@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from helpers.boxes import random_multipliers, random_quadratic
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Multipliers,
+    Spins,
     lower_bound,
     pair_indices,
 )
@@ -97,10 +99,267 @@ def feasible(exact: Exact, generator: np.random.Generator, tries: int) -> list[P
     return found
 
 
-# ------------------------------------------------------------------------------------ problems
+# ------------------------------------------------------ what is charged for rounding, term by term
 
 
-# --------------------------------------------------------------------------------------- tests
+def fractions(array: Array) -> NDArray[np.object_]:
+    """The same numbers, with exact arithmetic."""
+    return np.vectorize(Fraction, otypes=[object])(array)
+
+
+def live_spins(generator: np.random.Generator, widths: str) -> tuple[BoxQuadratic, Spins]:
+    """A random quadratic with a variable that is not fixed."""
+    while True:
+        q = random_quadratic(generator, widths)
+        spins = q.spins(q.lower, q.upper)
+        if spins.m and np.isfinite(spins.size):
+            return q, spins
+
+
+def exact_spins(q: BoxQuadratic, spins: Spins) -> tuple[Fraction, Point, NDArray[np.object_]]:
+    """Constant, slope and curvature of f in the spins that `center` and `half` define."""
+    H, c, middle = fractions(q.H), fractions(q.c), fractions(spins.center)
+    half = fractions(spins.half)[spins.members]
+    gradient = H @ middle + c
+    slope = half * gradient[spins.members]
+    curvature = H[np.ix_(spins.members, spins.members)] * np.outer(half, half)
+    return middle @ (H @ middle / 2 + c), slope, curvature
+
+
+def exact_minorant(
+    q: BoxQuadratic, spins: Spins, multipliers: Multipliers
+) -> tuple[Fraction, NDArray[np.object_], NDArray[np.object_]]:
+    """Constant, slope and curvature of h, with each product multiplied out."""
+    constant, slope, M = exact_spins(q, spins)
+    total = fractions(np.maximum(multipliers.pairs, 0.0))
+    places = multipliers.places[minorant._are_triangles(multipliers.places, spins.m)]
+    for (a, b, c), gamma in zip(places, np.maximum(multipliers.gamma, 0.0), strict=True):
+        for place, sign in ((a, 1), (b, 1), (c, -1)):
+            total[place // 4, place % 4] += sign * Fraction(gamma)
+    for i, j, nu in zip(*pair_indices(spins.m), total, strict=True):
+        for (a, b), price in zip(((1, 1), (1, -1), (-1, 1), (-1, -1)), nu, strict=True):
+            # ¼ (1 + a d_i)(1 + b d_j)
+            constant -= price / 4
+            slope[i] -= a * price / 4
+            slope[j] -= b * price / 4
+            M[i, j] -= a * b * price / 4
+            M[j, i] = M[i, j]
+    for i, nu in enumerate(multipliers.squares):
+        constant -= Fraction(max(nu, 0.0)) / 4
+        M[i, i] += Fraction(max(nu, 0.0)) / 2
+    return constant, slope, M
+
+
+def is_semidefinite(matrix: NDArray[np.object_]) -> bool:
+    """By elimination in exact arithmetic."""
+    A = matrix.copy()
+    for k in range(len(A)):
+        if A[k, k] < 0 or (A[k, k] == 0 and any(A[k, k + 1 :])):
+            return False
+        if A[k, k] > 0:
+            A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :]) / A[k, k]
+    return True
+
+
+def test_rounded_ends_are_a_quarter_of_the_play_outside() -> None:
+    """Also where the ends are neighbours among the floating point numbers, and near underflow."""
+    generator = np.random.default_rng(21)
+    largest = 0.0
+    for trial in range(3000):
+        low = generator.standard_normal() * 10.0 ** generator.uniform(-305.0, 100.0)
+        up = low
+        for _ in range(int(generator.integers(1, 4))):
+            up = np.nextafter(up, np.inf)
+        if trial % 3:
+            up = low + abs(low) * 10.0 ** generator.uniform(-16.0, 6.0)
+        q = BoxQuadratic(np.zeros((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0),
+                         np.array([low]), np.array([up]))  # fmt: skip
+        spins = q.spins(q.lower, q.upper)
+        if spins.m == 0:
+            assert 0.5 * (up - low) <= minorant.MIN_HALF
+            continue
+        center, half = Fraction(spins.center[0]), Fraction(spins.half[0])
+        excess = max(abs((Fraction(end) - center) / half) for end in (low, up)) - 1
+        assert excess <= Fraction(spins.play) / 4
+        assert spins.play <= 33.0
+        largest = max(largest, float(excess))
+    assert largest == 1.0  # neighbours, whose middle is rounded to one of them
+
+
+def test_the_loss_beyond_rounded_ends() -> None:
+    """Products, triangles, ½ shift (d² - 1) and a tangent at |d| ≤ 1 + π/4, at their worst."""
+    for play in (1e-15, 1e-3, 1.0, 8.0, 33.0):
+        e = Fraction(play) / 4
+        slacks = [share for d in (-1 - e, -1, 1, 1 + e) for share in [(1 + d) / 2]]
+        product = -min(a * b for a in slacks for b in slacks)
+        triangle = -min(p * (1 - q) * (1 - r) + (1 - p) * q * r
+                        for p in slacks for q in slacks for r in slacks)  # fmt: skip
+        square = -min(a * (1 - a) for a in slacks)
+        none = np.zeros(0)
+        assert max(product, square) <= Fraction(minorant._loss_beyond_ends(play, 1.0, 0.0, none))
+        assert triangle <= Fraction(minorant._loss_beyond_ends(play, 3.0, 0.0, none))
+        assert ((1 + e) ** 2 - 1) / 2 <= Fraction(minorant._loss_beyond_ends(play, 0.0, 1.0, none))
+        assert e <= Fraction(minorant._loss_beyond_ends(play, 0.0, 0.0, np.ones(1)))
+
+
+@pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
+def test_the_size_of_f_is_that_of_its_terms(widths: str) -> None:
+    """Largest sum of sizes over the box, in x and in spins about the center."""
+    generator = np.random.default_rng([22, len(widths)])
+    for _ in range(60):
+        q, spins = live_spins(generator, widths)
+        H, c = abs(fractions(q.H)), abs(fractions(q.c))
+        reach = np.maximum(abs(fractions(q.lower)), abs(fractions(q.upper)))
+        middle, half = abs(fractions(spins.center)), fractions(spins.half)
+        charged = Fraction(spins.size) * (1 + Fraction(2.0**-45))
+        assert reach @ (H @ reach / 2 + c) <= charged
+        assert (middle + half) @ (H @ (middle + half) / 2 + c) <= charged
+
+
+def thin_case(generator: np.random.Generator) -> tuple[BoxQuadratic, Spins, Array, Array]:
+    """A part of a box in which some intervals are too thin to count, and one is not."""
+    n = int(generator.integers(2, 6))
+    rows = generator.choice([-1.0, 1.0], (1, n))
+    A = generator.standard_normal((n, n))
+    low = generator.uniform(-2.0, 2.0, n)
+    width = np.where(np.arange(n) % 2, 10.0 ** generator.uniform(-16.0, -10.3, n), 1.0)
+    q = BoxQuadratic(A + A.T, generator.standard_normal(n), rows, rows @ (low + 0.5 * width),
+                     low - 1.0, low + 2.0)  # fmt: skip
+    return q, q.spins(low, low + width), low, low + width
+
+
+def corner(generator: np.random.Generator, low: Array, up: Array) -> NDArray[np.object_]:
+    return np.where(generator.random(low.size) < 0.5, fractions(low), fractions(up))
+
+
+def test_what_f_may_lose_in_thin_intervals() -> None:
+    """f at corners of the thin intervals against f at the centers that stand for them."""
+    generator = np.random.default_rng(23)
+    for _ in range(200):
+        q, spins, low, up = thin_case(generator)
+        exact = Exact(q, Multipliers.spectral(q.n), np.zeros(q.n, bool))
+        x = corner(generator, low, up)
+        there = fractions(spins.center)
+        there[spins.members] = x[spins.members]
+        # The centers themselves are rounded, which is charged as a sum.
+        charged = Fraction(spins.loose) + Fraction(minorant._loss_of_sums(q.n, spins.size, 1.0))
+        assert abs(exact.f(list(x)) - exact.f(list(there))) <= charged
+
+
+def test_what_a_row_may_be_missed_by() -> None:
+    """a·d - rhs in the spins of an exact point on the row, whose right-hand side was rounded."""
+    generator = np.random.default_rng(24)
+    for _ in range(200):
+        q, spins, low, up = thin_case(generator)
+        x, row = corner(generator, low, up), fractions(q.rows[0])
+        wide = spins.members
+        x[wide] = fractions(generator.uniform(low, up))[wide]
+        miss = Fraction(q.rhs[0]) - row @ x
+        # Put on the row by moving x₀, which is wide, wherever that leads.
+        x[0] += row[0] * miss
+        d = (x[wide] - fractions(spins.center)[wide]) / fractions(spins.half)[wide]
+        missed = abs(fractions(spins.rows[0]) @ d - Fraction(spins.rhs[0]))
+        assert missed <= Fraction(spins.row_play[0])
+
+
+def test_what_a_minorant_changes_by_across_the_rows() -> None:
+    """h at a point of the box and at its projection on the rows, which it misses by up to that."""
+    generator = np.random.default_rng(25)
+    tested = 0
+    for _ in range(150):
+        _, spins, _, _ = thin_case(generator)
+        m = spins.m
+        A = generator.standard_normal((m, m)) * 10.0 ** generator.uniform(-3.0, 3.0)
+        M, slope = A + A.T, generator.standard_normal(m) * generator.integers(0, 2)
+        loss = Fraction(minorant._loss_across_rows(spins, slope, M))
+        missed = spins.row_play / spins.lengths
+        d = generator.choice([-1.0, 1.0], m) * (1.0 + 0.25 * spins.play)
+        step = (fractions(generator.choice([-1.0, 1.0], missed.size) * missed)
+                @ fractions(spins.normals))  # fmt: skip
+        exact, linear = fractions(M), fractions(slope)
+
+        def h(at: NDArray[np.object_], H=exact, g=linear) -> Fraction:
+            return g @ at + at @ H @ at / 2
+
+        here = fractions(d)
+        assert abs(h(here) - h(here - step)) <= loss * (1 + Fraction(2.0**-45))
+        tested += bool(loss)
+    assert tested > 100
+
+
+@pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
+def test_the_shift_makes_the_exact_minorant_convex(widths: str) -> None:
+    """PMP + shift is positive semidefinite in exact arithmetic, also where M is singular."""
+    generator = np.random.default_rng([26, len(widths)])
+    for _ in range(40):
+        q, spins = live_spins(generator, widths)
+        m = spins.m
+        multipliers = random_multipliers(generator, m, spins.size * generator.integers(0, 2))
+        _, _, M = exact_minorant(q, spins, multipliers)
+        bound = lower_bound(spins, multipliers, np.zeros(m))
+        P = fractions(np.eye(m)) - fractions(spins.normals.T) @ fractions(spins.normals)
+        assert is_semidefinite(P @ M @ P + Fraction(bound.shift) * fractions(np.eye(m)))
+
+
+@pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
+def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
+    """Value and slopes, before anything is charged, against the tangent of the exact minorant."""
+    generator = np.random.default_rng([27, len(widths)])
+    compared = 0
+    for _ in range(40):
+        q, spins = live_spins(generator, widths)
+        m, live = spins.m, np.flatnonzero(q.upper > q.lower)
+        if live.size != m:
+            continue
+        multipliers = random_multipliers(generator, m, spins.size * generator.integers(0, 3))
+        bound = lower_bound(spins, multipliers, generator.uniform(-1.0, 1.0, m))
+        constant, slope, M = exact_minorant(q, spins, multipliers)
+        N = fractions(spins.normals)
+        offset = spins.normals.T @ (spins.rhs / spins.lengths)
+        o, shift = fractions(offset), Fraction(bound.shift)
+        P = fractions(np.eye(m)) - N.T @ N
+        step = fractions(bound.point) - o
+        # g(d) = h(o + P(d - o)) + ½ shift Σ(d² - 1)
+        along = o + P @ step
+        value = constant + slope @ along + along @ M @ along / 2
+        value += shift * (fractions(bound.point) @ fractions(bound.point) - m) / 2
+        gradient = P @ (slope + M @ along) + shift * fractions(bound.point)
+        nu = fractions(bound.nu)
+        size = multipliers.checked(np.zeros(m, bool))[2]
+        largest = minorant._largest_step(spins.normals, offset)
+        charged = Fraction(
+            minorant._loss_of_sums(q.n, spins.size + size + m * bound.shift, largest)
+        )
+        charged += abs(nu) @ fractions(spins.row_play)
+        for d in [np.array(signs) for signs in np.ndindex(*(2,) * m)]:
+            at = fractions(2.0 * d - 1.0)
+            there = value + gradient @ (at - fractions(bound.point))
+            there += nu @ (fractions(spins.rows) @ at - fractions(spins.rhs))
+            found = Fraction(bound.value) + Fraction(bound.slack)
+            found += sum(abs(fractions(bound.reduced))) + fractions(bound.reduced) @ at
+            assert abs(found - there) <= charged
+            compared += 1
+    assert compared > 100
+
+
+def test_what_underflows_is_charged() -> None:
+    """f and multipliers of 1e-323 to 1e-300: bound ≤ h ≤ f all the same."""
+    generator = np.random.default_rng(28)
+    for _ in range(60):
+        n = int(generator.integers(1, 5))
+        scale = 10.0 ** generator.uniform(-323.0, -300.0)
+        A = generator.standard_normal((n, n)) * scale * generator.integers(0, 2)
+        q = BoxQuadratic(np.tril(A) + np.tril(A, -1).T, np.zeros(n), np.zeros((0, n)), np.zeros(0),
+                         np.zeros(n), np.ones(n))  # fmt: skip
+        spins = q.spins(q.lower, q.upper)
+        m = random_multipliers(generator, n, scale)
+        bound = lower_bound(spins, m, generator.uniform(-1.0, 1.0, n))
+        exact = Exact(q, m, np.zeros(n, bool))
+        for x in feasible(exact, generator, 6):
+            assert Fraction(bound.value) <= exact.h(x)
+
+
+# --------------------------------------------------------------------------- bounds and relaxations
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far"])

@@ -38,15 +38,20 @@ TINY = float(np.finfo(np.float64).tiny)
 """More than what underflow takes from any sum here: less than 5e-324 for each of its terms, times
 the widths of intervals."""
 
-_ROUNDING = 16.0 * EPS
-"""Rounding of a sum of m terms, for each of them, in units of the sum of their sizes; the textbook
-bound is m · eps/2, and a matrix goes through several sums before its eigenvalues are computed."""
+_EIGENVALUE_ERROR = 16.0 * EPS
+"""What the smallest eigenvalue of a computed matrix of order m may be off by, for each of m + 8
+rows, as a share of its norm; `_margin_of_convexity` says how it is divided."""
 
-_THIN = 1e-10
-"""An interval thinner than this share of the whole range is none."""
+MIN_WIDTH_SHARE = 1e-10
+"""An interval narrower than this share of the whole range counts as a point: its variable would
+have spins of hardly any digits, and costs the bound no more than `Spins.loose`."""
 
-_STEPS = 15
-"""Changes of the active set before the best tangent so far is taken."""
+MIN_HALF = TINY / EPS
+"""So does an interval of less than twice this: half of it loses digits by underflow."""
+
+MAX_ACTIVE_SETS = 15
+"""Active sets that are tried for the minimum of a minorant. A handful is usual from a start near
+it; each takes a linear system."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +92,15 @@ class BoxQuadratic:
         Variables with next to no interval left count as fixed at its middle.
         """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-        wide = half > _THIN * (self.upper - self.lower)
+        wide = half > np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
         members = np.flatnonzero(wide)
         width = half[members]
         slope = self.H[members] @ center + self.c[members]
         rows = self.rows[:, members] * width
         met = np.any(rows != 0.0, axis=1)
         reach = np.abs(center) + half
-        lengths = np.abs(self.rows) @ reach + np.abs(self.rhs)
         thin = np.where(wide, 0.0, half)
-        row_play = _ROUNDING * (self.n + 8) * lengths + np.abs(self.rows) @ thin
         underflow = TINY if np.any(self.H) or np.any(self.c) else 0.0
-        steep = np.abs(self.H[~wide]) @ reach + np.abs(self.c[~wide])
         return Spins(
             members=members,
             center=center,
@@ -110,10 +112,38 @@ class BoxQuadratic:
             met=np.flatnonzero(met),
             rhs=(self.rhs - self.rows @ center)[met],
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))) + underflow,
-            play=4.0 * EPS * float(np.max(reach[members] / width, initial=0.0)),
-            row_play=row_play[met],
-            loose=float(steep @ thin[~wide]),
+            play=_play_of_ends(reach[members], width),
+            row_play=_play_of_rows(self, reach, thin)[met],
+            loose=_loss_in_thin_intervals(self, reach, thin),
         )
+
+
+def _play_of_ends(reach: Array, half: Array) -> float:
+    """π, four times what |d| may exceed 1 by at least, for points between rounded ends.
+
+    center = fl(½(l + u)) is off by u|center|, u = eps/2, and half = ½fl(u - l) by a share u, so
+    that |d| ≤ 1 + e, e = u·(|center| + half)/half; second orders are less than the rest of π/4.
+    Two different numbers near 2ᵏ are 2ᵏ⁻¹eps apart at least, whence π ≤ 33 and e ≤ 9.
+    """
+    return 4.0 * EPS * float(np.max(reach / half, initial=0.0))
+
+
+def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
+    """By how much each row·d may differ from its computed right-hand side.
+
+    Thin intervals count with half their width; rounding is charged on the sum of all sizes, with
+    n + 2 roundings of eps/2 for the right-hand side, and n + 8 more for the offset, the normals
+    and the multiples of the row that `lower_bound` forms: 2(n + 8) in all.
+    """
+    rows = np.abs(quadratic.rows)
+    return EPS * (quadratic.n + 8) * (rows @ reach + np.abs(quadratic.rhs)) + rows @ thin
+
+
+def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) -> float:
+    """Σ half_i · max|∂f/∂x_i| over the thin intervals: what f may fall by inside them."""
+    members = np.flatnonzero(thin)
+    steep = np.abs(quadratic.H[members]) @ reach + np.abs(quadratic.c[members])
+    return float(steep @ thin[members])
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +165,9 @@ class Spins:
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
     play : float
-        By how much |d_i| may exceed 1 in the box, as center and half are rounded.
+        Four times what |d_i| may exceed 1 by in the box, as center and half are rounded.
     row_play : (k,) array
-        By how much the rows may be missed, for that reason and for thin intervals.
+        By how much the rows may be missed, because of rounding and of thin intervals.
     loose : float
         By how much f may fall in the intervals that are too thin to count.
     """
@@ -173,9 +203,14 @@ class Spins:
         return np.clip((x[self.members] - center) / half, -1.0, 1.0)
 
     @cached_property
+    def lengths(self) -> Array:
+        """Euclidean lengths of the rows, (k,)."""
+        return np.linalg.norm(self.rows, axis=1)
+
+    @cached_property
     def normals(self) -> Array:
         """The rows scaled to length 1: they share no variable, so they are orthonormal."""
-        return self.rows / np.linalg.norm(self.rows, axis=1, keepdims=True)
+        return self.rows / self.lengths[:, None]
 
     def across(self, matrix: Array) -> Array:
         """PMP, P the projection onto the directions along the rows."""
@@ -325,9 +360,6 @@ def lower_bound(
 ) -> Bound:
     """The bound that multipliers prove; valid for any.
 
-    What is taken off for rounding is derived term by term in docs/optimality-conditions.md,
-    section 9.
-
     Parameters
     ----------
     spins : Spins
@@ -337,54 +369,143 @@ def lower_bound(
         A guess of the minimum of the minorant; only the quality of the bound depends on it.
     binary : (m,) array of bool, optional
         Variables that are known to be at one of their ends, where the product of the slacks is 0.
+
+    Notes
+    -----
+    Let x be any point of the box on the rows, with variables that are `binary` at one of their
+    ends, and d = (x - center)/half exactly. Rows a_k of lengths l_k have normals q_k = a_k/l_k.
+    S = `spins.size` is the sum of the sizes of all terms of f, A = `size` that of the multipliers.
+
+    1. Thin intervals. With their variables in the middle f changes by `spins.loose` at most:
+       f(x) ≥ f(d) - loose, where f(d) is quadratic in the spins of the others.
+    2. Ends. |d_i| ≤ 1 + π/4, π = `spins.play`, so no product of two slacks is less than
+       -(π/8)(1 + π/8), and no triangle than -(π/4)(1 + π/8)². Hence, with h = f less the
+       products, f(d) ≥ h(d) - 4πA.
+    3. Across the rows. |q_kᵀd - q_kᵀo| ≤ e_k = `row_play`_k/l_k for o = Σ q_k rhs_k/l_k. The point
+       d̄ = o + P(d - o), P = I - Σ q_kq_kᵀ, is thus Σ ε_kq_k away from d, |ε_k| ≤ e_k, and
+       h(d) ≥ h(d̄) - across, across = Σ_k e_k|q_k|ᵀ(|∇h(0)| + (1 + π/4)|M|1) + Σ_k e_k² Σ_ij|M_ij|
+       for M = ∇²h.
+    4. Convexity. h(d̄) has the curvature PMP. With δ = `shift` at least -λ_min(PMP),
+       g(d) = h(d̄) + ½δΣ(d_i² - 1) is convex, and h(d̄) ≥ g(d) - 2πmδ. The computed λ_min may be
+       too large; `_margin_of_convexity` makes up for that.
+    5. Tangent. g(d) ≥ g(d⁰) + ∇g(d⁰)ᵀ(d - d⁰) for any d⁰; for any ν, with r = ∇g(d⁰) + Σ ν_ka_k,
+       that is constant + rᵀd - Σ ν_k(a_kᵀd - rhs_k) ≥ value + Σ(|r_i| + r_id_i) - Σ|ν_k|row_play_k
+       where value = constant - Σ|r_i|. And Σ(|r_i| + r_id_i) ≥ -πΣ|r_i|.
+    6. Sums. All numbers in 5 are sums that are computed with rounding, value and r together to
+       `_loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
+       (m + 8) · TINY is enough.
+
+    Added up, with Σ over rows and spins,
+
+        f(x) ≥ value - slack + Σ(|r_i| + r_id_i),
+        slack = sums + π(4A + 2mδ + Σ|r_i|) + Σ|ν_k|row_play_k + across + loose + (m + 8) TINY.
+
+    The ends are charged at least one and a half times what 2, 4 and 5 need, as π ≤ 33, which pays
+    for the rounding of rᵀd where |d_i| > 1. The terms of the slack are sums of nonnegative numbers,
+    off by a share of (n + 8) eps; a multiple of that is added to the whole.
     """
-    m = spins.m
-    underflow = TINY if spins.size > 0.0 else 0.0
-    if m == 0:
-        slack = _ROUNDING * (spins.center.size + 8) * spins.size + spins.loose + underflow
-        nothing = np.empty(0)
-        return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
+    m, n = spins.m, spins.center.size
     at_ends = np.zeros(m, bool) if binary is None else binary
     pairs, squares, size = multipliers.checked(at_ends)
-    i, j = pair_indices(m)
-    H, slope = spins.curvature.copy(), spins.slope.copy()
+    underflow = TINY if spins.size + size > 0.0 else 0.0
+    outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
+    if m == 0:
+        slack = outwards * (_loss_of_sums(n, spins.size, 1.0) + spins.loose + 8 * underflow)
+        nothing = np.empty(0)
+        return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
+    constant, slope, M = _without_products(spins, pairs, squares)
+    offset = spins.normals.T @ (spins.rhs / spins.lengths)
+    push, coupling = M @ offset, spins.coupling(M)
+    curvature = M - coupling @ spins.normals - spins.normals.T @ coupling.T
+    curvature = 0.5 * (curvature + curvature.T)
+    norm = float(np.linalg.norm(spins.curvature)) + size
+    shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
+    shift += _margin_of_convexity(m, norm) + underflow
+    curvature[np.arange(m), np.arange(m)] += shift
+    # ½ shift (d_i² - 1) has a linear part around the offset.
+    along = slope + push
+    along -= spins.normals.T @ (spins.normals @ along)
+    height = constant + float(offset @ (slope + 0.5 * push))
+    height += 0.5 * shift * (float(offset @ offset) - m)
+    convex = _Convex(curvature, along + shift * offset, height, offset, spins.rows, spins.rhs)
+    bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
+    slack = (
+        _loss_of_sums(n, spins.size + size + m * shift, _largest_step(spins.normals, offset))
+        + _loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
+        + float(np.abs(bound.nu) @ spins.row_play)
+        + _loss_across_rows(spins, slope, M)
+        + spins.loose
+        + (m + 8) * underflow
+    ) * outwards
+    return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
+
+
+def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float, Array, Array]:
+    """Constant, slope and curvature of h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
+
+    The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
+    both slacks of a variable ¼(1 - d_i²).
+    """
+    i, j = pair_indices(spins.m)
+    M, slope = spins.curvature.copy(), spins.slope.copy()
     quarter = 0.25 * pairs
-    H[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
-    H[j, i] = H[i, j]
-    H[np.arange(m), np.arange(m)] += 0.5 * squares
+    M[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
+    M[j, i] = M[i, j]
+    M[np.arange(spins.m), np.arange(spins.m)] += 0.5 * squares
     np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
     np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
     constant = spins.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
+    return constant, slope, M
 
-    # Constant across the equality constraints, so that tangents may touch anywhere; what h may
-    # change by where these are missed a little.
-    lengths = np.linalg.norm(spins.rows, axis=1)
-    missed = spins.row_play / lengths
-    steepness = np.abs(spins.normals) @ (np.abs(slope) + np.abs(H).sum(axis=1))
-    astray = float(missed @ steepness) + float(missed @ missed) * float(np.abs(H).sum())
-    offset = spins.normals.T @ (spins.rhs / lengths)
-    push = H @ offset
-    height = constant + float(offset @ (slope + 0.5 * push))
-    slope = slope + push
-    slope -= spins.normals.T @ (spins.normals @ slope)
-    coupling = spins.coupling(H)
-    H = H - coupling @ spins.normals - spins.normals.T @ coupling.T
-    H = 0.5 * (H + H.T)
-    # All sizes that went into H, whose rounding its eigenvalues feel, too.
-    norm = float(np.linalg.norm(spins.curvature)) + size
-    margin = _ROUNDING * (m + 8) * norm + underflow
-    shift = max(0.0, -float(np.linalg.eigvalsh(H)[0])) + margin
-    H[np.arange(m), np.arange(m)] += shift
-    # ½ shift (d_i² - 1) is never positive on the box; around the offset it has a linear part.
-    slope = slope + shift * offset
-    height += 0.5 * shift * (float(offset @ offset) - m)
-    convex = _Convex(H, slope, height, offset, spins.rows, spins.rhs)
-    bound = convex.best_tangent(start)
-    total = spins.size + size + m * shift
-    slack = _ROUNDING * (spins.center.size + 8) * total * (1.0 + float(np.max(offset**2)))
-    slack += spins.play * (4.0 * size + 2.0 * m * shift + float(np.abs(bound.reduced).sum()))
-    slack += float(np.abs(bound.nu) @ spins.row_play) + astray + spins.loose + (m + 8) * underflow
-    return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
+
+def _loss_across_rows(spins: Spins, slope: Array, M: Array) -> float:
+    """What h may change by from d to d̄ on the rows, term 3 of `lower_bound`.
+
+    h(d) - h(d̄) = ∇h(d)ᵀε - ½εᵀMε for the step ε = d - d̄ = Σ ε_kq_k, and no two normals share a
+    variable.
+    """
+    missed, sizes = spins.row_play / spins.lengths, np.abs(M)
+    steepness = np.abs(spins.normals) @ (np.abs(slope) + (1.0 + spins.play) * sizes.sum(axis=1))
+    return float(missed @ steepness) + float(missed @ missed) * float(sizes.sum())
+
+
+def _margin_of_convexity(m: int, norm: float) -> float:
+    """What is added to the shift, as a computed smallest eigenvalue may be too large.
+
+    `norm` is ‖curvature of f‖ + A, at least the Frobenius norm of the sizes in M. Those of PMP
+    have at most 4 times that, as ‖I + Σ|q_k||q_k|ᵀ‖ = 2, and go through at most 2(m + 9) roundings
+    of eps/2: 4(m + 9) eps. The rest, 12 (m + 6) eps, is for the eigenvalue itself, whose error in a
+    backward stable method is a modest multiple of eps times the norm.
+    """
+    return _EIGENVALUE_ERROR * (m + 8) * norm
+
+
+def _largest_step(normals: Array, offset: Array) -> float:
+    """ρ = max_i v_i for v = (I + Σ|q_k||q_k|ᵀ)(1 + |o|), at least |d - o| and |P|·|d - o|."""
+    reach, sizes = 1.0 + np.abs(offset), np.abs(normals)
+    return float(np.max(reach + sizes.T @ (sizes @ reach)))
+
+
+def _loss_of_sums(n: int, total: float, step: float) -> float:
+    """Rounding of the value of a tangent and of its slopes, term 6 of `lower_bound`.
+
+    With κ, s and B the sums of the sizes that went into the constant, the slopes and the
+    curvature of g, κ + Σs_i + ½ΣB_ij ≤ `total` = S + A + mδ. A tangent is made of h(o), ½ of the
+    curvature along d⁰ - o, and the gradient at d⁰ times o and d; with v and ρ = `step` of
+    `_largest_step`, where |o_i| ≤ ρ - 1, the terms of these have the sizes
+
+        κ + (2ρ - 1)Σs_i + ½((ρ - 1)² + ρ² + 2ρ(ρ - 1) + 2ρ²)ΣB_ij ≤ (2ρ² + (2ρ - 1)²) · total.
+
+    No term goes through more than 4(n + 8) roundings of eps/2 on its way, those of the spins
+    included: the longest way is that of an entry of M through the products with a normal (twice,
+    for the coupling), with the step, and of the step with that.
+    """
+    return 2.0 * EPS * (n + 8) * (2.0 * step**2 + (2.0 * step - 1.0) ** 2) * total
+
+
+def _loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
+    """π(4A + 2mδ + Σ|r_i|): products, ½δ(d_i² - 1) and the tangent where |d_i| > 1."""
+    return play * (4.0 * size + 2.0 * shifts + float(np.abs(reduced).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,13 +531,18 @@ class _Convex:
         return Bound(value, d, reduced, nu)
 
     def best_tangent(self, d: Array) -> Bound:
-        """Tangents at the points of a primal-dual active set method; the highest one."""
+        """The highest of the tangents at d and at the points of a primal-dual active set method.
+
+        The method need not reach the minimum: active sets may come back, after which nothing new
+        would come, or their number may run out. Then the highest tangent so far is returned, which
+        may be the one at d. It is as valid as any, and only lower than it might be.
+        """
         best = self.tangent(d)
         scale = float(np.trace(self.H)) / d.size
         scale = scale if scale > 2.0 * TINY else 1.0
         low, high = d <= -1.0, d >= 1.0
         seen = set()
-        for _ in range(_STEPS):
+        for _ in range(MAX_ACTIVE_SETS):
             key = np.packbits([low, high]).tobytes()
             if key in seen:
                 break
