@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -62,13 +62,12 @@ class ConvexHullDual(Formulation):
         if self.mu is not None:
             check_positive("mu", self.mu)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alphabar = cp.Variable(problem.n, name="alphabar")
         mu, D2, y = constants(mu=self._mu(problem), D2=problem.squared_distances, y=problem.y)
-        return Program(
-            name=str(self),
+        return Model(
             maximize=0.5 * cp.quad_form(cp.multiply(y, alphabar), D2),
             subject_to={
                 "balance": y @ alphabar == 0,
@@ -76,14 +75,10 @@ class ConvexHullDual(Formulation):
                 "lower": alphabar >= 0,
                 "upper": alphabar <= mu,
             },
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP(
-            problem, hessian=2.0, linear=0.0, upper=self._mu(problem), lines=2, total=2.0,
-            sense=-1, variable="alphabar",
-        )  # fmt: skip
+        return BoxLineQP.hulls(problem, self._mu(problem))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alphabar, y = values["alphabar"], problem.y

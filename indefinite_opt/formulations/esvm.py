@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.krein import Stabilised, stabilise
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -73,28 +73,23 @@ class ESVM(Formulation):
         if self.energy > 1.0:
             raise ParameterError("energy", "a positive number of at most 1", repr(self.energy))
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         Ktilde = self.stabilised(problem).problem.K
         C, Ktilde, y = constants(C=self.C, Ktilde=Ktilde, y=problem.y)
-        return Program(
-            name=str(self),
+        return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP(
-            self.stabilised(problem).problem,
-            hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1,
-        )  # fmt: skip
+        return BoxLineQP.svm(self.stabilised(problem).problem, self.C)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha, qp = values["alpha"], self.structure(problem)
-        offset = float(qp.first_order(alpha, qp.gradient(alpha), tol=1e-6).lines[0])
+        alpha = values["alpha"]
+        offset = self.structure(problem).offset(alpha)
         coef = self.stabilised(problem).coefficients(problem.y * alpha)
         return Classifier(coef, offset, problem.classes)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.modeling.structures.quadratic_program import LinearProgram, power_near
 from indefinite_opt.problem.confidence_problem import confidence_classifier, own_sensitivity
@@ -79,7 +79,7 @@ class GuoSchuurmansLP(Formulation):
         if self.beta is not None:
             check_positive("beta", self.beta)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
@@ -87,8 +87,7 @@ class GuoSchuurmansLP(Formulation):
         betabar, Delta, y = constants(
             betabar=self._beta(problem), Delta=self._sensitivity(problem), y=problem.y
         )
-        return Program(
-            name=str(self),
+        return Model(
             minimize=delta,
             subject_to={
                 "sensitivity": delta >= Delta.T @ alpha,
@@ -97,7 +96,6 @@ class GuoSchuurmansLP(Formulation):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> LinearProgram:

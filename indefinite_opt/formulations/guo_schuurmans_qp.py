@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.confidence_problem import checked_sensitivity, confidence_classifier
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -68,7 +68,7 @@ class GuoSchuurmansQP(Formulation):
         if self.beta is not None:
             check_positive("beta", self.beta)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
@@ -78,8 +78,7 @@ class GuoSchuurmansQP(Formulation):
         else:
             Delta = checked_sensitivity(self.sensitivity, problem)
             form = cp.quad_form(alpha, *constants(Delta_s=0.5 * (Delta + Delta.T)))
-        return Program(
-            name=str(self),
+        return Model(
             minimize=form,
             subject_to={
                 "balance": y @ alpha == 0,
@@ -87,7 +86,6 @@ class GuoSchuurmansQP(Formulation):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.logistic import LogisticProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -65,18 +65,15 @@ class KernelLogistic(Formulation):
     def __post_init__(self) -> None:
         check_positive("C", self.C)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         b = cp.Variable(name="b")
         C, K, y = constants(C=self.C, K=problem.K, y=problem.y)
         margins = cp.multiply(y, K @ alpha + b)
-        return Program(
-            name=str(self),
+        return Model(
             minimize=0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margins)),
-            subject_to={},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> LogisticProgram:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.krein import KreinLeastSquares, squared
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -77,16 +77,14 @@ class KSVM(Formulation):
     def __post_init__(self) -> None:
         check_positive("C", self.C)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         C, G, y = constants(C=self.C, G=problem.Q, y=problem.y)
-        return Program(
-            name=str(self),
+        return Model(
             minimize=cp.sum_squares(G @ alpha - np.ones(problem.n)),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> KreinLeastSquares:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import LinearProgram, power_near
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -71,18 +71,16 @@ class LPSVM(Formulation):
     def __post_init__(self) -> None:
         check_positive("C", self.C)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         u = cp.Variable(problem.n, name="u")
         b = cp.Variable(name="b")
         xi = cp.Variable(problem.n, name="xi")
         C, K, y = constants(C=self.C, K=problem.K, y=problem.y)
-        return Program(
-            name=str(self),
+        return Model(
             minimize=cp.norm1(u) + C * cp.sum(xi),
             subject_to={"margin": cp.multiply(y, K @ u + b) >= 1 - xi, "slack": xi >= 0},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> LinearProgram:

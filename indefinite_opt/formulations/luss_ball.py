@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, ProxyChange
 from indefinite_opt.modeling.formulation import Formulation, check_choice, check_positive
-from indefinite_opt.modeling.program import Inner, Program, constants
-from indefinite_opt.modeling.semidefinite import kernel_variable, svm_dual
+from indefinite_opt.modeling.program import Inner, Model, Program, constants
+from indefinite_opt.modeling.semidefinite import kernel_variable, proxy_dual, proxy_within
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["LussBall"]
 
 Array = NDArray[np.float64]
-
-_SHARE = 0.01
-"""Of ‖K₀‖², the room that the default radius leaves beyond the smallest one."""
 
 
 @dataclass(frozen=True)
@@ -86,70 +83,33 @@ class LussBall(Formulation):
         """‖(K₀)₋‖²: below it no positive semidefinite kernel is in the ball."""
         return problem.spectrum.negative_square
 
-    def _room(self, problem: KernelProblem) -> float:
-        """How much the radius exceeds the smallest one."""
-        if self.radius is None:
-            return _SHARE * float(np.sum(problem.spectrum.values**2))
-        least = self.smallest_radius(problem)
-        # Eigenvalues are known to zero_tolerance; the sum of their squares to twice that of each.
-        rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
-        if self.radius < least - rounding:
-            raise InfeasibleProblem(
-                "radius", f"at least {least!r}, the squared negative eigenvalues of K₀ summed",
-                repr(self.radius), "No positive semidefinite kernel is in a smaller ball.",
-            )  # fmt: skip
-        return max(self.radius - least, 0.0)
-
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         K = kernel_variable(problem)
-        radius = self.smallest_radius(problem) + self._room(problem)
+        radius = self.structure(problem).radius
         C, r, K0, y = constants(C=self.C, r=radius, K0=problem.K, y=problem.y)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
-
-        def equivalent() -> Any:
-            # The minimum over K is the maximum over its price ρ of the minimum with that price;
-            # S = ρK* is the least in ‖·‖ with S ⪰ 0 and S ⪰ ρK₀ + zzᵀ/4.
-            rho = cp.Variable(name="rho", nonneg=True)
-            S = cp.Variable((problem.n, problem.n), name="S", PSD=True)
-            bordered = cp.bmat([[S - rho * K0, 0.5 * z[:, None]], [0.5 * z[None, :], np.eye(1)]])
-            least = rho * (np.sum(problem.K**2) - radius) - cp.quad_over_lin(S, rho)
-            return cp.Problem(
-                cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0]
-            )
-
-        return Program(
-            name=str(self),
+        ball = {"ball": cp.sum_squares(K - K0) <= r}
+        return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
-            structure=self.structure(problem),
-            inner=Inner(K, {"ball": cp.sum_squares(K - K0) <= r}, equivalent),
+            inner=Inner(K, ball, partial(proxy_within, alpha, constraints, problem, radius)),
         )
 
     def dual(self, problem: KernelProblem) -> Program:
         """Minimum over the proxy kernels in the ball, in the manner of (6)."""
-        import cvxpy as cp
-
-        K = kernel_variable(problem)
-        machine, constraints = svm_dual(K, problem, self.C)
-        radius = self.smallest_radius(problem) + self._room(problem)
-        r, K0 = constants(r=radius, K0=problem.K)
-        return Program(
-            name=f"Dual of {self}",
-            minimize=machine,
-            subject_to=constraints | {"ball": cp.sum_squares(K - K0) <= r},
-            structure=self.structure(problem),
-        )
+        structure = self.structure(problem)
+        model = proxy_dual(problem, self.C, radius=structure.radius)
+        return model.program(f"Dual of {self}", structure)
 
     def structure(self, problem: KernelProblem) -> ProxyBall:
-        return ProxyBall(problem, room=self._room(problem), upper=self.C)
+        return ProxyBall.around(problem, self.radius, self.C)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         ball, alpha = self.structure(problem), values["alpha"]
-        offset = float(ball.first_order(alpha, ball.gradient(alpha), tol=1e-6).lines[0])
         z = problem.y * alpha
         change = ProxyChange(problem, z, ball.price(ball.oracle.coordinates(z)))
-        return Classifier(z, offset, problem.classes, self.new_points, change)
+        return Classifier(z, ball.offset(alpha), problem.classes, self.new_points, change)

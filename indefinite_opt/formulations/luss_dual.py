@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, ProxyChange
 from indefinite_opt.modeling.formulation import Formulation, check_choice, check_positive
-from indefinite_opt.modeling.program import Inner, Program, constants
-from indefinite_opt.modeling.semidefinite import kernel_variable, svm_dual
+from indefinite_opt.modeling.program import Inner, Model, Program, constants
+from indefinite_opt.modeling.semidefinite import kernel_variable, priced_proxy, proxy_dual
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -80,7 +81,7 @@ class LussDual(Formulation):
         check_positive("rho", self.rho)
         check_choice("new_points", self.new_points, TREATMENTS)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
@@ -88,21 +89,10 @@ class LussDual(Formulation):
         C, rho, K0, y = constants(C=self.C, rho=self.rho, K0=problem.K, y=problem.y)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
-
-        def equivalent() -> Any:
-            # K* = argmin ‖K‖² over K ⪰ 0, K ⪰ K₀ + zzᵀ/(4ρ), and the objective is -ρ‖K*‖² there.
-            bordered = cp.bmat([[K - K0, z[:, None]], [z[None, :], 4.0 * rho]])
-            least = rho * (np.sum(problem.K**2) - cp.sum_squares(K))
-            return cp.Problem(
-                cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0]
-            )
-
-        return Program(
-            name=str(self),
+        return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z) + rho * cp.sum_squares(K - K0),
             subject_to=constraints,
-            structure=self.structure(problem),
-            inner=Inner(K, {}, equivalent),
+            inner=Inner(K, {}, partial(priced_proxy, alpha, K, constraints, problem, self.rho)),
         )
 
     def dual(self, problem: KernelProblem) -> Program:
@@ -116,23 +106,14 @@ class LussDual(Formulation):
                       μ ≥ 0  (upper)
                       K ⪰ 0  (domain)
         """
-        import cvxpy as cp
-
-        K = kernel_variable(problem)
-        machine, constraints = svm_dual(K, problem, self.C)
-        rho, K0 = constants(rho=self.rho, K0=problem.K)
-        return Program(
-            name=f"Dual of {self}",
-            minimize=machine + rho * cp.sum_squares(K - K0),
-            subject_to=constraints,
-            structure=self.structure(problem),
-        )
+        model = proxy_dual(problem, self.C, rho=self.rho)
+        return model.program(f"Dual of {self}", self.structure(problem))
 
     def structure(self, problem: KernelProblem) -> ProxyDual:
         return ProxyDual(problem, rho=self.rho, upper=self.C)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        dual, alpha = self.structure(problem), values["alpha"]
-        offset = float(dual.first_order(alpha, dual.gradient(alpha), tol=1e-6).lines[0])
+        alpha = values["alpha"]
+        offset = self.structure(problem).offset(alpha)
         change = ProxyChange(problem, problem.y * alpha, self.rho)
         return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
 from indefinite_opt.problem.embedding import embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -69,7 +69,7 @@ class PseudoEuclideanPrimal(Formulation):
     def __post_init__(self) -> None:
         check_positive("C", self.C)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         embedding = embed(problem)
@@ -79,11 +79,9 @@ class PseudoEuclideanPrimal(Formulation):
         C, M, Phi, y = constants(
             C=self.C, M=np.diag(embedding.M), Phi=embedding.points, y=problem.y
         )
-        return Program(
-            name=str(self),
+        return Model(
             minimize=0.5 * cp.quad_form(w, M) + C * cp.sum(xi),
             subject_to={"margin": cp.multiply(y, Phi @ M @ w + b) >= 1 - xi, "slack": xi >= 0},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> LiftedPrimal:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, check_switch
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -70,22 +70,19 @@ class SeparabilitySVM(Formulation):
         check_positive("C", self.C)
         check_switch("convex", self.convex)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         b = cp.Variable(name="b")
         xi = cp.Variable(problem.n, name="xi")
         C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
-        structure = self.structure(problem)
         # Eigenvalues have decided what is convex: cvxpy must not decide it again, otherwise.
-        R = cp.psd_wrap(Q) if structure.is_convex else Q
+        R = cp.psd_wrap(Q) if self.structure(problem).is_convex else Q
         square = cp.sum_squares(alpha) if self.convex else cp.quad_form(alpha, R)
-        return Program(
-            name=str(self),
+        return Model(
             minimize=0.5 * square + C * cp.sum(xi),
             subject_to={"margin": Q @ alpha + b * y >= 1 - xi, "slack": xi >= 0},
-            structure=structure,
         )
 
     def structure(self, problem: KernelProblem) -> SeparabilityProgram:

@@ -15,7 +15,7 @@ from indefinite_opt.modeling.formulation import (
     check_positive,
     check_switch,
 )
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import TRANSFORMS
@@ -75,27 +75,23 @@ class SpectrumSVM(Formulation):
         check_switch("centered", self.centered)
         check_choice("new_points", self.new_points, TREATMENTS)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         Ktilde = self._changed(problem).K
         C, Ktilde, y = constants(C=self.C, Ktilde=Ktilde, y=problem.y)
-        return Program(
-            name=str(self),
+        return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP(
-            self._changed(problem), hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1
-        )
+        return BoxLineQP.svm(self._changed(problem), self.C)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha, qp = values["alpha"], self.structure(problem)
-        offset = float(qp.first_order(alpha, qp.gradient(alpha), tol=1e-6).lines[0])
+        alpha = values["alpha"]
+        offset = self.structure(problem).offset(alpha)
         change = KernelChange(problem, self.transform, self.centered)
         return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, check_switch
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -72,7 +72,7 @@ class SVMDual(Formulation):
         check_positive("C", self.C, infinite=True)
         check_switch("bias", self.bias)
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
@@ -82,25 +82,19 @@ class SVMDual(Formulation):
             del constraints["balance"]
         if np.isinf(self.C):
             del constraints["upper"]
-        return Program(
-            name=str(self),
+        return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
             subject_to=constraints,
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
         if np.isinf(self.C):
             _refuse_unbounded(problem, self.bias)
-        return BoxLineQP(
-            problem, hessian=1.0, linear=-1.0, upper=self.C, lines=int(self.bias), sense=-1
-        )
+        return BoxLineQP.svm(problem, self.C, lines=int(self.bias))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha = values["alpha"]
-        qp = BoxLineQP(problem, 1.0, -1.0, self.C, lines=int(self.bias))
-        lines = qp.first_order(alpha, qp.gradient(alpha), tol=1e-6).lines
-        offset = float(lines[0]) if self.bias else 0.0
+        offset = BoxLineQP.svm(problem, self.C, lines=int(self.bias)).offset(alpha)
         return Classifier(problem.y * alpha, offset, problem.classes)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.program import Program, constants
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.problem.confidence_problem import confidence_classifier
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -46,16 +46,14 @@ class UniformWeights(Formulation):
     structure_type: ClassVar[type] = LinearProgram
     convex: ClassVar[bool | None] = True
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
         (share,) = constants(**{"1/n": 1.0 / problem.n})
-        return Program(
-            name=str(self),
+        return Model(
             maximize=cp.sum(alpha),
             subject_to={"lower": alpha >= 0, "upper": alpha <= share},
-            structure=self.structure(problem),
         )
 
     def structure(self, problem: KernelProblem) -> LinearProgram:

@@ -20,7 +20,7 @@ from indefinite_opt.errors import (
     shown,
 )
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.program import Program
+from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.quadratic_program import Structure
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -55,9 +55,13 @@ class Formulation(ABC):
     structure_type: ClassVar[type]
     convex: ClassVar[bool | None]
 
-    @abstractmethod
     def declare(self, problem: KernelProblem) -> Program:
-        """The problem as the paper writes it."""
+        """The problem as the paper writes it, with its name and its structure."""
+        return self.model(problem).program(str(self), self.structure(problem))
+
+    @abstractmethod
+    def model(self, problem: KernelProblem) -> Model:
+        """The objective and the constraints of the paper, in cvxpy."""
 
     @abstractmethod
     def structure(self, problem: KernelProblem) -> Structure:

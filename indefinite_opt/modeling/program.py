@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 
-__all__ = ["Inner", "Program", "constants"]
+__all__ = ["Inner", "Model", "Program", "constants"]
 
 Values = Mapping[str, NDArray[np.float64]]
 
@@ -45,31 +45,47 @@ class Inner:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Program:
-    """An objective and named constraints, as declared; see `Formulation.declare`.
+class Model:
+    """An objective and named constraints, as a paper writes them; see `Formulation.model`.
 
     Attributes
     ----------
-    name : str
     minimize, maximize : cvxpy expression
         Exactly one of them.
     subject_to : dict of str to cvxpy constraint
-    structure : BoxLineQP, LinearProgram, ProxyStructure or ExplicitProgram
-        The same model for direct solvers.
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.
     """
 
-    name: str
-    subject_to: dict[str, Any]
-    structure: Structure
     minimize: Any = None
     maximize: Any = None
+    subject_to: dict[str, Any] = field(default_factory=dict)
     inner: Inner | None = None
 
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
+
+    def program(self, name: str, structure: Structure) -> Program:
+        """The model with its name, and with the same model for direct solvers."""
+        return Program(**vars(self), name=name, structure=structure)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Program(Model):
+    """A model with its name and its structure; see `Formulation.declare`.
+
+    Attributes
+    ----------
+    name : str
+    structure : BoxLineQP, LinearProgram, ProxyStructure or ExplicitProgram
+        The same model for direct solvers.
+    minimize, maximize, subject_to, inner
+        As in `Model`.
+    """
+
+    name: str
+    structure: Structure
 
     @property
     def sense(self) -> str:

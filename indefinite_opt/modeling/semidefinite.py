@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from indefinite_opt.modeling.program import constants
+import numpy as np
+
+from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
-__all__ = ["kernel_variable", "svm_dual"]
+__all__ = ["kernel_variable", "priced_proxy", "proxy_dual", "proxy_within"]
 
 
 def kernel_variable(problem: KernelProblem) -> Any:
@@ -17,22 +19,62 @@ def kernel_variable(problem: KernelProblem) -> Any:
     return cp.Variable((problem.n, problem.n), name="K", PSD=True)
 
 
-def svm_dual(K: Any, problem: KernelProblem, C: float) -> tuple[Any, dict[str, Any]]:
-    """max over α of eᵀα - ½(y∘α)ᵀK(y∘α) as the minimum of its own dual, convex in K as well.
+def priced_proxy(
+    alpha: Any, K: Any, constraints: dict[str, Any], problem: KernelProblem, rho: float
+) -> Any:
+    """`LussDual` as a semidefinite program in α and K, without the inner minimum.
 
-    ½(y∘v)ᵀK⁻¹(y∘v) + C eᵀμ with v = e + λ - μ + νy and λ, μ ≥ 0, the multipliers of α ≥ 0, α ≤ C
-    and yᵀα = 0 (Luss & d'Aspremont 2007, (6)).
-
-    Returns
-    -------
-    cvxpy expression, dict of cvxpy constraints
+    K* = argmin ‖K‖² over K ⪰ 0, K ⪰ K₀ + zzᵀ/(4ρ), and the inner minimum is -ρ‖K*‖² + ρ‖K₀‖².
     """
     import cvxpy as cp
 
+    price, K0, y = constants(rho=rho, K0=problem.K, y=problem.y)
+    z = cp.multiply(y, alpha)
+    bordered = cp.bmat([[K - K0, z[:, None]], [z[None, :], 4.0 * price]])
+    least = price * (np.sum(problem.K**2) - cp.sum_squares(K))
+    return cp.Problem(cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0])
+
+
+def proxy_within(
+    alpha: Any, constraints: dict[str, Any], problem: KernelProblem, radius: float
+) -> Any:
+    """`LussBall` as a semidefinite program in α, the price ρ of the distance, and S = ρK*.
+
+    The minimum over K is the maximum over ρ of the minimum with that price; S is the least in ‖·‖
+    with S ⪰ 0 and S ⪰ ρK₀ + zzᵀ/4.
+    """
+    import cvxpy as cp
+
+    K0, y = constants(K0=problem.K, y=problem.y)
+    z = cp.multiply(y, alpha)
+    rho = cp.Variable(name="rho", nonneg=True)
+    S = cp.Variable((problem.n, problem.n), name="S", PSD=True)
+    bordered = cp.bmat([[S - rho * K0, 0.5 * z[:, None]], [0.5 * z[None, :], np.eye(1)]])
+    least = rho * (np.sum(problem.K**2) - radius) - cp.quad_over_lin(S, rho)
+    return cp.Problem(cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0])
+
+
+def proxy_dual(
+    problem: KernelProblem, C: float, *, rho: float | None = None, radius: float | None = None
+) -> Model:
+    """The dual of `LussDual` (rho) or `LussBall` (radius): a minimum over the proxy kernel K ⪰ 0.
+
+    max over α of eᵀα - ½(y∘α)ᵀK(y∘α) is the minimum of its own dual, which is convex in K as well:
+    ½(y∘v)ᵀK⁻¹(y∘v) + C eᵀμ with v = e + λ - μ + νy and λ, μ ≥ 0, the multipliers of α ≥ 0, α ≤ C
+    and yᵀα = 0 (Luss & d'Aspremont 2007, (6)).
+    """
+    import cvxpy as cp
+
+    K = kernel_variable(problem)
     lower = cp.Variable(problem.n, name="lambda")
     upper = cp.Variable(problem.n, name="mu")
     balance = cp.Variable(name="nu")
-    price, y = constants(C=C, y=problem.y)
+    price, K0, y = constants(C=C, K0=problem.K, y=problem.y)
     v = 1.0 + lower - upper + balance * y
     objective = 0.5 * cp.matrix_frac(cp.multiply(y, v), K) + price * cp.sum(upper)
-    return objective, {"lower": lower >= 0, "upper": upper >= 0}
+    constraints, distance = {"lower": lower >= 0, "upper": upper >= 0}, cp.sum_squares(K - K0)
+    if rho is not None:
+        objective += constants(rho=rho)[0] * distance
+    if radius is not None:
+        constraints["ball"] = distance <= constants(r=radius)[0]
+    return Model(minimize=objective, subject_to=constraints)

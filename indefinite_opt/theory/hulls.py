@@ -55,17 +55,13 @@ class SVMPoint(NamedTuple):
 def _svm(problem: KernelProblem, C: float) -> BoxLineQP:
     check_problem(problem)
     check_positive("C", C, infinite=True)
-    return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=C, lines=1, sense=-1)
+    return BoxLineQP.svm(problem, C)
 
 
 def _hulls(problem: KernelProblem, mu: float) -> BoxLineQP:
     check_problem(problem)
     check_positive("mu", mu)
-    upper = reduced_weight("mu", mu, 1.0, problem.smaller_class)
-    return BoxLineQP(
-        problem, hessian=2.0, linear=0.0, upper=upper, lines=2, total=2.0,
-        sense=-1, variable="alphabar",
-    )  # fmt: skip
+    return BoxLineQP.hulls(problem, reduced_weight("mu", mu, 1.0, problem.smaller_class))
 
 
 def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> HullPoint:

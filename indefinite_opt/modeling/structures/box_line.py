@@ -15,6 +15,10 @@ __all__ = ["BoxLine", "FirstOrder", "cheapest", "project_line"]
 Array = NDArray[np.float64]
 Values = dict[str, Array]
 
+_AT_BOUND = 1e-6
+"""Distance from a bound, relative to the box and the weights, within which a weight of a solution
+counts as being there: the default tolerance of the solvers."""
+
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:
@@ -95,6 +99,10 @@ class BoxLine(ABC):
     @abstractmethod
     def value(self, x: Array, gradient: Array | None = None) -> float:
         """F(x)."""
+
+    @abstractmethod
+    def gradient(self, x: Array) -> Array:
+        """∇F(x)."""
 
     @abstractmethod
     def gradient_unit(self, gradient: Array) -> float:
@@ -185,6 +193,12 @@ class BoxLine(ABC):
         if np.isfinite(self.upper):
             named["upper"] = first_order.upper
         return named
+
+    def offset(self, x: Array) -> float:
+        """b of the classifier: the multiplier of yᵀx = 0, or 0 without that constraint."""
+        if self.lines == 0:
+            return 0.0
+        return float(self.first_order(x, self.gradient(x), tol=_AT_BOUND).lines[0])
 
     def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
         """Σ |multiplier| · |slack| over both bounds, in units of the objective."""

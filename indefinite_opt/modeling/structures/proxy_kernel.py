@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem.kernel_problem import KernelProblem
@@ -29,6 +30,9 @@ Array = NDArray[np.float64]
 
 DEAREST = 1e300
 """Stands for an infinite price: K* = K₀₊ to the last digit."""
+
+_DEFAULT_ROOM = 0.01
+"""Share of ‖K₀‖² by which the default radius of a ball exceeds the smallest one."""
 
 
 class ProxyOracle:
@@ -392,6 +396,32 @@ class ProxyBall(ProxyStructure):
     sense: int = -1
     variable: str = "alpha"
 
+    @classmethod
+    def around(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyBall:
+        """The ball of squared radius r; by default `_DEFAULT_ROOM` more than the smallest one.
+
+        Raises
+        ------
+        InfeasibleProblem
+            If no positive semidefinite kernel is in the ball.
+        """
+        if radius is None:
+            return cls(problem, _DEFAULT_ROOM * float(np.sum(problem.spectrum.values**2)), upper)
+        least = problem.spectrum.negative_square
+        # Eigenvalues are known to zero_tolerance; the sum of their squares to twice that of each.
+        rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
+        if radius < least - rounding:
+            raise InfeasibleProblem(
+                "radius", f"at least {least!r}, the squared negative eigenvalues of K₀ summed",
+                repr(radius), "No positive semidefinite kernel is in a smaller ball.",
+            )  # fmt: skip
+        return cls(problem, max(radius - least, 0.0), upper)
+
+    @property
+    def radius(self) -> float:
+        """r, the bound on ‖K - K₀‖²."""
+        return self.problem.spectrum.negative_square + self.room
+
     def price(self, u: Array) -> float:
         """ρ with ‖K* - K₀‖² = r at z = Vu, from the side where K* is inside; inf without room."""
         from scipy.optimize import brentq
@@ -431,8 +461,7 @@ class ProxyBall(ProxyStructure):
         return change + rho * self.room, q
 
     def arrays(self) -> dict[str, Array]:
-        radius = np.array(self.problem.spectrum.negative_square + self.room)
-        C = np.array(self.upper)
+        C, radius = np.array(self.upper), np.array(self.radius)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, "radius": radius}
 
     def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:

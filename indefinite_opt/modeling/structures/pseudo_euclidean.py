@@ -75,7 +75,7 @@ class LiftedPrimal(ExplicitProgram):
     @property
     def dual(self) -> BoxLineQP:
         """SVM-DU, whose stationary points lift to stationary points of this program."""
-        return BoxLineQP(self.problem, hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1)
+        return BoxLineQP.svm(self.problem, self.C)
 
     def arrays(self) -> dict[str, Array]:
         """Φ, M, y and C."""

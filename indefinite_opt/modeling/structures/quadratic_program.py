@@ -70,6 +70,18 @@ class BoxLineQP(BoxLine):
     sense: int = 1
     variable: str = "alpha"
 
+    @classmethod
+    def svm(
+        cls, problem: KernelProblem, C: float, *, lines: int = 1, variable: str = "alpha"
+    ) -> BoxLineQP:
+        """The dual of a support vector machine: max eᵀx - ½xᵀQx, 0 ≤ x ≤ C, as a minimum."""
+        return cls(problem, 1.0, -1.0, C, lines, sense=-1, variable=variable)
+
+    @classmethod
+    def hulls(cls, problem: KernelProblem, mu: float) -> BoxLineQP:
+        """The nearest points of two convex hulls reduced by mu: max -xᵀQx, as a minimum."""
+        return cls(problem, 2.0, 0.0, mu, lines=2, total=2.0, sense=-1, variable="alphabar")
+
     @property
     def is_convex(self) -> bool:
         """Whether F is convex along the lines; see `KernelProblem.is_convex`."""

@@ -88,9 +88,7 @@ class SeparabilityProgram(ExplicitProgram):
         problem = self.problem
         if self.identity:
             problem = problem.with_factor(problem.K, f"{problem.name}, squared")
-        return BoxLineQP(
-            problem, hessian=1.0, linear=-1.0, upper=self.C, lines=1, sense=-1, variable="lambda"
-        )
+        return BoxLineQP.svm(problem, self.C, variable="lambda")
 
     def lift(self, lam: Array, b: float) -> dict[str, Array]:
         """α = Qλ (R = I) or λ (R = Q), b, and the least slacks ξ = max(0, e - Qα - by).
@@ -223,7 +221,7 @@ class SeparabilityProgram(ExplicitProgram):
     @property
     def dual_set(self) -> BoxLineQP:
         """{0 ≤ λ ≤ C, yᵀλ = 0}, with the objective of the SVM dual."""
-        return BoxLineQP(self.problem, 1.0, -1.0, self.C, lines=1, sense=-1)
+        return BoxLineQP.svm(self.problem, self.C)
 
     def explanation(self, values: Values) -> tuple[str, ...]:
         short = int(np.sum(values["xi"] > 0.0))

@@ -53,7 +53,7 @@ _SHORTEST = 1e-30
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
     """min ½(y∘α)ᵀK(y∘α) - eᵀα on the same box and line; `why` K is positive semidefinite."""
     problem = dual.problem._constructed(K, "quadratic model", why)
-    return BoxLineQP(problem, hessian=1.0, linear=-1.0, upper=dual.upper, lines=1, sense=-1)
+    return BoxLineQP.svm(problem, dual.upper)
 
 
 class KernelBound:
