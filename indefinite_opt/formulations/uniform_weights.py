@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import Columns, LinearProgram
 from indefinite_opt.problem.confidence_problem import confidence_classifier
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -57,24 +57,12 @@ class UniformWeights(Formulation):
         )
 
     def structure(self, problem: KernelProblem) -> LinearProgram:
-        n = problem.n
-        return LinearProgram(
-            cost=-np.ones(n),
-            lower=np.zeros(n),
-            upper=np.full(n, 1.0 / n),
-            row_lower=np.empty(0),
-            row_upper=np.empty(0),
-            build_matrix=lambda: np.empty((0, n)),
-            key=(UniformWeights, n),
-            read=lambda x: {"alpha": x},
-            write=lambda values: values["alpha"],
-            read_multipliers=lambda rows, reduced: {
-                "lower": np.maximum(reduced, 0.0),
-                "upper": np.maximum(-reduced, 0.0),
-            },
-            write_multipliers=lambda named: np.empty(0),
-            repair=lambda x: np.clip(x, 0.0, 1.0 / n),
-            sense=-1,
+        alpha = Columns(
+            shape=(problem.n,), cost=-1.0, lower=0.0, upper=1.0 / problem.n,
+            constraints=("lower", "upper"),
+        )  # fmt: skip
+        return LinearProgram.from_blocks(
+            {"alpha": alpha}, {}, sense=-1, source=(UniformWeights, problem)
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:

@@ -9,9 +9,9 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
-from indefinite_opt.solvers.linear import generation
-from indefinite_opt.solvers.linear.row_form import matrix_game
+from indefinite_opt.solvers.linear.generation import Rows
+from indefinite_opt.solvers.linear.interior_point import InteriorPoint
+from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Claim, Status
 
 FORMULATIONS = (
@@ -204,15 +204,15 @@ def test_callback_stops() -> None:
 
 
 def test_keyboard_interrupt_keeps_the_best_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    step, taken = generation._Interior.step, []
+    step, taken = InteriorPoint.step, []
 
-    def interrupted(self: generation._Interior) -> bool:
+    def interrupted(self: InteriorPoint) -> bool:
         taken.append(1)
         if len(taken) == 8:
             raise KeyboardInterrupt
         return step(self)
 
-    monkeypatch.setattr(generation._Interior, "step", interrupted)
+    monkeypatch.setattr(InteriorPoint, "step", interrupted)
     result = generated(PROBLEM, iopt.LPSVM())
     assert result.status is Status.INTERRUPTED
     assert result.iterations == 7
@@ -224,7 +224,7 @@ def test_the_simplex_method_alone(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no interior step can be taken the rows come to the live model of HiGHS."""
-    monkeypatch.setattr(generation._Interior, "step", lambda self: False)
+    monkeypatch.setattr(InteriorPoint, "step", lambda self: False)
     check(PROBLEM, formulation)
     # Where b alone is worth its price, or nothing is to be chosen, the first point is the best.
     if str(formulation) not in ("LPSVM(C=0.01)", "UniformWeights"):
@@ -238,49 +238,69 @@ def test_a_path() -> None:
         assert result.objective == pytest.approx(full, rel=2e-6)
 
 
-# -------------------------------------------------------------------------- the game itself
+# -------------------------------------------------------------------------- rows and their form
 
 
-def small_program(A: Any, columns: dict[str, Any], rows: dict[str, Any]) -> LinearProgram:
-    return LinearProgram(
-        **columns, **rows, build_matrix=lambda: A, key=object(),
-        read=lambda x: {"x": x}, write=lambda values: values["x"],
-        read_multipliers=lambda rows, reduced: {"rows": rows, "reduced": reduced},
-        write_multipliers=lambda named: named["rows"],
-    )  # fmt: skip
+@pytest.mark.parametrize("offset", [0.0, 64.0])
+def test_the_dual_of_the_linear_machine(offset: float) -> None:
+    """K = c + (2, 1; 1, 3), y = (1, -1), λ = (t, t): |t|, |2t| ≤ 1, so that t = ½ and eᵀλ = 1.
+
+    The second row is tight; u = (0, v) has both margins 1 at (1 + c)v + b = 1 = -(3 + c)v - b.
+    """
+    problem = iopt.KernelProblem(offset + np.array([[2.0, 1.0], [1.0, 3.0]]), [1, -1])
+    program = iopt.LPSVM(C=10.0).structure(problem)
+    for form in (RowForm(program), RowForm(program.rescaled())):
+        assert form.dual is not None
+        np.testing.assert_array_equal(form.E, [[1.0, -1.0]])
+        scale = form.row_upper
+        np.testing.assert_array_equal(form.row_lower, -scale)
+        np.testing.assert_allclose(form.G @ [0.5, 0.5], [0.5 * scale[0], -scale[1]], atol=1e-12)
+        # Gᵀy + Eᵀeq = -e, the costs of λ, at y = -u and eq = -b in the units of the form.
+        v = form.program.write({"u": np.array([0, -1.0]), "b": 2.0 + offset, "xi": np.zeros(2)})
+        y, eq = v[2:4] - v[:2], -v[4:5]
+        np.testing.assert_allclose(form.G.T @ y + form.E.T @ eq, [-1.0, -1.0], atol=1e-12)
+        values = form.values(np.array([0.5, 0.5]), eq, y)
+        np.testing.assert_allclose(values["u"], [0.0, -1.0], atol=1e-12)
+        np.testing.assert_allclose(values["b"], 2.0 + offset, rtol=1e-12)
+        np.testing.assert_allclose(values["xi"], [0.0, 0.0], atol=1e-12)
+        named = form.multipliers(np.array([0.5, 11.0]), np.zeros(1), np.zeros(2))
+        np.testing.assert_array_equal(named["margin"], [0.5, 10.0])
+        np.testing.assert_array_equal(named["slack"], [9.5, 0.0])
+    result = generated(problem, iopt.LPSVM(C=10.0))
+    np.testing.assert_allclose(result.values["u"], [0.0, -1.0], atol=1e-6)
+    assert result.values["b"] == pytest.approx(2.0 + offset, rel=1e-6)
+    assert result.objective == pytest.approx(1.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_columns_become_rows(compressed: bool) -> None:
-    """min p + 2r + 3t + 5s, 2p - 2r + s + t ≥ 1, p - r - t = 0, two opposite columns."""
-    from scipy import sparse
-
-    A = np.array([[2.0, -2.0, 1.0, 1.0], [1.0, -1.0, -1.0, 0.0]])
-    program = small_program(
-        sparse.csr_array(A) if compressed else A,
-        {"cost": np.array([1.0, 2.0, 3.0, 5.0]), "lower": np.zeros(4), "upper": np.full(4, np.inf)},
-        {"row_lower": np.array([1.0, 0.0]), "row_upper": np.array([np.inf, 0.0])},
-    )
-    game = matrix_game(program)
-    np.testing.assert_array_equal(game.G, [[2.0, 1.0], [1.0, -1.0]])
-    np.testing.assert_array_equal(game.row_lower, [-2.0, -np.inf])
-    np.testing.assert_array_equal(game.row_upper, [1.0, 3.0])
-    np.testing.assert_array_equal(game.upper, [5.0, np.inf])
-    # u = -y = p - r = 0.25, t = 0.5 and what is lacking: 1 - 0.5 - 0.5 = 0.
-    y = np.array([-0.25, -0.5])
-    np.testing.assert_allclose(game.point(np.zeros(2), np.empty(0), y, y), [0.25, 0, 0.5, 0])
-    # Half of it lacks half, which s covers.
-    np.testing.assert_allclose(game.point(np.zeros(2), np.empty(0), y / 2, y)[3], 0.5)
+def test_without_a_dual_the_program_itself_is_read() -> None:
+    form = RowForm(iopt.GuoSchuurmansLP().structure(PROBLEM))
+    assert form.dual is None
+    assert form.G.shape == (200, 201)
+    assert form.E.shape == (2, 201)
+    alpha = np.full(200, 1.0 / 200)
+    values = form.values(np.append(alpha, 7.0), np.zeros(2), np.zeros(200))
+    np.testing.assert_array_equal(values["alpha"], alpha)
+    assert values["delta"] == 7.0
 
 
-def test_bounded_columns_stay_columns() -> None:
-    game = matrix_game(iopt.GuoSchuurmansLP().structure(PROBLEM))
-    assert game.G.shape == (200, 201)
-    assert game.E.shape == (2, 201)
-    # δ follows the largest sensitivity, up and down.
-    v = np.append(np.full(200, 1.0 / 200), 7.0)
-    x = game.point(v, np.zeros(2), np.zeros(200), game.G @ v)
-    assert x[200] == pytest.approx((2.0 * PROBLEM.Q @ v[:200]).max(), rel=1e-12)
+def test_rows_join_by_violation_and_leave_once() -> None:
+    """Of 1000 rows 50 join at a time; what left and came back stays."""
+    rows, violation = Rows(1000), np.arange(1000.0) - 900.0
+    first = rows.join(violation)
+    np.testing.assert_array_equal(first, np.arange(999, 949, -1))
+    assert rows.join(violation).size == 49  # 901, ..., 949 are violated
+    assert rows.join(violation).size == 0
+    assert rows.most == 99
+    used, idle = np.arange(901, 1000), np.zeros(99, bool)
+    idle[:14] = True
+    assert not rows.leave(used, idle, step=10).any()  # 14 of 99 are too few
+    idle[:20] = True
+    assert not rows.leave(used, idle, step=4).any()  # too soon
+    assert rows.leave(used, idle, step=10).sum() == 20
+    assert rows.join(violation).size == 20
+    assert not rows.leave(used, idle, step=100).any()
+    assert rows.most == 99
+    assert rows.join_all().size == 901
 
 
 def test_rows_may_become_idle_before_there_is_a_point() -> None:

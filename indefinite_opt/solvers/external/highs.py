@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -65,9 +64,7 @@ class HighsSession(Session):
     def __init__(self, solver: Solver) -> None:
         super().__init__(solver)
         self._highs: Any = None
-        self._key: Hashable = None
-        # Holds what `key` was made from, so that its identity cannot be reused.
-        self._structure: Any = None
+        self._program: LinearProgram | None = None
 
     def solve(self, task: Task) -> Solution:
         if isinstance(task.structure, LinearProgram):
@@ -82,11 +79,11 @@ class HighsSession(Session):
         if unit != 1.0:
             matrix = rescaled.matrix
             rescaled = replace(rescaled, cost=rescaled.cost / unit, build_matrix=lambda: matrix)
-        if self._highs is not None and program.key == self._key:
+        if self._program is not None and program.shares_matrix(self._program):
             _update(self._highs, rescaled)
         else:
             self._highs = highs_model(rescaled)
-        self._key, self._structure = program.key, program
+        self._program = program
         found = _Found(task, program, rescaled, unit)
         limit = _SIMPLEX * (program.cost.size + program.row_lower.size) + 1000
         attempts = [("choose", limit), ("ipm", _INTERIOR)]
@@ -102,7 +99,7 @@ class HighsSession(Session):
             try:
                 status = _run(self._highs, task, iterations, options)
             except (KeyboardInterrupt, TimeLimitReached) as error:
-                self._highs = self._key = None  # the abandoned call still works on it
+                self._highs = self._program = None  # the abandoned call still works on it
                 interrupted = isinstance(error, KeyboardInterrupt)
                 return found.solution(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
             found.add(self._highs)

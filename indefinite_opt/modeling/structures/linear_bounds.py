@@ -1,0 +1,295 @@
+"""What the two large linear programs need beside their statement: units, repair, and bounds.
+
+A bound holds for any multipliers whatever, and pays for the rounding of its own computation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.structures.box_line import cheapest, project_line
+from indefinite_opt.modeling.structures.quadratic_program import Units, power_near
+from indefinite_opt.problem.kernel_problem import KernelProblem
+
+__all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+_EPS = float(np.finfo(float).eps)
+
+_MIN_REDUCTION = 8.0
+"""A matrix is shifted where that makes its largest entry less by this factor, so that three bits of
+its entries are gained."""
+
+_MAX_SPREAD = 8.0
+"""Columns of K whose sizes differ by less than this factor keep one unit: their prices then stay
+the same, as those of the problem are."""
+
+_MAX_ROUNDING = 1e-8
+"""Relative rounding of a bound beyond which it is computed from a shifted matrix, too: a hundredth
+of the default tolerance."""
+
+_LEAST_SUM = 1e-280
+"""Sums of multipliers that are smaller count as zero: their units would underflow."""
+
+
+# ------------------------------------------------------------- the 1-norm machine (LPSVM)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelUnits(Units):
+    """u = scale∘u' and b = b' - levelᵀu: columns of K less their level, times their scale."""
+
+    scale: Array
+    level: Array
+
+    def signed_kernel(self, problem: KernelProblem) -> Array:
+        """y∘K in these units, a new (n, n) array."""
+        signed = problem.K - self.level
+        signed *= self.scale
+        signed *= problem.y[:, None]
+        return signed
+
+    def read(self, values: Values) -> Values:
+        u = self.scale * values["u"]
+        return values | {"u": u, "b": values["b"] - self.level @ u}
+
+    def write(self, values: Values) -> Values:
+        u = values["u"]
+        return values | {"u": u / self.scale, "b": values["b"] + self.level @ u}
+
+
+@dataclass(frozen=True, eq=False)
+class OneNormMachine:
+    """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
+
+    problem: KernelProblem
+    C: float
+
+    def units(self) -> KernelUnits | None:
+        """Units in which the largest entry of K is about 1, and that of a column at least 1/8.
+
+        None where the natural ones are such.
+        """
+        problem = self.problem
+        K = problem.K
+        sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
+        spreads = np.abs(K - level).max(axis=0)
+        # Rounding of a column that is constant is no spread.
+        steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * _EPS * sizes)
+        wanted = np.where(steep, spreads, sizes)
+        largest = float(wanted.max())
+        wanted = np.where(wanted >= largest / _MAX_SPREAD, largest, wanted)
+        scale, level = 1.0 / power_near(wanted), np.where(steep, level, 0.0)
+        return KernelUnits(scale, level) if level.any() or np.any(scale != 1.0) else None
+
+    def repaired(self, values: Values) -> Values:
+        """The same u and b with the slacks that they need."""
+        margins = self.problem.y * (self.problem.K @ values["u"] + values["b"])
+        return values | {"xi": np.maximum(1.0 - margins, 0.0)}
+
+    def bound(self, margin: Array) -> float:
+        """eᵀλ after λ is clipped to [0, C], balanced between classes, and scaled into the dual.
+
+        yᵀλ = 0 holds exactly, and the products with K are as large as rounding may have made them.
+        """
+        problem = self.problem
+        lam = _balanced(np.clip(margin, 0.0, self.C), problem.y)
+        total = float(lam.sum())
+        reach, error = _reach(problem.K, problem.largest, problem.y * lam, total)
+        if error > _MAX_ROUNDING * max(1.0, reach):
+            # yᵀλ = 0: a column of K may be shifted by any number.
+            shifted = problem.K - problem.K.mean(axis=0)
+            largest = float(np.max(np.abs(shifted)))
+            reach, error = _reach(shifted, largest, problem.y * lam, total)
+        # A sum and a quotient are rounded once each.
+        return total / max(1.0, reach + error) * (1.0 - 4.0 * _EPS) if total > 0.0 else 0.0
+
+
+def _balanced(lam: Array, y: Array) -> Array:
+    """λ lowered in one class until yᵀλ = 0, exactly: in units in which all sums are integers."""
+    sums = float(lam[y > 0].sum()), float(lam[y < 0].sum())
+    if not min(sums) > _LEAST_SUM:
+        return np.zeros_like(lam)
+    unit = 2.0 ** (np.ceil(np.log2(min(sums))) - 51.0)
+    shares = np.where(y > 0, min(1.0, sums[1] / sums[0]), min(1.0, sums[0] / sums[1]))
+    counts = np.floor(lam * shares / unit)
+    excess = float(y @ counts)
+    larger = np.where(y * excess > 0.0, counts, 0.0)
+    before = np.concatenate([[0.0], np.cumsum(larger)[:-1]])
+    return np.asarray(unit * (counts - np.clip(abs(excess) - before, 0.0, larger)))
+
+
+def _reach(matrix: Array, largest: float, signed: Array, total: float) -> tuple[float, float]:
+    """max |Aᵀz|, and what rounding may have taken from it; |A| ≤ largest, |z| of sum total."""
+    reach = float(np.max(np.abs(matrix.T @ signed)))
+    return reach, (signed.size + 4) * _EPS * largest * total
+
+
+# --------------------------------------------- worst-case sensitivity (GuoSchuurmansLP)
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityUnits(Units):
+    """δ = scale·δ', and (Δ_ki - level of the class of k in row i)/scale in the place of Δ_ki.
+
+    Every feasible α has the weight ½ in each class, so that row i loses half the sum of its levels.
+    """
+
+    scale: float
+    level: Array
+
+    @property
+    def shift(self) -> Array:
+        """What each row loses, in these units."""
+        return 0.5 * self.level.sum(axis=0) / self.scale
+
+    def transposed(self, game: SensitivityGame) -> Array:
+        """Δᵀ in these units."""
+        Delta = game.Delta()
+        shifted = _less(Delta, self.level, game.problem.y) if self.level.any() else Delta
+        return shifted.T / self.scale
+
+    def read(self, values: Values) -> Values:
+        return values | {"delta": self.scale * values["delta"]}
+
+    def write(self, values: Values) -> Values:
+        return values | {"delta": values["delta"] / self.scale}
+
+    def read_multipliers(self, multipliers: Values) -> Values:
+        pi = multipliers["sensitivity"] / self.scale
+        return self._moved(multipliers | {"sensitivity": pi}, -pi)
+
+    def write_multipliers(self, multipliers: Values) -> Values:
+        pi = multipliers["sensitivity"]
+        return self._moved(multipliers | {"sensitivity": pi * self.scale}, pi)
+
+    def _moved(self, multipliers: Values, weights: Array) -> Values:
+        """What the levels of the two classes take from the rows, the balance and the total get."""
+        plus, minus = self.level @ weights
+        return multipliers | {
+            "balance": multipliers["balance"] + 0.5 * (plus - minus),
+            "total": multipliers["total"] + 0.5 * (plus + minus),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityGame:
+    """min max_i (Δᵀα)_i  s.t.  yᵀα = 0,  eᵀα = 1,  0 ≤ α ≤ β̄.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+    given : (n, n) array or None
+        Δ where it is not 2Q, which is not formed before it has to be.
+    beta : float
+        β̄.
+    """
+
+    problem: KernelProblem
+    given: Array | None
+    beta: float
+
+    def Delta(self) -> Array:
+        """Δ, (n, n)."""
+        return 2.0 * self.problem.Q if self.given is None else self.given
+
+    def units(self) -> SensitivityUnits | None:
+        """Units in which entries are at most about 1; with a level where Δ is then far smaller.
+
+        None where the natural ones are such.
+        """
+        Delta, y = self.Delta(), self.problem.y
+        level = _class_means(Delta, y)
+        largest = float(np.max(np.abs(Delta)))
+        spread = float(np.max(np.abs(_less(Delta, level, y))))
+        # Rounding of a constant is no spread.
+        if not y.size * _EPS * largest < spread < largest / _MIN_REDUCTION:
+            level, spread = np.zeros_like(level), largest
+        scale = float(power_near(np.array(spread)))
+        return SensitivityUnits(scale, level) if level.any() or scale != 1.0 else None
+
+    def natural_units(self) -> SensitivityUnits:
+        """The units of the problem as it stands."""
+        return SensitivityUnits(1.0, np.zeros((2, self.problem.n)))
+
+    def repaired(self, values: Values) -> Values:
+        """The nearest feasible α with the δ that it needs."""
+        y, alpha = self.problem.y, np.empty(self.problem.n)
+        for sign in (1.0, -1.0):
+            group = y == sign
+            ones = np.ones(int(group.sum()))
+            alpha[group] = project_line(values["alpha"][group], ones, 0.5, self.beta)
+        if self.given is None:
+            rows = 2.0 * y * (self.problem.K @ (y * alpha))
+        else:
+            rows = self.given.T @ alpha
+        return {"alpha": alpha, "delta": np.asarray(np.max(rows))}
+
+    def gap_floor(self, values: Values) -> float:
+        """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, c_i the mean.
+
+        Balanced weights do not notice c_i; see `gaps`.
+        """
+        y, alpha = self.problem.y, np.maximum(values["alpha"], 0.0)
+        if self.given is None:
+            row = int(np.argmax(y * self.problem.gram.times(y * alpha)))
+            terms = 2.0 * self.problem.K[row]
+        else:
+            row = int(np.argmax(self.given.T @ alpha))
+            terms = y * y[row] * self.given[:, row]
+        mean = float(alpha @ terms) / (float(alpha.sum()) or 1.0)
+        return CANCELLED * float(alpha @ np.abs(terms - mean))
+
+    def bound(self, sensitivity: Array) -> float:
+        """min over α of αᵀΔπ, π the multipliers scaled to sum to one, less what rounding added."""
+        pi = np.maximum(sensitivity, 0.0)
+        if not pi.max() > 0.0:
+            return -np.inf
+        pi = pi / pi.max()
+        pi = pi / pi.sum()
+        y = self.problem.y
+        if self.given is None:
+            costs, largest = 2.0 * y * (self.problem.K @ (y * pi)), 2.0 * self.problem.largest
+        else:
+            costs, largest = self.given @ pi, float(np.max(np.abs(self.given)))
+        bound, rounding = self._cheapest(costs, largest)
+        if rounding > _MAX_ROUNDING * abs(bound):
+            # Each class has the weight ½: a row less a constant for each loses half of their sum.
+            Delta = self.Delta()
+            level = _class_means(Delta, y)
+            shifted = _less(Delta, level, y)
+            largest = float(np.max(np.abs(shifted)))
+            constants = 0.5 * level.sum(axis=0) * pi
+            fine, error = self._cheapest(shifted @ pi, largest)
+            error += 4.0 * (y.size + 4) * _EPS * float(np.abs(constants).sum())
+            fine += float(constants.sum())
+            bound, rounding = max(
+                (bound, rounding), (fine, error), key=lambda pair: pair[0] - pair[1]
+            )
+        return bound - rounding - 4.0 * _EPS * abs(bound)
+
+    def _cheapest(self, costs: Array, largest: float) -> tuple[float, float]:
+        """min costsᵀα over the feasible α, and what rounding may have added to it.
+
+        To the n products in each cost, of a sum π that is not quite 1, and to the n of the sum.
+        """
+        y = self.problem.y
+        classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
+        bound = sum(cheapest(ascending, 0.5, self.beta) for ascending in classes)
+        return bound, 4.0 * (y.size + 4) * _EPS * largest
+
+
+def _class_means(Delta: Array, y: Array) -> Array:
+    """Mean of Δ_ki over the k of each class, (2, n)."""
+    return np.array([Delta[y > 0].mean(axis=0), Delta[y < 0].mean(axis=0)])
+
+
+def _less(Delta: Array, level: Array, y: Array) -> Array:
+    """Δ_ki less the level of the class of k in row i, a new array."""
+    return Delta - level[(y < 0).astype(int)]

@@ -1,0 +1,344 @@
+"""Mehrotra's predictor-corrector method for linear programs whose rows come and go."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.solvers.linear.row_form import RowForm
+
+__all__ = ["InteriorPoint"]
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(float).eps)
+
+_FIRST_SLACK = 1e-2
+"""Share of the largest row activity that the first slacks are inside their ends."""
+
+_FIRST_PRICE = 0.1
+"""First multiplier of a bound, as a share of the largest cost or row activity."""
+
+_MIN_SLACK = 1e-12
+"""Least distance of a new slack from its ends, which would have no inside at zero."""
+
+_IDLE_SHARE = 1e-3
+"""Share of the largest multiplier of a row, up to which a multiplier is that of an idle row."""
+
+_BOUNDARY_SHARE = 0.995
+"""Share of the way to the boundary that a step may go."""
+
+_MIN_CENTRING = 0.05
+"""Least share of the present complementarity to aim at: rows that join late need the room."""
+
+_MIN_WEIGHT_SHARE = 1e-10
+"""Columns with a smaller weight, relative to the largest, are left out of the preconditioner."""
+
+_MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
+"""Most conjugate gradient steps on a system of a step, and the relative residual that will do."""
+
+_DIAGONAL_SHIFT = 1e-13
+"""Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
+
+
+class InteriorPoint:
+    """Mehrotra's method on the restricted program in w = (v, s), Ev = e, G_R v - s = 0.
+
+    Attributes
+    ----------
+    chosen : (k,) array of int
+        R, the rows in use.
+    w, low, high : (n + k,) arrays
+        Variables and slacks, and their bounds.
+    below, above : (n + k,) arrays
+        Multipliers of the bounds, zero where there is none.
+    dual : (e + k,) array
+        Multipliers of the equalities and of the rows in use.
+    length : float
+        Of the last step, the shorter one of primal and dual.
+    """
+
+    def __init__(self, form: RowForm, v: Array, chosen: Indices) -> None:
+        self.form, self.chosen = form, chosen
+        self.rows = np.vstack([form.E, form.G[chosen]])
+        self.kept, self.length = form.e.size, 1.0
+        activity = form.G[chosen] @ v
+        self.low = np.concatenate([form.lower, form.row_lower[chosen]])
+        self.high = np.concatenate([form.upper, form.row_upper[chosen]])
+        self._masks()
+        largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
+        slack = self._slack(chosen, activity, _FIRST_SLACK * largest)
+        self.w = np.concatenate([v, slack])
+        cost = float(np.max(np.abs(form.cost))) or 1.0
+        # With a free column the multipliers of the rows share its cost, as the odds of a game do.
+        unit = cost / chosen.size if form.free.any() else _FIRST_PRICE * cost
+        boxed = float(np.max(np.abs(form.cost[~form.free]), initial=0.0))
+        first = np.where(form.free, 0.0, max(boxed, _FIRST_PRICE * largest))
+        every = np.concatenate([first, np.full(chosen.size, unit)])
+        self.below, self.above = every * self.has_low, every * self.has_high
+        self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
+
+    @property
+    def v(self) -> Array:
+        """Variables without slacks, (n,)."""
+        return self.w[: self.form.cost.size]
+
+    @property
+    def eq(self) -> Array:
+        """Multipliers of the equalities."""
+        return self.dual[: self.kept]
+
+    @property
+    def gap(self) -> float:
+        """Complementarity, the gap of the restricted program where it is feasible."""
+        over, under = self._distances()
+        return float(self.below @ over + self.above @ under)
+
+    def spread(self, count: int) -> Array:
+        """Multipliers of all rows of G, zero for those not in use."""
+        y = np.zeros(count)
+        y[self.chosen] = self.dual[self.kept :]
+        return y
+
+    def idle(self) -> Mask:
+        """Rows in use whose multipliers hardly count."""
+        weight = (self.below + self.above)[self.form.cost.size :]
+        return weight <= _IDLE_SHARE * weight.max()
+
+    def add(self, rows: Indices, activity: Array) -> None:
+        """Take rows into use, their slacks a median distance inside, their multipliers central."""
+        n = self.form.cost.size
+        over, under = self._distances()
+        mean = self.mean
+        nearest = np.minimum(
+            np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
+        )[n:]
+        # Never zero, where a slack would have no inside.
+        distance = max(float(np.median(nearest)), _MIN_SLACK)
+        slack = self._slack(rows, activity, distance)
+        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
+        self.below = np.concatenate([self.below, mean / (slack - low)])
+        self.above = np.concatenate([self.above, mean / (high - slack)])
+        self.w = np.concatenate([self.w, slack])
+        self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
+        self.dual = np.concatenate([self.dual, (self.below - self.above)[-rows.size :]])
+        self.rows = np.vstack([self.rows, self.form.G[rows]])
+        self.chosen = np.concatenate([self.chosen, rows])
+        self._masks()
+
+    def remove(self, idle: Mask) -> None:
+        """Leave rows out again."""
+        stays = np.concatenate([np.ones(self.form.cost.size, bool), ~idle])
+        for name in ("w", "low", "high", "below", "above"):
+            setattr(self, name, getattr(self, name)[stays])
+        rows = np.concatenate([np.ones(self.kept, bool), ~idle])
+        self.dual, self.rows = self.dual[rows], self.rows[rows]
+        self.chosen = self.chosen[~idle]
+        self._masks()
+
+    def step(self) -> bool:
+        """One predictor-corrector step; False where the normal matrix cannot be factorised."""
+        over, under = self._distances()
+        weights = self.below / over + self.above / under
+        normal = NormalEquations.make(self.rows, weights, self.kept, self.form.free)
+        if normal is None:
+            return False
+        residual, lack = self._residuals()
+        first, second = self.below * over, self.above * under
+
+        def newton(low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+            """(dw, ddual, dbelow, dabove): products of bounds and multipliers change by these."""
+            dw, ddual = normal.solve(low / over - high / under - residual, lack)
+            return dw, ddual, (low - self.below * dw) / over, (high + self.above * dw) / under
+
+        dw, _, dbelow, dabove = newton(-first, -second)
+        primal, dual = self._longest(dw, dbelow, dabove)
+        after = float(
+            (self.below + dual * dbelow)[self.has_low] @ (over + primal * dw)[self.has_low]
+            + (self.above + dual * dabove)[self.has_high] @ (under - primal * dw)[self.has_high]
+        )
+        target = max((after / self.gap) ** 3, _MIN_CENTRING) * self.mean
+        dw, ddual, dbelow, dabove = newton(
+            (target - first - dbelow * dw) * self.has_low,
+            (target - second + dabove * dw) * self.has_high,
+        )
+        primal, dual = self._longest(dw, dbelow, dabove)
+        primal, dual = min(1.0, _BOUNDARY_SHARE * primal), min(1.0, _BOUNDARY_SHARE * dual)
+        if not np.all(np.isfinite(dw)) or not np.all(np.isfinite(ddual)):
+            return False
+        self.w, self.dual = self.w + primal * dw, self.dual + dual * ddual
+        self.below, self.above = self.below + dual * dbelow, self.above + dual * dabove
+        self.length = min(primal, dual)
+        self._onto_equalities(normal)
+        return True
+
+    def _onto_equalities(self, normal: NormalEquations) -> None:
+        """Move v onto Ev = e in the norm of Θ: rounding in a step must not cost feasibility."""
+        if not self.kept:
+            return
+        rows, n = self.form.E, self.form.cost.size
+        scaled = rows * normal.inverse[:n]
+        lack = self.form.e - rows @ self.v
+        move = np.zeros(self.w.size)
+        move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
+        nothing = np.zeros(self.w.size)
+        reach, _ = self._longest(move, nothing, nothing)
+        self.w = self.w + min(1.0, _BOUNDARY_SHARE * reach if reach < 1.0 else 1.0) * move
+
+    @property
+    def mean(self) -> float:
+        """Complementarity of one bound."""
+        return self.gap / max(int(self.has_low.sum() + self.has_high.sum()), 1)
+
+    def _residuals(self) -> tuple[Array, Array]:
+        """Of stationarity in w, and of the equalities."""
+        n = self.form.cost.size
+        stationarity = self.above - self.below
+        stationarity[:n] += self.form.cost - self.dual @ self.rows
+        stationarity[n:] += self.dual[self.kept :]
+        lack = -(self.rows @ self.v)
+        lack[: self.kept] += self.form.e
+        lack[self.kept :] += self.w[n:]
+        return stationarity, lack
+
+    def _longest(self, dw: Array, dbelow: Array, dabove: Array) -> tuple[float, float]:
+        """Steps to the boundary, primal and dual, at most 1."""
+        over, under = self._distances()
+        low, high = self.has_low, self.has_high
+        primal = min(_reach(over[low], dw[low]), _reach(under[high], -dw[high]))
+        dual = min(_reach(self.below[low], dbelow[low]), _reach(self.above[high], dabove[high]))
+        return primal, dual
+
+    def _distances(self) -> tuple[Array, Array]:
+        """To the lower and to the upper bounds, 1 where there is none."""
+        # Beside its bound w has few digits: a distance is never less than their rounding.
+        least = _EPS * (np.abs(self.w) + _EPS)
+        over = np.where(self.has_low, np.maximum(self.w - self.low, least), 1.0)
+        return over, np.where(self.has_high, np.maximum(self.high - self.w, least), 1.0)
+
+    def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
+        """Slacks at the activity, or where that is too near the ends of the row, inside."""
+        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
+        margin = np.minimum(distance, 0.25 * (high - low))
+        return np.clip(activity, low + margin, high - margin)
+
+    def _masks(self) -> None:
+        self.has_low, self.has_high = np.isfinite(self.low), np.isfinite(self.high)
+
+
+def _reach(x: Array, dx: Array) -> float:
+    """Largest t ≤ 1 with x + t·dx ≥ 0."""
+    falling = dx < 0.0
+    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
+
+
+class NormalEquations:
+    """Factors of the normal matrix M = B Θ⁻¹ Bᵀ, bordered by the free columns.
+
+    B = (rows of E and G_R, -I for the slacks), Θ the weights of the bounds.
+    """
+
+    def __init__(
+        self, rows: Array, inverse: Array, kept: int, free: Mask, factor: Array, scale: Array
+    ) -> None:
+        self.rows, self.inverse, self.kept = rows, inverse, kept
+        self.factor, self.scale = factor, scale
+        self.free = np.flatnonzero(free)
+        self.border = rows[:, self.free]
+        self.crossed = self._apply(self.border)
+        self.corner = self.border.T @ self.crossed
+
+    @classmethod
+    def make(cls, rows: Array, weights: Array, kept: int, free: Mask) -> NormalEquations | None:
+        """None where rounding has made M indefinite."""
+        import scipy.linalg
+
+        n = free.size
+        inverse = np.zeros(weights.size)
+        bounded = np.concatenate([~free, np.ones(weights.size - n, bool)])
+        if not np.all(np.isfinite(weights)) or not np.all(weights[bounded] > 0.0):
+            return None
+        inverse[bounded] = 1.0 / weights[bounded]
+        columns = inverse[:n]
+        counted = columns > _MIN_WEIGHT_SHARE * columns.max(initial=0.0)
+        # What is left out here, the refinement of each solution knows.
+        scaled = rows[:, counted] * np.sqrt(columns[counted])
+        matrix = scaled @ scaled.T
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal[kept:] += inverse[n:]
+        if not np.all(np.isfinite(diagonal)):
+            return None
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        matrix *= scale[:, None]
+        matrix *= scale
+        diagonal[:] = 1.0 + _DIAGONAL_SHIFT
+        try:
+            # The transpose of a symmetric matrix is in the order that LAPACK overwrites.
+            factor = scipy.linalg.cholesky(
+                matrix.T, lower=True, overwrite_a=True, check_finite=False
+            )
+            return cls(rows, inverse, kept, free, factor, scale)
+        except np.linalg.LinAlgError:
+            return None
+
+    def solve(self, pull: Array, lack: Array) -> tuple[Array, Array]:
+        """(dw, ddual) with Θdw - Bᵀddual = pull and B dw = lack."""
+        n = self.rows.shape[1]
+        slack = self.inverse[n:] * pull[n:]
+        right = lack - self.rows @ (self.inverse[:n] * pull[:n])
+        right[self.kept :] += slack
+        ddual = self._refined(right)
+        moved = np.zeros(self.free.size)
+        if self.free.size:
+            right = self.border.T @ ddual + pull[self.free]
+            moved = np.asarray(np.linalg.solve(self.corner, right), dtype=np.float64)
+            ddual -= self.crossed @ moved
+        dw = np.concatenate(
+            [
+                self.inverse[:n] * (pull[:n] + ddual @ self.rows),
+                self.inverse[n:] * (pull[n:] - ddual[self.kept :]),
+            ]
+        )
+        dw[self.free] = moved
+        return dw, ddual
+
+    def _refined(self, right: Array) -> Array:
+        """M⁻¹ times a vector, with conjugate gradients for what rounding and left-out columns cost.
+
+        All of M counts here; its factors are the preconditioner.
+        """
+        n = self.rows.shape[1]
+        solved = self._apply(right)
+        wanted = _MAX_RELATIVE_RESIDUAL * float(np.linalg.norm(self.scale * right))
+        direction, before = np.zeros_like(right), np.inf
+        rest = right - self._times(solved, n)
+        for _ in range(_MAX_REFINEMENTS):
+            if float(np.linalg.norm(self.scale * rest)) <= wanted:
+                break
+            ahead = self._apply(rest)
+            product = float(rest @ ahead)
+            direction = ahead + product / before * direction
+            image = self._times(direction, n)
+            curvature = float(direction @ image)
+            if not (product > 0.0 and curvature > 0.0):
+                break
+            solved = solved + product / curvature * direction
+            rest = rest - product / curvature * image
+            before = product
+        return solved
+
+    def _times(self, dual: Array, n: int) -> Array:
+        """M times a vector."""
+        image = self.rows @ (self.inverse[:n] * (dual @ self.rows))
+        image[self.kept :] += self.inverse[n:] * dual[self.kept :]
+        return image
+
+    def _apply(self, right: Array) -> Array:
+        """M⁻¹ times a vector or the columns of a matrix."""
+        import scipy.linalg
+
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        solved = scipy.linalg.cho_solve((self.factor, True), scale * right, check_finite=False)
+        return np.asarray(scale * solved)

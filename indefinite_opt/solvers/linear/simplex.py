@@ -1,0 +1,93 @@
+"""A linear program in HiGHS whose rows join one batch after the other, by the simplex method."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation.interruptible import LONG, within
+from indefinite_opt.modeling.highs_model import new_highs
+from indefinite_opt.modeling.structures.quadratic_program import power_near
+from indefinite_opt.solvers.linear.row_form import RowForm
+from indefinite_opt.solvers.solution import Status
+
+__all__ = ["RestrictedModel"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_GRACE_SECONDS = 0.5
+"""Seconds beyond its own time limit before HiGHS is no longer waited for."""
+
+
+class RestrictedModel:
+    """The restricted program in HiGHS: all columns, the equalities, and rows added one by one."""
+
+    def __init__(self, form: RowForm) -> None:
+        self.form, self.chosen = form, np.empty(0, dtype=np.intp)
+        self.v: Array | None = None
+        self.eq, self._y = np.zeros(form.e.size), np.empty(0)
+        self.iterations = 0
+        self.highs = highs = new_highs()
+        # A kernel matrix has no rows to remove.
+        highs.setOptionValue("presolve", "off")
+        columns = np.arange(form.cost.size, dtype=np.int32)
+        highs.addVars(columns.size, form.lower, form.upper)
+        # The least price is about 1, so that the tolerances of HiGHS hold for small ones, too.
+        prices = np.abs(form.cost[form.cost != 0.0])
+        self._unit = float(power_near(prices.min())) if prices.size else 1.0
+        highs.changeColsCost(columns.size, columns, form.cost / self._unit)
+        self._append(form.E, form.e, form.e)
+
+    def add(self, rows: Indices) -> None:
+        """Rows of G join the model."""
+        form = self.form
+        self._append(form.G[rows], form.row_lower[rows], form.row_upper[rows])
+        self.chosen = np.concatenate([self.chosen, rows])
+
+    def run(self, seconds: float, limit: int) -> Status:
+        """Solve from the last basis, keep the point and its multipliers.
+
+        Raises
+        ------
+        TimeLimitReached
+            If HiGHS has not looked at the clock in time.
+        """
+        import highspy
+
+        highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
+        if np.isfinite(seconds):
+            highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
+        highs.setOptionValue("simplex_iteration_limit", int(limit))
+        if self.form.cost.size < LONG:
+            highs.run()
+        else:
+            within(seconds + _GRACE_SECONDS, highs.run)
+        answer, outcome = highs.getSolution(), highs.getModelStatus()
+        self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
+        if answer.value_valid and answer.dual_valid:
+            self.v, duals = np.array(answer.col_value), self._unit * np.array(answer.row_dual)
+            self.eq, self._y = duals[: self.form.e.size], duals[self.form.e.size :]
+        statuses = {
+            highspy.HighsModelStatus.kOptimal: Status.SOLVED,
+            highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
+            highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
+        }
+        return statuses.get(outcome, Status.INACCURATE)
+
+    def spread(self, count: int) -> Array:
+        """Multipliers of all rows of G, zero for those not in the model."""
+        y = np.zeros(count)
+        y[self.chosen] = self._y
+        return y
+
+    def _append(self, block: Array, low: Array, high: Array) -> None:
+        height, width = block.shape
+        if height == 0:
+            return
+        self.highs.addRows(
+            height, low, high, block.size,
+            (np.arange(height) * width).astype(np.int32),
+            np.tile(np.arange(width, dtype=np.int32), height),
+            np.ascontiguousarray(block).ravel(),
+        )  # fmt: skip
