@@ -37,7 +37,7 @@ from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.datasets import loading as datasets
 from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Claim, Optimum, Result, Status, Trace
+from indefinite_opt.solvers.solution import Claim, Optimum, Status, Trace
 from indefinite_opt.studies import baselines as _baselines
 from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.reference_library import library as references
@@ -47,8 +47,10 @@ from indefinite_opt.theory.sigmoid_limits import limit_study
 from indefinite_opt.workflow.bracket import Bracket, bound
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import verify
-from indefinite_opt.workflow.solving import fitting_solvers as solvers
-from indefinite_opt.workflow.solving import solve, solve_path
+from indefinite_opt.workflow.choice import available_solvers as solvers
+from indefinite_opt.workflow.path import solve_path
+from indefinite_opt.workflow.result import Result
+from indefinite_opt.workflow.solving import solve
 
 __version__ = "0.1.0"
 

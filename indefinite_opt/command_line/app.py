@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_json
 from indefinite_opt.foundation.naming import split_calls
 from indefinite_opt.modeling.formulation import check_positive
@@ -28,7 +29,7 @@ from indefinite_opt.studies.comparison import warm_up
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.proof_document import read_document
-from indefinite_opt.workflow.solving import as_formulation, default_solver
+from indefinite_opt.workflow.choice import default_solver
 
 __all__ = ["main"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures.inputs import ResultLike
 from indefinite_opt.figures.plots import LINE_COLORS, LINE_STYLES, styled
-from indefinite_opt.solvers.solution import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ __all__ = ["convergence_figure"]
 
 
 @styled
-def convergence_figure(results: Mapping[str, Result], relative: bool = False) -> Figure:
+def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:
     """Gap between value and bound on a logarithmic axis, against iterations and against seconds.
 
     A straight line in the left panel is linear convergence. Luss & d'Aspremont (2007), Figure 1.
@@ -57,7 +57,7 @@ def convergence_figure(results: Mapping[str, Result], relative: bool = False) ->
     return figure
 
 
-def _gap(name: str, result: Result, relative: bool) -> NDArray[np.float64]:
+def _gap(name: str, result: ResultLike, relative: bool) -> NDArray[np.float64]:
     gap = np.array(result.trace.residual if relative else result.trace.gap)
     if np.all(np.isnan(result.trace.bound)):
         raise ParameterError(

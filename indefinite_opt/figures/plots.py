@@ -10,12 +10,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures.inputs import BracketLike, ComparisonLike
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -26,23 +27,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from indefinite_opt.problem.spectrum import Spectrum
-    from indefinite_opt.solvers.solution import Result
-    from indefinite_opt.workflow.bracket import Bracket
 
 __all__ = [
     "CLAIM_COLORS",
     "LINE_COLORS",
     "LINE_STYLES",
-    "ComparisonLike",
-    "accuracy_figure",
     "bracket_figure",
     "comparison_figure",
-    "gap_figure",
     "row_labels",
     "side_by_side",
     "spectrum_figure",
     "styled",
-    "time_figure",
 ]
 
 Array = NDArray[np.float64]
@@ -92,23 +87,6 @@ _GAPS = ("duality gap", "global bracket")
 
 _OPENING = 0.05
 """Share of the time in which a bracket may be wider than the picture of its ends."""
-
-
-class ComparisonLike(Protocol):
-    """What figures and reports need to know of a comparison."""
-
-    @property
-    def problem(self) -> KernelProblem: ...
-    @property
-    def formulations(self) -> Sequence[Formulation]: ...
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-    @property
-    def frame(self) -> pd.DataFrame: ...
-    @property
-    def summary(self) -> pd.DataFrame: ...
-    @property
-    def fitted(self) -> Sequence[Result]: ...
 
 
 Panel = Callable[["Axes", ComparisonLike], None]
@@ -201,7 +179,7 @@ def _smallest_size(spectra: Sequence[Spectrum]) -> float:
 
 
 @styled
-def bracket_figure(brackets: Bracket | Mapping[str, Bracket]) -> Figure:
+def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
     """The two ends of a bracket over time, and its relative gap on a logarithmic axis.
 
     Both ends are what was known at each moment, so they are steps. Of several brackets only the
@@ -209,7 +187,7 @@ def bracket_figure(brackets: Bracket | Mapping[str, Bracket]) -> Figure:
 
     Parameters
     ----------
-    brackets : Bracket or mapping of str to Bracket
+    brackets : BracketLike or mapping of str to Bracket
         The keys become the legend.
 
     Raises
@@ -235,7 +213,7 @@ def bracket_figure(brackets: Bracket | Mapping[str, Bracket]) -> Figure:
     return figure
 
 
-def _steps(bracket: Bracket) -> tuple[Array, Array, Array, Array]:
+def _steps(bracket: BracketLike) -> tuple[Array, Array, Array, Array]:
     """Seconds, objective, bound and relative gap from the first report to the very end.
 
     The last entry is the bracket itself: a bound that ended the search has no report. What is
@@ -254,7 +232,7 @@ def _steps(bracket: Bracket) -> tuple[Array, Array, Array, Array]:
     return seconds, objective, bound, gap
 
 
-def _ends_panel(ax: Axes, bracket: Bracket) -> None:
+def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
     seconds, objective, bound, _ = _steps(bracket)
     ax.fill_between(seconds, objective, bound, step="post", color=GREY, alpha=0.16, linewidth=0.0)
     for values, color, label in (
@@ -286,7 +264,7 @@ def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, floa
     return low - margin, high + margin
 
 
-def _closing_panel(ax: Axes, brackets: Mapping[str, Bracket]) -> None:
+def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
     drawn = {name: _steps(bracket) for name, bracket in brackets.items()}
     floor = _draw_below([gap for _, _, _, gap in drawn.values()])
     for i, (name, (seconds, _, _, gap)) in enumerate(drawn.items()):
@@ -341,25 +319,6 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     gaps = _gap_panels(comparison)
     widths = [1.5, 1.0, *(0.9 for _ in gaps)]
     return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
-
-
-@styled
-def accuracy_figure(comparison: ComparisonLike) -> Figure:
-    """Test accuracy: mean, standard deviation, every fold, and the share of the larger class."""
-    return _rows_figure(comparison, [_accuracy_panel], [1.0])
-
-
-@styled
-def time_figure(comparison: ComparisonLike) -> Figure:
-    """Seconds of one solve on a logarithmic axis: mean, and every fold."""
-    return _rows_figure(comparison, [_time_panel], [1.0])
-
-
-@styled
-def gap_figure(comparison: ComparisonLike) -> Figure:
-    """The number behind each claim; duality gaps and KKT residuals on axes of their own."""
-    panels = _gap_panels(comparison)
-    return _rows_figure(comparison, panels, [1.0] * len(panels))
 
 
 def row_labels(comparison: ComparisonLike) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.figures.inputs import ResultLike
 from indefinite_opt.figures.plots import BLUE, INK, VERMILLION, side_by_side, styled
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from indefinite_opt.modeling.classifier import Classifier
-    from indefinite_opt.solvers.solution import Result
 
 __all__ = ["decision_regions", "regions_figure"]
 
@@ -29,7 +29,7 @@ _BLOCK = 2_000_000
 
 
 @styled
-def regions_figure(problem: KernelProblem, results: Sequence[Result]) -> Figure:
+def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Figure:
     """Decision regions of several results side by side, three in a row.
 
     Parameters

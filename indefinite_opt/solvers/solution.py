@@ -1,22 +1,14 @@
-"""What a solver returns, and what a user reads."""
+"""What a solver returns."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from indefinite_opt.modeling.classifier import Classifier
-    from indefinite_opt.solvers.branch_and_bound.proof import Proof
-    from indefinite_opt.workflow.certificates.certificate import Certificate
-
-__all__ = ["Claim", "Optimum", "Result", "Solution", "Status", "Trace", "Witness"]
+__all__ = ["Claim", "Optimum", "Solution", "Status", "Trace", "Witness"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
@@ -139,7 +131,7 @@ class Solution:
     values : dict of str to array
         The declared variables.
     multipliers : dict of str to array
-        One entry a declared constraint, empty if the solver gives none; inequality multipliers
+        One entry per declared constraint, empty if the solver gives none; inequality multipliers
         are nonnegative, and belong to the minimisation form of the program.
     status : Status
     iterations : int
@@ -150,8 +142,9 @@ class Solution:
         ∇F at the values, if the solver has it from `BoxLineQP.gradient` itself.
     optima : tuple of Optimum
         The different ends of a search from several starts, the best first.
-    witness : Witness or Proof or None
-        Where the solver's own bound comes from.
+    witness : object
+        What the solver's own bound can be computed from again, such as a `Witness` or the proof
+        of a branch and bound; None without one.
     """
 
     values: Values
@@ -162,62 +155,4 @@ class Solution:
     message: str = ""
     gradient: Array | None = None
     optima: tuple[Optimum, ...] = ()
-    witness: Witness | Proof | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """The answer to one problem with one formulation; see `solve`.
-
-    Attributes
-    ----------
-    formulation : Formulation
-    values, multipliers : dict of str to array
-        Declared variables, and one multiplier a declared constraint.
-    objective : float
-        In the formulation's own sense, as declared.
-    status : Status
-    solver : str
-    seconds : float
-        The whole call, from checking to reading back.
-    residual : float
-        KKT residual in the natural unit of the gradient (for a linear program: the duality gap, or
-        the violation of a constraint if that is more).
-    iterations : int
-    trace : Trace
-    message : str
-        The solver's own words, if any.
-    optima : tuple of Optimum
-        The different ends of a search from several starts, the best first; see `Optimum`.
-    """
-
-    formulation: Any
-    values: Values
-    multipliers: Values
-    objective: float
-    status: Status
-    solver: str
-    seconds: float
-    residual: float
-    iterations: int
-    trace: Trace
-    message: str
-    optima: tuple[Optimum, ...] = field(repr=False)
-    _classify: Callable[[], Classifier] = field(repr=False)
-    _certify: Callable[[], Certificate] = field(repr=False)
-
-    @cached_property
-    def classifier(self) -> Classifier:
-        """The classifier these values define."""
-        return self._classify()
-
-    @cached_property
-    def certificate(self) -> Certificate:
-        """What these values prove; computed when first read."""
-        return self._certify()
-
-    def __repr__(self) -> str:
-        return (
-            f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
-            f"solver={self.solver!r}, seconds={self.seconds:.3g})"
-        )
+    witness: object = None

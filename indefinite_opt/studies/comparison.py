@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt import solvers as solver_files
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
-from indefinite_opt.formulations import known
+from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.foundation.naming import parse_call
@@ -28,16 +28,15 @@ from indefinite_opt.modeling.formulation import Formulation, short
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.spectrum import TRANSFORMS
-from indefinite_opt.solvers.solution import Claim, Result, Status
+from indefinite_opt.solvers.solution import Claim, Status
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.workflow.choice import available_solvers, default_solver
+from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import (
-    as_formulation,
     check_limits,
     check_seed,
-    default_solver,
-    fitting_solvers,
     is_whole,
     solve,
 )
@@ -277,7 +276,7 @@ def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
         return [_NO_SOLVER]
     if solvers is None:
         return [default_solver(method.structure_type)]
-    fitting = fitting_solvers(method)
+    fitting = available_solvers(method)
     return [name for name in dict.fromkeys(solvers) if solver_files.get(name).name in fitting]
 
 
@@ -362,7 +361,7 @@ def warm_up(names: Iterable[str]) -> None:
     tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
     for name in names:
         for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
-            if solver_files.get(name).name in fitting_solvers(formulation):
+            if solver_files.get(name).name in available_solvers(formulation):
                 for problem in tiny:
                     # A solver that cannot run says so in its own cells.
                     with contextlib.suppress(*_FAILURES):

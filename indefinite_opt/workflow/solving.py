@@ -1,57 +1,48 @@
-"""Choose a solver, check that it fits, solve, and hand over a result that can prove itself."""
+"""Solves a problem, and hands over a result that can prove itself."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import solvers as solver_files
+from indefinite_opt import solvers
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.arrays import checked_values, real_array
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.modeling.formulation import Formulation, check_problem, check_tolerance
+from indefinite_opt.modeling.formulation import (
+    Formulation,
+    check_problem,
+    check_switch,
+    check_tolerance,
+)
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram, Structure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Result, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
-from indefinite_opt.workflow.certificates.verification import certify
+from indefinite_opt.workflow.choice import available_solvers, default_solver
+from indefinite_opt.workflow.progress import reporting, shown
+from indefinite_opt.workflow.result import Evidence, Result
 
 __all__ = [
+    "Options",
     "as_formulation",
     "check_limits",
     "check_seed",
-    "default_solver",
-    "fitting_solvers",
     "is_whole",
     "solve",
-    "solve_path",
+    "solve_with",
 ]
 
 Array = NDArray[np.float64]
 Start = ArrayLike | Mapping[str, ArrayLike]
-
-DEFAULT_SOLVERS: dict[type, str] = {
-    BoxLineQP: "multistart",
-    LinearProgram: "highs",
-    ProxyDual: "newton",
-    ProxyBall: "newton",
-}
-"""By structure; none needs to know the curvature of a kernel."""
-
-
-def default_solver(structure_type: type) -> str:
-    """Name of the solver for a structure, unless told otherwise."""
-    if issubclass(structure_type, ExplicitProgram):
-        return structure_type.default_solver
-    return next(DEFAULT_SOLVERS[kind] for kind in structure_type.__mro__ if kind in DEFAULT_SOLVERS)
 
 
 def solve(
@@ -64,6 +55,7 @@ def solve(
     start: Start | None = None,
     seed: int | None = None,
     callback: Callback | None = None,
+    verbose: bool = False,
 ) -> Result:
     """Solve a problem with a formulation.
 
@@ -74,7 +66,7 @@ def solve(
         A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
     solver : str or Solver, optional
         By default `multistart` for quadratic and `highs` for linear programs, `newton` for the
-        duals with a proxy kernel; `solvers(formulation)` lists what fits. Names may have
+        duals with a proxy kernel; `available_solvers(formulation)` lists what fits. Names may have
         parameters: `"multistart(starts=50)"`.
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
@@ -89,6 +81,9 @@ def solve(
         Of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional
         Called with the `Trace` at every report; a true answer stops the solver.
+    verbose : bool
+        Whether to log the progress, at most one line per second, to the logger `indefinite_opt`;
+        the lines go to the standard error stream where logging has not been set up.
 
     Returns
     -------
@@ -111,70 +106,40 @@ def solve(
     >>> result.values["alpha"], result.objective, result.certificate.claim.name
     (array([2., 2.]), 4.0, 'GLOBAL')
     """
-    return _solve(
-        problem, as_formulation(formulation), solver, None,
-        tol, time_limit, max_iter, start, seed, callback,
-    )[0]  # fmt: skip
+    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
+    return solve_with(problem, as_formulation(formulation), solver, None, options)[0]
 
 
-def solve_path(
-    problem: KernelProblem,
-    formulations: Iterable[Formulation | str],
-    solver: str | Solver | None = None,
-    tol: float = 1e-6,
-    time_limit: float | None = None,
-    max_iter: int | None = None,
-    seed: int | None = None,
-) -> list[Result]:
-    """Solve formulations that differ in C, μ, β, ρ or r one after the other; reuse what they share.
+@dataclass(frozen=True)
+class Options:
+    """What `solve` is asked for beside the problem, the formulation and the solver."""
 
-    `highs` keeps its matrix and basis, `osqp` its factorised model, `newton` its second derivatives
-    as long as they serve (vary C in the inner loop of a grid). The others start each problem
-    at the solution before it; `smo`, the default for quadratic programs, first moves the weights
-    at the bound along with it and the free weights as these demand. Parameters as in `solve`;
-    `time_limit` is for each formulation.
+    tol: float = 1e-6
+    time_limit: float | None = None
+    max_iter: int | None = None
+    start: Start | None = None
+    seed: int | None = None
+    callback: Callback | None = None
+    verbose: bool = False
 
-    Examples
-    --------
-    >>> import indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
-    >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
-    >>> [result.objective for result in path]
-    [0.4375, 0.75, 1.0]
-    """
-    results: list[Result] = []
-    session: Session | None = None
-    for item in formulations:
-        formulation = as_formulation(item)
-        if not results or type(results[-1].formulation) is not type(formulation):
-            session = None
-        local = solver is None and issubclass(formulation.structure_type, BoxLineQP)
-        result, session = _solve(
-            problem, formulation, "smo" if local else solver, session,
-            tol, time_limit, max_iter, None, seed, None,
-        )  # fmt: skip
-        results.append(result)
-    return results
+    def __post_init__(self) -> None:
+        check_limits(self.tol, self.time_limit, self.max_iter)
+        check_switch("verbose", self.verbose)
+        if self.seed is not None:
+            check_seed(self.seed)
 
 
-def _solve(
+def solve_with(
     problem: KernelProblem,
     formulation: Formulation,
     solver: str | Solver | None,
     session: Session | None,
-    tol: float,
-    time_limit: float | None,
-    max_iter: int | None,
-    start: Start | None,
-    seed: int | None,
-    callback: Callback | None,
+    options: Options,
 ) -> tuple[Result, Session]:
+    """The result, and the session for the next formulation of a path."""
     began = time.perf_counter()
-    check_limits(tol, time_limit, max_iter)
-    if seed is not None:
-        check_seed(seed)
     check_problem(problem)
-    limit = np.inf if time_limit is None else float(time_limit)
+    limit = np.inf if options.time_limit is None else float(options.time_limit)
     try:
         structure = limited(problem.n, limit, formulation.structure, problem)
     except TimeLimitReached:
@@ -183,22 +148,27 @@ def _solve(
         problem=problem,
         formulation=formulation,
         structure=structure,
-        tol=tol,
+        tol=options.tol,
         time_limit=limit,
-        max_iter=max_iter,
-        start=None if start is None else _feasible_start(structure, start),
-        seed=0 if seed is None else int(seed),
-        callback=callback,
+        max_iter=options.max_iter,
+        start=None if options.start is None else _feasible_start(structure, options.start),
+        seed=0 if options.seed is None else int(options.seed),
+        callback=options.callback,
         began=began,
     )
-    chosen = solver_files.get(default_solver(type(structure)) if solver is None else solver)
+    chosen = solvers.get(default_solver(type(structure)) if solver is None else solver)
+    if options.verbose:
+        task.callback = reporting(options.callback)
     if session is None:
         session = chosen.session()
     try:
         limited(problem.n, task.remaining, _prepare, chosen, task)
     except TimeLimitReached:
-        return _result(task, chosen, _unprepared(task)), session
-    return _result(task, chosen, session.solve(task)), session
+        solution = _unprepared(task)
+    else:
+        with shown(options.verbose):
+            solution = session.solve(task)
+    return _result(task, chosen, solution), session
 
 
 def _prepare(solver: Solver, task: Task) -> None:
@@ -232,8 +202,8 @@ def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
 
 
 def _willing(task: Task) -> list[str]:
-    names = fitting_solvers(task.formulation)
-    return [name for name in names if solver_files.get(name).refusal(task) is None]
+    names = available_solvers(task.formulation)
+    return [name for name in names if solvers.get(name).refusal(task) is None]
 
 
 def _result(task: Task, solver: Solver, solution: Solution) -> Result:
@@ -242,12 +212,12 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
     if status is Status.SOLVED and not infeasibility <= task.tol:
         # Whatever the solver's own test says of a point that the certificate rejects.
         status = Status.INACCURATE
-    problem, formulation, values = task.problem, task.formulation, solution.values
-    boxed = isinstance(task.structure, BoxLine)
-    recovered = None if boxed else multipliers
+    # The multipliers of a box are computed again from the point, and more precisely.
+    recovered = None if isinstance(task.structure, BoxLine) else multipliers
     return Result(
-        formulation=formulation,
-        values=values,
+        problem=task.problem,
+        formulation=task.formulation,
+        values=solution.values,
         multipliers=multipliers,
         objective=objective,
         status=status,
@@ -258,16 +228,7 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         trace=solution.trace,
         message=solution.message,
         optima=solution.optima,
-        _classify=lambda: formulation.classifier(problem, values),
-        _certify=lambda: certify(
-            problem,
-            formulation,
-            values,
-            recovered,
-            task.tol,
-            witness=solution.witness,
-            time_limit=task.time_limit,
-        ),
+        evidence=Evidence(recovered, solution.witness, task.tol, task.time_limit),
     )
 
 
@@ -334,20 +295,3 @@ def check_seed(seed: int) -> None:
 def is_whole(value: object) -> bool:
     """Whether value is an integer, and no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def fitting_solvers(formulation: Formulation | type[Formulation] | str | None = None) -> list[str]:
-    """Names of the solvers that take a formulation, or of all solvers.
-
-    A solver that needs convexity is listed where the kernel decides it.
-    """
-    files = solver_files.known()
-    if formulation is None:
-        return sorted(files)
-    wanted = as_formulation(formulation)
-    return sorted(
-        name
-        for name, solver in files.items()
-        if issubclass(wanted.structure_type, solver.accepts)
-        and not (solver.needs_convex and wanted.convex is False)
-    )

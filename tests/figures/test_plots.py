@@ -93,7 +93,7 @@ def test_row_labels_name_only_what_differs() -> None:
 
 
 def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
-    (ax,) = plots.accuracy_figure(hand_made()).axes
+    ax = plots.comparison_figure(hand_made()).axes[0]
     mean = line(ax, "mean")
     np.testing.assert_array_equal(mean.get_xdata(), [87.5, 50.0, 50.0, 87.5, NAN])
     np.testing.assert_array_equal(mean.get_ydata(), range(5))
@@ -106,7 +106,7 @@ def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
 
 
 def test_failures_are_told_in_the_row_label() -> None:
-    (ax,) = plots.accuracy_figure(hand_made()).axes
+    ax = plots.comparison_figure(hand_made()).axes[0]
     labels = ax.get_yticklabels()
     assert labels[2].get_text().endswith("\n1 of 2 failed")
     assert labels[4].get_text() == "ConvexHullDual\n2 of 2 failed"
@@ -116,8 +116,8 @@ def test_failures_are_told_in_the_row_label() -> None:
 
 
 def test_time_is_logarithmic_with_readable_units() -> None:
-    figure = plots.time_figure(hand_made())
-    (ax,) = figure.axes
+    figure = plots.comparison_figure(hand_made())
+    ax = figure.axes[1]
     np.testing.assert_array_equal(line(ax, "mean").get_xdata(), [0.003, 0.3, 0.01, 0.02, NAN])
     FigureCanvasAgg(figure).draw()
     assert ax.get_xscale() == "log"
@@ -125,7 +125,7 @@ def test_time_is_logarithmic_with_readable_units() -> None:
 
 
 def test_gaps_and_residuals_never_share_an_axis() -> None:
-    gap, residual = plots.gap_figure(hand_made()).axes
+    gap, residual = plots.comparison_figure(hand_made()).axes[2:]
     assert gap.get_xlabel() == "duality gap (relative)"
     assert residual.get_xlabel() == "KKT residual"
     drawn = {
@@ -147,7 +147,7 @@ def test_gaps_and_residuals_never_share_an_axis() -> None:
 def test_brackets_of_the_global_solver_have_an_axis_of_their_own() -> None:
     comparison = hand_made()
     comparison.summary.loc[1, ["gap_kind", "claim", "gap"]] = ["global bracket", "GLOBAL", 2e-7]
-    gap, bracket, residual = plots.gap_figure(comparison).axes
+    gap, bracket, residual = plots.comparison_figure(comparison).axes[2:]
     labels = [ax.get_xlabel() for ax in (gap, bracket, residual)]
     assert labels == ["duality gap (relative)", "global bracket (relative)", "KKT residual"]
     assert line(bracket, "GLOBAL").get_xdata().tolist() == [2e-7]
@@ -157,7 +157,7 @@ def test_brackets_of_the_global_solver_have_an_axis_of_their_own() -> None:
 def test_a_gap_of_zero_or_infinity_stays_on_the_axis(gap: float, drawn: float) -> None:
     comparison = hand_made()
     comparison.summary.loc[0, "gap"] = gap
-    ax = plots.gap_figure(comparison).axes[0]
+    ax = plots.comparison_figure(comparison).axes[2]
     assert line(ax, "GLOBAL").get_xdata().tolist() == [drawn]
     low, high = ax.get_xlim()
     assert low < drawn < high
@@ -192,9 +192,6 @@ def test_comparison_where_everything_failed() -> None:
     "draw",
     [
         plots.comparison_figure,
-        plots.accuracy_figure,
-        plots.time_figure,
-        plots.gap_figure,
         lambda comparison: plots.spectrum_figure(comparison.problem),
     ],
 )

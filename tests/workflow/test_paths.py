@@ -127,7 +127,7 @@ def check_point(problem: iopt.KernelProblem, result: iopt.Result, tol: float = 1
 def test_each_point_of_a_convex_path_is_the_optimum(kernel: str, route: str) -> None:
     problem = problem_of(kernel)
     formulations = routes(problem)[route]
-    path = iopt.solve_path(problem, formulations)
+    path = iopt.solve_path(problem, formulations, solver="smo")
     assert [result.formulation for result in path] == formulations
     for result in path:
         check_point(problem, result)
@@ -142,24 +142,35 @@ def test_each_point_of_a_convex_path_is_the_optimum(kernel: str, route: str) -> 
 @pytest.mark.parametrize("kernel", NONCONVEX)
 def test_each_point_of_a_nonconvex_path_is_stationary(kernel: str, route: str) -> None:
     problem = problem_of(kernel)
-    for result in iopt.solve_path(problem, routes(problem)[route]):
+    for result in iopt.solve_path(problem, routes(problem)[route], solver="smo"):
         check_point(problem, result)
         assert result.status is iopt.Status.SOLVED
         assert result.certificate.claim >= iopt.Claim.STATIONARY
 
 
+def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem) -> None:
+    """A point of a path is no worse than the same call alone."""
+    formulations = ["SVMDual(C=1)", "LPSVM", "LussDual", "KernelLogistic"]
+    for formulation, result in zip(
+        formulations, iopt.solve_path(sigmoid_problem, formulations), strict=True
+    ):
+        alone = iopt.solve(sigmoid_problem, formulation)
+        assert result.solver == alone.solver
+        assert result.objective == pytest.approx(alone.objective, rel=1e-6)
+
+
 def test_one_point_is_one_solve() -> None:
     problem = problem_of("sigmoid")
-    (result,) = iopt.solve_path(problem, ["SVMDual(C=3)"])
+    (result,) = iopt.solve_path(problem, ["SVMDual(C=3)"], solver="smo")
     alone = iopt.solve(problem, "SVMDual(C=3)", solver="smo")
     np.testing.assert_array_equal(weights(result), weights(alone))
-    assert iopt.solve_path(problem, []) == []
+    assert iopt.solve_path(problem, [], solver="smo") == []
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_a_repeated_point_costs_nothing(kernel: str) -> None:
     problem = problem_of(kernel)
-    first, second, third = iopt.solve_path(problem, svms([3.0, 3.0, 3.0]))
+    first, second, third = iopt.solve_path(problem, svms([3.0, 3.0, 3.0]), solver="smo")
     assert first.iterations > 0
     assert second.iterations <= 1  # a Newton step may still find something
     assert third.objective == pytest.approx(first.objective, rel=1e-9)
@@ -169,7 +180,9 @@ def test_a_repeated_point_costs_nothing(kernel: str) -> None:
 def test_a_path_is_shorter_than_its_points_alone() -> None:
     problem = problem_of("gaussian", n=120)
     formulations = svms(np.logspace(-1, 1, 30))
-    followed = sum(result.iterations for result in iopt.solve_path(problem, formulations))
+    followed = sum(
+        result.iterations for result in iopt.solve_path(problem, formulations, solver="smo")
+    )
     alone = sum(iopt.solve(problem, each, solver="smo").iterations for each in formulations)
     assert followed < alone
 
@@ -190,7 +203,7 @@ def test_nothing_drifts_over_a_thousand_points(route: str, kernel: str) -> None:
         "C zigzag": svms(10.0 ** (4.0 * zigzag - 2.0)),
         "mu zigzag": hulls(zigzag, problem),
     }[route]
-    for result in iopt.solve_path(problem, formulations):
+    for result in iopt.solve_path(problem, formulations, solver="smo"):
         check_point(problem, result)
 
 
@@ -204,7 +217,9 @@ def test_gradients_that_only_grow_keep_their_digits(bias: bool, scale: float) ->
     x = np.arange(20.0)
     K = scale * np.exp(-np.square(np.subtract.outer(x, x)))
     problem = iopt.KernelProblem(K, np.resize([1, -1], 20))
-    for result in iopt.solve_path(problem, svms(np.logspace(-12, -1, 12) / scale, bias)):
+    for result in iopt.solve_path(
+        problem, svms(np.logspace(-12, -1, 12) / scale, bias), solver="smo"
+    ):
         np.testing.assert_array_equal(weights(result), result.formulation.C)
         check_point(problem, result)
 
@@ -212,7 +227,7 @@ def test_gradients_that_only_grow_keep_their_digits(bias: bool, scale: float) ->
 def test_a_far_jump_upwards_is_not_believed() -> None:
     """Q = I, α = min(1, C): at C = 1e-18 the gradient is -1 to rounding, whatever Q may be."""
     problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
-    small, large = iopt.solve_path(problem, svms([1e-18, 10.0]))
+    small, large = iopt.solve_path(problem, svms([1e-18, 10.0]), solver="smo")
     assert small.objective == pytest.approx(4e-18)
     assert large.objective == pytest.approx(2.0, rel=1e-6)
     assert large.certificate.claim is iopt.Claim.GLOBAL
@@ -221,7 +236,9 @@ def test_a_far_jump_upwards_is_not_believed() -> None:
 @pytest.mark.parametrize("bias", [True, False])
 def test_far_jumps_both_ways(bias: bool) -> None:
     problem = problem_of("gaussian", n=20)
-    for result in iopt.solve_path(problem, svms([1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12], bias)):
+    for result in iopt.solve_path(
+        problem, svms([1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12], bias), solver="smo"
+    ):
         alone = iopt.solve(problem, result.formulation, solver="smo")
         assert result.objective == pytest.approx(alone.objective, rel=2e-6)
         assert result.residual <= 1e-6
@@ -238,7 +255,7 @@ def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None
             continue
         problem = iopt.KernelProblem(scale * source.K, source.y)
         values = np.array([1e4, 1e-7, 1e-2, 1e-13, 1e-2, 1e-9, 1e-17])
-        for result in iopt.solve_path(problem, svms(values)):
+        for result in iopt.solve_path(problem, svms(values), solver="smo"):
             alpha = weights(result)
             assert abs(problem.y @ alpha) <= 1e-12 * alpha.sum(), f"seed {seed}: {result}"
 
@@ -250,7 +267,9 @@ def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None
 @pytest.mark.parametrize("bias", [True, False])
 def test_an_infinite_bound_on_the_way(bias: bool, kernel: str) -> None:
     problem = problem_of(kernel)
-    for result in iopt.solve_path(problem, svms([1.0, INF, 0.5, INF, INF, 1e3, 3.0, INF], bias)):
+    for result in iopt.solve_path(
+        problem, svms([1.0, INF, 0.5, INF, INF, 1e3, 3.0, INF], bias), solver="smo"
+    ):
         check_point(problem, result)
         alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
         assert result.objective == pytest.approx(alone, rel=1e-5)
@@ -261,7 +280,7 @@ def test_an_infinite_bound_and_two_optima() -> None:
     """Lin & Lin (2003), section 2: 2s - 3s²/2 at s = min(C, 2/3), one optimum or the other."""
     K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
     problem = iopt.KernelProblem(K, [1, 1, -1])
-    for result in iopt.solve_path(problem, svms([2.0, INF, 1.0, INF])):
+    for result in iopt.solve_path(problem, svms([2.0, INF, 1.0, INF]), solver="smo"):
         assert result.objective == pytest.approx(2 / 3, rel=1e-6)
         assert sorted(weights(result)) == pytest.approx([0.0, 2 / 3, 2 / 3], abs=1e-5)
 
@@ -293,7 +312,7 @@ def test_an_unbounded_point_in_the_middle_raises() -> None:
     problem = ray()
     before = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
     with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
-        iopt.solve_path(problem, svms([1.0, INF, 2.0]))
+        iopt.solve_path(problem, svms([1.0, INF, 2.0]), solver="smo")
     after = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
     np.testing.assert_array_equal(weights(after), weights(before))
 
@@ -341,7 +360,7 @@ def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
 def test_limits_hold_at_each_point(route: str) -> None:
     """Three steps do not solve anything; the residual that is told is that of the point."""
     problem = problem_of("sigmoid")
-    for result in iopt.solve_path(problem, routes(problem)[route], max_iter=3):
+    for result in iopt.solve_path(problem, routes(problem)[route], max_iter=3, solver="smo"):
         qp, x = program_of(problem, result.formulation), weights(result)
         assert result.iterations <= 3
         assert x.min() >= 0.0
@@ -355,7 +374,9 @@ def test_limits_hold_at_each_point(route: str) -> None:
 def test_no_time_at_any_point() -> None:
     problem = problem_of("random", n=200)
     iopt.solve(problem_of("random", n=10), "ConvexHullDual", solver="smo")  # compiles
-    for result in iopt.solve_path(problem, hulls([0.0, 0.05, 0.1], problem), time_limit=1e-9):
+    for result in iopt.solve_path(
+        problem, hulls([0.0, 0.05, 0.1], problem), time_limit=1e-9, solver="smo"
+    ):
         check_bounds_only(problem, result)
         assert result.status in (iopt.Status.TIME_LIMIT, iopt.Status.SOLVED)
 
@@ -432,7 +453,7 @@ def test_a_path_of_transformed_kernels(kernel: str) -> None:
         for C in (0.5, 5.0)
         for transform in ("clip", "flip", "shift", "clip")
     ]
-    for result in iopt.solve_path(problem, chosen):
+    for result in iopt.solve_path(problem, chosen, solver="smo"):
         alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
         assert result.objective == pytest.approx(alone, rel=1e-5)
         assert result.certificate.claim is iopt.Claim.GLOBAL
@@ -446,7 +467,7 @@ def test_a_path_of_general_sensitivities() -> None:
     for _ in range(3):
         A = generator.standard_normal((20, 25))
         chosen += [iopt.GuoSchuurmansQP(beta=b, sensitivity=A @ A.T) for b in (0.1, 0.3)]
-    for result in iopt.solve_path(problem, chosen):
+    for result in iopt.solve_path(problem, chosen, solver="smo"):
         alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
         assert result.objective == pytest.approx(alone, rel=1e-5)
 
@@ -455,7 +476,7 @@ def test_rows_on_demand_and_single_precision_on_a_path() -> None:
     whole = random_problem("sigmoid", n=60, seed=0)
     rows = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.01)
     single = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", precision="single")
-    for result in iopt.solve_path(rows, svms(GRID)):
+    for result in iopt.solve_path(rows, svms(GRID), solver="smo"):
         check_point(whole, result, tol=1.001e-6)
-    for result in iopt.solve_path(single, svms(GRID)):
+    for result in iopt.solve_path(single, svms(GRID), solver="smo"):
         check_point(single, result)

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 INF, NAN = float("inf"), float("nan")
 
 # The package has functions of the same names as these modules.
-solve_module = importlib.import_module("indefinite_opt.workflow.solving")
+result_module = importlib.import_module("indefinite_opt.workflow.result")
 formulation_files = importlib.import_module("indefinite_opt.formulations")
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
@@ -714,13 +714,13 @@ def test_the_certificate_is_computed_when_read(
     monkeypatch: pytest.MonkeyPatch, sigmoid_problem: iopt.KernelProblem
 ) -> None:
     calls: list[str] = []
-    original = solve_module.certify
+    original = result_module.certify
 
     def counting(problem: Any, formulation: Any, *rest: Any, **named: Any) -> Any:
         calls.append(str(formulation))
         return original(problem, formulation, *rest, **named)
 
-    monkeypatch.setattr(solve_module, "certify", counting)
+    monkeypatch.setattr(result_module, "certify", counting)
     result = iopt.solve(sigmoid_problem, "SVMDual")
     path = iopt.solve_path(sigmoid_problem, ["LPSVM(C=1)", "LPSVM(C=2)"])
     assert result.classifier.support.size > 0

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.branch_and_bound.proof import Proof
-from indefinite_opt.solvers.solution import Claim, Witness
+from indefinite_opt.solvers.solution import Claim
 from indefinite_opt.workflow.certificates.curvature import Curvature
 from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 
@@ -20,7 +19,7 @@ __all__ = ["Certificate", "Facts", "claim_of"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
-Basis = tuple[KernelProblem, Formulation, Values, Values, Witness | Proof | None]
+Basis = tuple[KernelProblem, Formulation, Values, Values, object]
 
 
 @dataclass(frozen=True)

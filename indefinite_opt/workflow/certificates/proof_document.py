@@ -40,7 +40,6 @@ from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.search import box_quadratic, finite_form
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import FINEST, kernel_program
-from indefinite_opt.solvers.solution import Witness
 from indefinite_opt.solvers.solver import Task
 from indefinite_opt.workflow.certificates.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
@@ -82,7 +81,7 @@ def certificate_document(
     formulation: Formulation,
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
-    witness: Witness | Proof | None = None,
+    witness: object = None,
 ) -> Document:
     """The proof of the bound of a certificate, which may differ from its bound by rounding.
 

@@ -156,7 +156,7 @@ def certify(
     multipliers: Values | None,
     tol: float,
     given: bool = False,
-    witness: Witness | Proof | None = None,
+    witness: object = None,
     search: bool = False,
     time_limit: float = np.inf,
     atol: float = 0.0,
@@ -194,7 +194,7 @@ def _certify_box(
     task: Task,
     x: Array,
     given: Values | None,
-    witness: Witness | Proof | None,
+    witness: object,
     search: bool,
     atol: float,
 ) -> Certificate:
@@ -305,7 +305,7 @@ def _global_bound(
     value: float,
     attained: float,
     atol: float,
-    witness: Witness | Proof | None,
+    witness: object,
 ) -> tuple[float, list[str]]:
     """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
     qp, tol = cast("BoxLineQP", task.structure), task.tol
@@ -338,7 +338,7 @@ def _global_bound(
     return bound, notes
 
 
-def _lower_bound(task: Task, near: _Point, witness: Witness | Proof | None) -> float:
+def _lower_bound(task: Task, near: _Point, witness: object) -> float:
     """A lower bound on a convex F; where a proxy kernel is chosen, more is done to close the gap.
 
     The tangent at a feasible point is enough near the optimum; the solver's own witness and the SVM

@@ -1,0 +1,65 @@
+"""What the figures need to know of results, brackets and comparisons, which they never import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.solvers.solution import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BracketLike", "ComparisonLike", "ResultLike"]
+
+
+class ResultLike(Protocol):
+    """A formulation that was solved; see `indefinite_opt.Result`."""
+
+    @property
+    def formulation(self) -> Formulation: ...
+    @property
+    def solver(self) -> str: ...
+    @property
+    def trace(self) -> Trace: ...
+    @property
+    def classifier(self) -> Classifier: ...
+
+
+class BracketLike(Protocol):
+    """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`."""
+
+    @property
+    def formulation(self) -> Formulation: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def trace(self) -> Trace: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def relative_gap(self) -> float: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+class ComparisonLike(Protocol):
+    """Formulations that were cross-validated on one problem; see `indefinite_opt.compare`."""
+
+    @property
+    def problem(self) -> KernelProblem: ...
+    @property
+    def formulations(self) -> Sequence[Formulation]: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def frame(self) -> pd.DataFrame: ...
+    @property
+    def summary(self) -> pd.DataFrame: ...
+    @property
+    def fitted(self) -> Sequence[ResultLike]: ...

@@ -1,0 +1,53 @@
+"""Formulations that differ in their parameters, solved one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.solvers.solver import Session, Solver
+from indefinite_opt.workflow.result import Result
+from indefinite_opt.workflow.solving import Options, solve_with
+
+__all__ = ["solve_path"]
+
+
+def solve_path(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | str],
+    solver: str | Solver | None = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool = False,
+) -> list[Result]:
+    """Solve formulations that differ in C, μ, β, ρ or r one after the other; reuse what they share.
+
+    `highs` keeps its matrix and basis, `osqp` its factorised model, `newton` its second derivatives
+    as long as they serve (vary C in the inner loop of a grid). The others start each problem
+    at the solution before it; `smo` first moves the weights at the bound along with it and the free
+    weights as these demand, and is the one to take for long paths of quadratic programs where a
+    local optimum is enough. Parameters and default solvers are those of `solve`; `time_limit` is
+    for each formulation.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
+    >>> [result.objective for result in path]
+    [0.4375, 0.75, 1.0]
+    """
+    options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
+    results: list[Result] = []
+    session: Session | None = None
+    for item in formulations:
+        formulation = as_formulation(item)
+        if not results or type(results[-1].formulation) is not type(formulation):
+            session = None
+        result, session = solve_with(problem, formulation, solver, session, options)
+        results.append(result)
+    return results

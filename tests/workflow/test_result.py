@@ -1,0 +1,116 @@
+"""Results, brackets, comparisons, classifiers and problems travel between processes."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.problems import random_problem
+
+FORMULATIONS = sorted(iopt.formulations())
+
+
+def equal(one: Any, other: Any) -> None:
+    for key, value in one.items():
+        np.testing.assert_array_equal(value, other[key])
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_a_result_is_the_same_after_pickling(name: str) -> None:
+    problem = random_problem("sigmoid", n=16, seed=3)
+    result = iopt.solve(problem, name)
+    back = pickle.loads(pickle.dumps(result))
+    equal(result.values, back.values)
+    equal(result.multipliers, back.multipliers)
+    assert str(back.formulation) == str(result.formulation)
+    assert back.certificate.claim is result.certificate.claim
+    assert back.certificate.gap == result.certificate.gap or np.isnan(result.certificate.gap)
+    K_new = problem.kernel_with(problem.X[:5] + 0.1)
+    square = problem.kernel(problem.X[:5] + 0.1, problem.X[:5] + 0.1)
+    np.testing.assert_allclose(
+        back.classifier.decision_function(K_new, square),
+        result.classifier.decision_function(K_new, square),
+        rtol=1e-12,
+    )
+
+
+PREDICT = """
+import sys
+import joblib
+result, K_new = joblib.load(sys.argv[1])
+print(result.classifier.predict(K_new).tolist(), result.certificate.claim.name)
+"""
+
+
+def test_a_fresh_process_predicts_with_a_loaded_result(tmp_path: Path) -> None:
+    problem = random_problem("gaussian", n=30, seed=1)
+    result = iopt.solve(problem, "SVMDual(C=10)")
+    K_new = problem.kernel_with(np.random.default_rng(0).standard_normal((7, 5)))
+    joblib.dump((result, K_new), tmp_path / "result.joblib")
+    told = subprocess.run(
+        [sys.executable, "-c", PREDICT, str(tmp_path / "result.joblib")],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    expected = f"{result.classifier.predict(K_new).tolist()} GLOBAL"
+    assert told.stdout.strip() == expected
+
+
+def test_a_bracket_and_its_proof_travel() -> None:
+    problem = random_problem("sigmoid", n=16, seed=3)
+    bracket = iopt.bound(problem, "SVMDual(C=1)", gap=1e-6)
+    back = pickle.loads(pickle.dumps(bracket))
+    assert (back.lower, back.upper) == (bracket.lower, bracket.upper)
+    assert back.check(pickle.loads(pickle.dumps(problem))) == bracket.check(problem)
+
+
+def test_a_comparison_and_its_classifiers_travel() -> None:
+    problem = random_problem("sigmoid", n=24, seed=5)
+    comparison = iopt.compare(problem, ["SVMDual", "LPSVM", "RVM"], folds=2)
+    back = pickle.loads(pickle.dumps(comparison))
+    assert back.frame.equals(comparison.frame)
+    for one, other in zip(comparison.fitted, back.fitted, strict=True):
+        np.testing.assert_array_equal(one.classifier.coef, other.classifier.coef)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid(a=0.5, r=-1)"])
+def test_a_problem_travels_with_its_data(kernel: str) -> None:
+    X = np.random.default_rng(2).standard_normal((12, 3))
+    y = np.resize(["no", "yes"], 12)
+    problem = iopt.KernelProblem.from_data(X, y, kernel)
+    back = pickle.loads(pickle.dumps(problem))
+    np.testing.assert_array_equal(back.K, problem.K)
+    np.testing.assert_array_equal(back.kernel_with(X[:3]), problem.kernel_with(X[:3]))
+    assert list(back.classes) == list(problem.classes)
+    back.check_unchanged()
+
+
+def test_verbose_logs_the_progress(caplog: pytest.LogCaptureFixture) -> None:
+    """The last line tells of the objective of a report, which is the trace's own number."""
+    problem = random_problem("sigmoid", n=60, seed=0)
+    with caplog.at_level(logging.INFO, logger="indefinite_opt"):
+        result = iopt.solve(problem, "SVMDual(C=10)", verbose=True)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines
+    assert f"objective {result.trace.objective[0]:.9g}" in lines[0]
+
+
+def test_verbose_prints_to_standard_error_and_leaves_logging_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logger = logging.getLogger("indefinite_opt")
+    problem = random_problem("sigmoid", n=60, seed=0)
+    before = (logger.level, list(logger.handlers))
+    iopt.solve(problem, "SVMDual(C=10)", verbose=True)
+    assert (logger.level, list(logger.handlers)) == before
+    iopt.solve(problem, "SVMDual(C=10)")
+    captured = capsys.readouterr()
+    assert captured.out == ""
