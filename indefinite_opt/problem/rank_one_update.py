@@ -11,8 +11,11 @@ coordinates. So nothing but sums over 1/(d_k - λ) is ever needed: O(n) a root, 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 __all__ = [
     "combine_rows",
@@ -34,8 +37,43 @@ ROUNDING = 4.0 * EPS
 SWEEPS = 100
 """Evaluations for one root; three to five are usual, and bisection would need no more than this."""
 
+HALVED_EXPONENT = 0.0625
+"""A step out of a bracket (0, b) or (b, 0), in which no mean of exponents can be formed, goes to
+this share of b: four of them are a factor of 65 536."""
+
 _SUMS = {"nsz", "reassoc", "contract"}
 """Reorderings that let the compiler vectorise sums."""
+
+Array = NDArray[np.float64]
+
+
+class _Scratch(NamedTuple):
+    """Room of `positive_part`, for one number per pole in each array.
+
+    Attributes
+    ----------
+    active : array of int
+        Poles that move.
+    weights : array
+        s of every pole.
+    d, s : arrays
+        Active poles and their weights.
+    gaps, inverse : arrays
+        d_k less the pole next to a root, and 1/(d_k - λ) at the root.
+    sums : array
+        Σ over roots of what multiplies u in M₊u or M₋u, for the active poles.
+    factor : array
+        What multiplies u in M₊u, for every pole.
+    """
+
+    active: NDArray[np.intp]
+    weights: Array
+    d: Array
+    s: Array
+    gaps: Array
+    inverse: Array
+    sums: Array
+    factor: Array
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
@@ -126,12 +164,88 @@ def measure(d, r, j, gaps):
         gaps[k] = d[k] - d[j]
 
 
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _smaller_root(a, b, c):
+    """The root of cη² - aη + b = 0 on the branch of b/a for c = 0, without cancellation."""
+    root = np.sqrt(abs(a * a - 4.0 * b * c))
+    if a > 0.0:
+        return 2.0 * b / (a + root)
+    if c != 0.0:
+        return (a - root) / (2.0 * c)
+    return b / a
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _first_guess(d, s, r, j, gaps, t):
+    """τ of the two poles j, j + 1 and a constant that is right in the middle between them.
+
+    With g in the middle m of the gap the constant is c = g(m) + (s_j - s_{j+1})/(gap/2), and g(m)
+    says which of the two poles the root is nearer to. From that pole, which `gaps` is left
+    measured from,
+
+        c - s_j/τ + s_{j+1}/(gap - τ) = 0,  or  c - s_j/(gap + τ) - s_{j+1}/τ = 0.
+
+    Returns
+    -------
+    int, float, float, float
+        The nearer pole; a bracket of τ; and τ in it.
+    """
+    gap = d[j + 1] - d[j]
+    middle = 0.5 * gap
+    measure(d, r, j, gaps)
+    psi, _, phi, _ = evaluate(gaps, s, r, j, middle, t)
+    g = 1.0 + psi + phi
+    c = g + (s[j] - s[j + 1]) / middle
+    if g >= 0.0:
+        nearer, low, high = j, 0.0, middle
+        tau = _smaller_root(c * gap + s[j] + s[j + 1], s[j] * gap, c)
+    else:
+        nearer, low, high = j + 1, -middle, 0.0
+        measure(d, r, j + 1, gaps)
+        tau = _smaller_root(s[j] + s[j + 1] - c * gap, -s[j + 1] * gap, c)
+    return nearer, low, high, tau
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _middle_way_step(left, right, g, slope_left, slope_right):
+    """η of equation (4) of `solve_root`, with left = d_j - λ and right = d_{j+1} - λ."""
+    c = g - left * slope_left - right * slope_right
+    a = (left + right) * g - left * right * (slope_left + slope_right)
+    return _smaller_root(a, left * right * g, c)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _inside(low, high):
+    """A point of a bracket of τ for a step that left it.
+
+    The exponent is halved, as the root may be close to its pole beyond all measure.
+    """
+    if low * high > 0.0:
+        return np.sqrt(low * high) if low > 0.0 else -np.sqrt(low * high)
+    return HALVED_EXPONENT * (low + high)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_root(d, s, r, total, j, gaps, t):
     """The root right of pole j.
 
-    Between two poles by the middle way of Li (1993): both sums are replaced by a constant and one
-    pole that agree with them in value and slope. A bracket keeps every step honest.
+    Between two poles by the middle way of Li (1993). With ψ the sum over the poles up to j and φ
+    that over the others, g = 1 + ψ + φ. At an iterate λ each sum is replaced by a constant and
+    one pole that agree with it in value and slope,
+
+        (1)  ψ(λ + η) ≈ ψ - Δ_jψ' + Δ_j²ψ'/(Δ_j - η),                Δ_j = d_j - λ,
+        (2)  φ(λ + η) ≈ φ - Δ_{j+1}φ' + Δ_{j+1}²φ'/(Δ_{j+1} - η),    Δ_{j+1} = d_{j+1} - λ,
+
+    so that the next iterate is λ + η with
+
+        (3)  c + Δ_j²ψ'/(Δ_j - η) + Δ_{j+1}²φ'/(Δ_{j+1} - η) = 0,  c = g - Δ_jψ' - Δ_{j+1}φ',
+        (4)  cη² - aη + b = 0,  a = (Δ_j + Δ_{j+1})g - Δ_jΔ_{j+1}g',  b = Δ_jΔ_{j+1}g.
+
+    Right of the last pole the model has that pole and a constant only,
+
+        (5)  g(λ + η) ≈ g - τg' + τ²g'/(τ + η),
+
+    with the root τ + η = τ·τg'/(g + τg'). A bracket keeps every step honest.
 
     Parameters
     ----------
@@ -150,30 +264,11 @@ def solve_root(d, s, r, total, j, gaps, t):
     """
     last = j == r - 1
     if last:
-        base, shift, low, high = d[j], 0.0, 0.0, total
-        left_delta = right_delta = 0.0
         measure(d, r, j, gaps)
+        nearer, low, high = j, 0.0, total
         tau = max(s[j], 0.5 * total)
     else:
-        gap = d[j + 1] - d[j]
-        middle = 0.5 * gap
-        measure(d, r, j, gaps)
-        psi, _, phi, _ = evaluate(gaps, s, r, j, middle, t)
-        g = 1.0 + psi + phi
-        rest = g + (s[j] - s[j + 1]) / middle
-        if g >= 0.0:
-            base, shift, low, high = d[j], 0.0, 0.0, middle
-            left_delta, right_delta = 0.0, gap
-            a, b = rest * gap + s[j] + s[j + 1], s[j] * gap
-            root = np.sqrt(abs(a * a - 4.0 * b * rest))
-            tau = 2.0 * b / (a + root) if a > 0.0 else (a - root) / (2.0 * rest)
-        else:
-            measure(d, r, j + 1, gaps)
-            base, shift, low, high = d[j + 1], gap, -middle, 0.0
-            left_delta, right_delta = -gap, 0.0
-            a, b = rest * gap - s[j] - s[j + 1], s[j + 1] * gap
-            root = np.sqrt(abs(a * a + 4.0 * b * rest))
-            tau = 2.0 * b / (a - root) if a < 0.0 else -(a + root) / (2.0 * rest)
+        nearer, low, high, tau = _first_guess(d, s, r, j, gaps, t)
         if not low < tau < high:
             tau = 0.5 * (low + high)
     slope = 0.0
@@ -188,33 +283,19 @@ def solve_root(d, s, r, total, j, gaps, t):
         else:
             high = tau
         if last:
-            # One pole and a constant: exact if the others are far away.
             curved = slope * tau
             following = tau * curved / (g + curved) if g + curved > 0.0 else high
         else:
-            left, right = left_delta - tau, right_delta - tau
-            c = g - left * slope_left - right * slope_right
-            a = (left + right) * g - left * right * slope
-            b = left * right * g
-            root = np.sqrt(abs(a * a - 4.0 * b * c))
-            if a > 0.0:
-                following = tau + 2.0 * b / (a + root)
-            elif c != 0.0:
-                following = tau + (a - root) / (2.0 * c)
-            else:
-                following = tau + b / a
+            left, right = gaps[j] - tau, gaps[j + 1] - tau
+            following = tau + _middle_way_step(left, right, g, slope_left, slope_right)
         if not low < following < high:
-            # Halve the exponent where the root may be close to its pole beyond all measure.
-            if low * high > 0.0:
-                following = np.sqrt(low * high) if low > 0.0 else -np.sqrt(low * high)
-            else:
-                following = 0.0625 * (low + high)
+            following = _inside(low, high)
             if not low < following < high:
                 break
         if following == tau:
             break
         tau = following
-    return base + tau, shift + tau, slope
+    return d[nearer] + tau, (d[nearer] - d[j]) + tau, slope
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
@@ -235,7 +316,91 @@ def smoothed(value, epsilon):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def positive_part(u, poles, pole_of, sigma, epsilon, active, weights, d, s, gaps, t, sums, q):
+def _load(poles, r, scratch):
+    """The active poles, their weights and no sums yet; how many of the poles are negative."""
+    negative = 0
+    for k in range(r):
+        c = scratch.active[k]
+        scratch.d[k], scratch.s[k], scratch.sums[k] = poles[c], scratch.weights[c], 0.0
+        if poles[c] < 0.0:
+            negative += 1
+    return negative
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _from_below(r, negative, total, sigma, scratch):
+    """M₊u = Mu - M₋u from the roots right of the negative poles, for ε = 0.
+
+    The eigenvector of λ is u_k/(d_k - λ) up to √(g'/σ), and its product with u is (g - 1)/σ =
+    -1/σ up to the same. So M₊u has (d_k + σ‖u‖²)u_k + Σ λ/g'(λ) · u_k/(d_k - λ), λ < 0, and the
+    change is ½uᵀDu + σ‖u‖⁴/4 less that of the negative eigenvalues, ρ Σ (λ² - d_j²).
+    """
+    d, s, sums = scratch.d, scratch.s, scratch.sums
+    gaps, inverse = scratch.gaps, scratch.inverse
+    rho = 0.25 / sigma
+    change = 0.25 * total * total / sigma
+    for k in range(r):
+        change += 2.0 * rho * s[k] * d[k]
+    for j in range(negative):
+        value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
+        if value < 0.0:
+            change -= rho * delta * (2.0 * d[j] + delta)
+            add_scaled(value / slope, inverse, r, sums)
+        else:
+            change += rho * d[j] * d[j]
+    for k in range(r):
+        scratch.factor[scratch.active[k]] = d[k] + total + sums[k]
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _from_above(r, negative, total, sigma, epsilon, scratch):
+    """M₊u and the change ρ Σ (φ_ε(λ)² - φ_ε(d_j)²) from the positive roots, for any ε.
+
+    M₊u has -Σ φ_ε(λ)φ_ε'(λ)/g'(λ) · u_k/(d_k - λ), λ > 0; see `_from_below`.
+    """
+    d, s, sums = scratch.d, scratch.s, scratch.sums
+    gaps, inverse = scratch.gaps, scratch.inverse
+    rho = 0.25 / sigma
+    change = 0.0
+    for j in range(max(negative - 1, 0), r):
+        value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
+        if value <= 0.0:
+            continue
+        if epsilon == 0.0:
+            change += rho * (delta * (2.0 * d[j] + delta) if d[j] > 0.0 else value * value)
+            moved = value
+        else:
+            after, derivative = smoothed(value, epsilon)
+            before, _ = smoothed(d[j], epsilon)
+            change += rho * (after - before) * (after + before)
+            moved = after * derivative
+        add_scaled(moved / slope, inverse, r, sums)
+    for k in range(r):
+        scratch.factor[scratch.active[k]] = -sums[k]
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _unmoved(poles, r, sigma, epsilon, scratch):
+    """The change, and the factors, of the poles that stay where they are."""
+    change = 0.0
+    k = 0
+    for c in range(poles.size):
+        if k < r and scratch.active[k] == c:
+            k += 1
+            continue
+        kept = max(poles[c], 0.0)
+        if epsilon > 0.0:
+            value, derivative = smoothed(poles[c], epsilon)
+            kept = value * derivative
+        scratch.factor[c] = kept
+        change += 0.5 / sigma * scratch.weights[c] * kept
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def positive_part(u, poles, pole_of, sigma, epsilon, q):
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 
     Only the negative eigenvalues are found, or only the positive ones, whichever are fewer. Poles
@@ -251,8 +416,6 @@ def positive_part(u, poles, pole_of, sigma, epsilon, active, weights, d, s, gaps
     sigma : float
     epsilon : float
         With ε > 0, φ_ε(λ)² takes the place of max(λ, 0)², and φ_ε(λ)φ_ε'(λ) that of max(λ, 0).
-    active, weights, d, s, gaps, t, sums : arrays
-        Room for m numbers each.
     q : (n,) array
         The result.
 
@@ -261,59 +424,19 @@ def positive_part(u, poles, pole_of, sigma, epsilon, active, weights, d, s, gaps
     float
         The change of ρ‖·₊‖² with ρ = 1/(4σ).
     """
-    r, total = gather_weights(u, poles, pole_of, sigma, weights, active)
-    negative = 0
-    for k in range(r):
-        c = active[k]
-        d[k], s[k], sums[k] = poles[c], weights[c], 0.0
-        if d[k] < 0.0:
-            negative += 1
-    rho = 0.25 / sigma
-    from_below = epsilon == 0.0 and negative <= r - negative + 1
-    change = 0.0
-    if from_below:
-        # ½uᵀDu + σ‖u‖⁴/4, less what the negative eigenvalues contribute.
-        change = 0.25 * total * total / sigma
-        for k in range(r):
-            change += 2.0 * rho * s[k] * d[k]
-        for j in range(negative):
-            value, delta, slope = solve_root(d, s, r, total, j, gaps, t)
-            if value < 0.0:
-                change -= rho * delta * (2.0 * d[j] + delta)
-                add_scaled(value / slope, t, r, sums)
-            else:
-                change += rho * d[j] * d[j]
+    room = np.empty((7, poles.size))
+    scratch = _Scratch(
+        np.empty(poles.size, np.intp), room[0], room[1], room[2], room[3], room[4], room[5], room[6]
+    )
+    r, total = gather_weights(u, poles, pole_of, sigma, scratch.weights, scratch.active)
+    negative = _load(poles, r, scratch)
+    if epsilon == 0.0 and negative <= r - negative + 1:
+        change = _from_below(r, negative, total, sigma, scratch)
     else:
-        for j in range(max(negative - 1, 0), r):
-            value, delta, slope = solve_root(d, s, r, total, j, gaps, t)
-            if value <= 0.0:
-                continue
-            if epsilon == 0.0:
-                change += rho * (delta * (2.0 * d[j] + delta) if d[j] > 0.0 else value * value)
-                factor = value
-            else:
-                after, derivative = smoothed(value, epsilon)
-                before, _ = smoothed(d[j], epsilon)
-                change += rho * (after - before) * (after + before)
-                factor = after * derivative
-            add_scaled(factor / slope, t, r, sums)
-    # From here on t says for every pole what multiplies u.
-    t[: poles.size] = 0.0
-    for k in range(r):
-        t[active[k]] = d[k] + total + sums[k] if from_below else -sums[k]
-    k = 0
-    for c in range(poles.size):
-        if k < r and active[k] == c:
-            k += 1
-            continue
-        kept = max(poles[c], 0.0)
-        if epsilon > 0.0:
-            value, derivative = smoothed(poles[c], epsilon)
-            kept = value * derivative
-        t[c] = kept
-        change += 2.0 * rho * weights[c] * kept
+        change = _from_above(r, negative, total, sigma, epsilon, scratch)
+    change += _unmoved(poles, r, sigma, epsilon, scratch)
     for i in range(u.size):
-        q[i] = t[pole_of[i]] * u[i]
+        q[i] = scratch.factor[pole_of[i]] * u[i]
     return change
 
 

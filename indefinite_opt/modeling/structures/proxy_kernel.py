@@ -70,7 +70,6 @@ class ProxyOracle:
         self._u, self._q, self._product = np.empty((3, n))
         self._picked = np.empty(n, dtype=np.intp)
         self._poles = poles, pole_of
-        self._room = np.empty(poles.size, dtype=np.intp), *np.empty((6, poles.size))
         self._combine, self._dot = secular.combine_rows, secular.dot_rows
         self._positive_part = secular.positive_part
 
@@ -100,7 +99,7 @@ class ProxyOracle:
         """c and VᵀK*z at z = Vu, in O(n·min(p, q)); the next call overwrites the array."""
         sigma = 0.25 / rho
         q = self._q
-        return self._positive_part(u, *self._poles, sigma, smoothing, *self._room, q), q
+        return self._positive_part(u, *self._poles, sigma, smoothing, q), q
 
     def outside(self, q: Array) -> Array:
         """Vq; the next call overwrites it."""
