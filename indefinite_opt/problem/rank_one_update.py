@@ -37,9 +37,9 @@ ROUNDING = 4.0 * EPS
 SWEEPS = 100
 """Evaluations for one root; three to five are usual, and bisection would need no more than this."""
 
-HALVED_EXPONENT = 0.0625
-"""A step out of a bracket (0, b) or (b, 0), in which no mean of exponents can be formed, goes to
-this share of b: four of them are a factor of 65 536."""
+POLE_SHARE = 0.0625
+"""Where one end of a bracket is the pole itself, which has no exponent, a step out of the bracket
+is replaced by one to this share of the other end: four of them are a factor of 65 536."""
 
 _SUMS = {"nsz", "reassoc", "contract"}
 """Reorderings that let the compiler vectorise sums."""
@@ -222,7 +222,7 @@ def _inside(low, high):
     """
     if low * high > 0.0:
         return np.sqrt(low * high) if low > 0.0 else -np.sqrt(low * high)
-    return HALVED_EXPONENT * (low + high)
+    return POLE_SHARE * (low + high)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -74,7 +74,7 @@ def test_false_triangle_inequalities_are_not_believed() -> None:
     box = conditions.tightened(conditions.start())
     assert box is not None
     spins = conditions.whole.spins(box.lower, box.upper)
-    relaxation = Relaxation(spins, least, box.binary[spins.members])
+    relaxation = Relaxation.of_whole(spins, least, box.binary[spins.members])
     relaxation.run(500)
     honest, start = relaxation.multipliers(), relaxation.mean()
     count = honest.pairs.size

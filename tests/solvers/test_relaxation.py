@@ -9,9 +9,14 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.solvers.branch_and_bound import relaxation as module
-from indefinite_opt.solvers.branch_and_bound.minorant import Spins, lower_bound
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    BoxQuadratic,
+    Spins,
+    lower_bound,
+    pair_indices,
+)
 from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
-from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Relaxation
+from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Iterate, Relaxation
 from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 
 
@@ -52,12 +57,14 @@ def test_partial_and_full_projections_are_the_same_method(
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
         monkeypatch.setattr(module, "PARTIAL", partial)
         monkeypatch.setattr(module, "RARE", rare)
-        relaxation = Relaxation(spins, value, np.zeros(spins.m, bool), tuning)
+        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool), tuning)
         for _ in range(3):
             relaxation.run(20)
             relaxation.add_triangles(50, 1e-3)
-        ends.append(np.concatenate([relaxation.pairs.ravel(), relaxation.U.ravel()]))
-        assert np.linalg.eigvalsh(relaxation.U)[0] >= -1e-12 * spins.m
+        ends.append(
+            np.concatenate([relaxation.iterate.pairs.ravel(), relaxation.iterate.U.ravel()])
+        )
+        assert np.linalg.eigvalsh(relaxation.iterate.U)[0] >= -1e-12 * spins.m
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
     np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)
 
@@ -71,7 +78,7 @@ def test_iterations_approach_the_semidefinite_bound() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": 1e-4 is all that is asked of it
         model.solve(solver="CLARABEL")
-    relaxation = Relaxation(spins, value, np.zeros(spins.m, bool))
+    relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool))
     best = -np.inf
     for _ in range(40):
         relaxation.run(50)
@@ -85,7 +92,7 @@ def test_triangle_inequalities_close_a_gap() -> None:
     spins, value = spins_of(20, 1)
     gaps = []
     for most in (0, 200):
-        relaxation = Relaxation(spins, value, np.zeros(spins.m, bool))
+        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool))
         best = -np.inf
         for _ in range(40):
             relaxation.run(50)
@@ -105,7 +112,7 @@ def test_a_part_of_a_box_inherits_its_bound() -> None:
     structure = iopt.SVMDual(C=1.0, bias=False).structure(problem)
     quadratic = box_quadratic(structure)
     spins = quadratic.spins(quadratic.lower, quadratic.upper)
-    relaxation = Relaxation(spins, 0.0, np.zeros(spins.m, bool))
+    relaxation = Relaxation.of_whole(spins, 0.0, np.zeros(spins.m, bool))
     relaxation.run(1000)
     whole = lower_bound(spins, relaxation.multipliers(), relaxation.mean()).value
     low, high = quadratic.lower.copy(), quadratic.upper.copy()
@@ -113,10 +120,42 @@ def test_a_part_of_a_box_inherits_its_bound() -> None:
     part = quadratic.spins(low, high)
     child = relaxation.restricted(part, 0.0, np.zeros(part.m, bool))
     assert child.spins.m == 12
-    fresh = Relaxation(part, 0.0, np.zeros(part.m, bool))
+    fresh = Relaxation.of_whole(part, 0.0, np.zeros(part.m, bool))
     reached = []
     for start in (child, fresh):
         start.run(20)
         reached.append(lower_bound(part, start.multipliers(), start.mean()).value)
     assert reached[0] > whole
     assert reached[0] > reached[1] + 0.1 * abs(reached[1])
+
+
+def test_multipliers_of_fixed_variables_are_folded_into_the_others() -> None:
+    """The sum of all multiplied products, with x₁ = 1 and x₃ = 0 put in, is that of the child."""
+    generator = np.random.default_rng(9)
+    m, omega = 5, 1.7
+    lower, upper = np.zeros(m), np.ones(m)
+    q = BoxQuadratic(np.eye(m), np.zeros(m), np.zeros((0, m)), np.zeros(0), lower, upper)
+    whole = q.spins(lower, upper)
+    part = q.spins(np.where(np.arange(m) == 1, 1.0, 0.0), np.where(np.arange(m) == 3, 0.0, 1.0))
+    old = Iterate.of_whole(m, 1.0)
+    old.pairs[:] = -generator.random(old.pairs.shape)
+    new = old.inherited(whole, part, omega)
+
+    def products(pairs: np.ndarray, x: np.ndarray) -> list[float]:
+        slacks, (i, j) = np.column_stack([x, 1.0 - x]), pair_indices(x.size)
+        return [
+            2.0 * -nu[a, b] * slacks[k, a] * slacks[h, b]
+            for k, h, nu in zip(i, j, pairs.reshape(-1, 2, 2), strict=True)
+            for a in (0, 1)
+            for b in (0, 1)
+        ]
+
+    for _ in range(10):
+        x = generator.random(m)
+        x[1], x[3] = 1.0, 0.0
+        left = x[part.members]
+        ends = 2.0 * omega * (0.5 - new.ends) * np.column_stack([left, 1.0 - left])
+        # x₁s₃ = 1: row 3·2/2 + 1 of the pairs, slacks s of 3 and x of 1.
+        constant = 2.0 * -old.pairs[4, 2]
+        found = sum(products(new.pairs, left)) + ends.sum() + constant
+        assert found == pytest.approx(sum(products(old.pairs, x)), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Compiled loops of the doubly nonnegative relaxation: plain arrays in and out.
+"""Compiled loops of the doubly nonnegative relaxation, on the named tuples of `relaxation`.
 
 The lifted point is Z = zzᵀ of z = (1, x, s) with s = 1 - x. With spins d = x - s, z is linear in
 (1, d), and orthonormal coordinates of it are u = (θ, d/√2), θ² = ω + n/2, where the coordinate 1 of
@@ -26,7 +26,6 @@ __all__ = [
     "most_violated",
     "project",
     "rebalance",
-    "rescale",
     "scatter",
     "spread",
 ]
@@ -34,8 +33,8 @@ __all__ = [
 EVERY = 25
 """Iterations between two looks at the balance of the residuals."""
 
-_UNBALANCED = 2.0
-"""The penalty changes when one residual is this many times the other."""
+MAX_IMBALANCE = 2.0
+"""The penalty changes when one residual is more than this many times the other."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -68,8 +67,11 @@ def spread(pairs, ends, squares, corner, omega, G):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares):
-    """2Z - V, where Z = max(V + cut, 0) is the nonnegative part."""
+def _reflect(iterate, binary):
+    """Pairs, ends and squares of 2Z - V, where Z = max(V + cut, 0) is the nonnegative part."""
+    pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
+    out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
+    out_squares = np.empty_like(squares)
     for p in range(len(pairs)):
         for q in range(4):
             out_pairs[p, q] = 2.0 * max(pairs[p, q] + cut[p, q], 0.0) - pairs[p, q]
@@ -80,6 +82,7 @@ def _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares
             out_squares[i, q] = abs(squares[i, q])
         if binary[i]:
             out_squares[i, 1] = -squares[i, 1]
+    return out_pairs, out_ends, out_squares
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -119,8 +122,10 @@ def _relax(value, lifted, shift, over):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _update(U, pairs, cut, ends, squares, binary, omega, over):
+def _update(model, iterate, over):
     """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
+    pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
+    U, binary, omega = iterate.U, model.binary, model.omega
     n = len(ends)
     one = U[0, 0] / (omega + 0.5 * n)
     scale = np.sqrt(2.0 / (omega + 0.5 * n))
@@ -182,11 +187,12 @@ def _sweep(pairs, cut, places, gamma):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rescale(pairs, cut, ends, squares, binary, state, gamma, factor):
-    """Multiply the penalty state[1]; multipliers stay, in units of the penalty they shrink."""
-    state[1] *= factor
-    state[0] = 1.0 + (state[0] - 1.0) / factor
-    v, shift = pairs.ravel(), cut.ravel()
+def _rescale(iterate, binary, factor):
+    """Multiply the penalty; multipliers stay, in units of the penalty they shrink."""
+    iterate.penalty[0] *= factor
+    iterate.corner[0] = 1.0 + (iterate.corner[0] - 1.0) / factor
+    v, shift = iterate.pairs.ravel(), iterate.cut.ravel()
+    ends, squares, gamma = iterate.ends, iterate.squares, iterate.gamma
     for p in range(len(v)):
         z = max(v[p] + shift[p], 0.0)
         v[p] = z + (v[p] - z) / factor
@@ -203,64 +209,49 @@ def rescale(pairs, cut, ends, squares, binary, state, gamma, factor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gather(cost, lines, pairs, cut, ends, squares, binary, state, omega, G):
+def gather(model, iterate, G):
     """G = Wᵀ(2Z - V)W - L/σ on the face: what the next U is the projection of."""
-    out_pairs, out_ends = np.empty_like(pairs), np.empty_like(ends)
-    out_squares = np.empty_like(squares)
-    _reflect(pairs, cut, ends, squares, binary, out_pairs, out_ends, out_squares)
-    spread(out_pairs, out_ends, out_squares, 2.0 - state[0], omega, G)
-    G -= cost / state[1]
-    _within_lines(G, lines)
+    pairs, ends, squares = _reflect(iterate, model.binary)
+    spread(pairs, ends, squares, 2.0 - iterate.corner[0], model.omega, G)
+    G -= model.cost / iterate.penalty[0]
+    _within_lines(G, model.lines)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scatter(
-    U, pairs, cut, ends, squares, binary, places, gamma, state, omega, over, sweeps, residuals
-):  # fmt: skip
+def scatter(model, iterate, steps, residuals):
     """Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L."""
-    one, primal, dual = _update(U, pairs, cut, ends, squares, binary, omega, over)
-    state[0] += over * (one - 1.0)
-    for _ in range(sweeps):
-        _sweep(pairs, cut, places, gamma)
-    residuals[0] += np.sqrt(primal) / (1.0 + len(ends))
-    residuals[1] += state[1] * np.sqrt(dual)
+    one, primal, dual = _update(model, iterate, steps.over)
+    iterate.corner[0] += steps.over * (one - 1.0)
+    for _ in range(steps.sweeps):
+        _sweep(iterate.pairs, iterate.cut, iterate.places, iterate.gamma)
+    residuals[0] += np.sqrt(primal) / (1.0 + len(iterate.ends))
+    residuals[1] += iterate.penalty[0] * np.sqrt(dual)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rebalance(pairs, cut, ends, squares, binary, state, gamma, residuals, adapt, balance):
+def rebalance(model, iterate, steps, residuals):
     """Adapt the penalty σ by a factor where the residuals so far are out of balance; forget them.
 
     In balance the primal residual is `balance` times the dual one.
     """
-    primal, dual = residuals[0], balance * residuals[1]
-    if primal > _UNBALANCED * dual:
-        rescale(pairs, cut, ends, squares, binary, state, gamma, adapt)
-    elif dual > _UNBALANCED * primal:
-        rescale(pairs, cut, ends, squares, binary, state, gamma, 1.0 / adapt)
+    primal, dual = residuals[0], steps.balance * residuals[1]
+    if primal > MAX_IMBALANCE * dual:
+        _rescale(iterate, model.binary, steps.adapt)
+    elif dual > MAX_IMBALANCE * primal:
+        _rescale(iterate, model.binary, 1.0 / steps.adapt)
     residuals[:] = 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def advance(
-    cost, lines, pairs, cut, ends, squares, binary, places, gamma, state, U, omega, iterations,
-    over, sweeps, adapt, balance,
-):  # fmt: skip
-    """Iterations of the alternating direction method of multipliers, in place.
-
-    `state` holds V of the coordinate 1·1 and the penalty σ.
-    """
-    G, residuals = np.empty_like(U), np.zeros(2)
+def advance(model, iterate, steps, iterations):
+    """Iterations of the alternating direction method of multipliers, in place."""
+    G, residuals = np.empty_like(iterate.U), np.zeros(2)
     for k in range(iterations):
-        gather(cost, lines, pairs, cut, ends, squares, binary, state, omega, G)
-        project(G, U)
-        scatter(
-            U, pairs, cut, ends, squares, binary, places, gamma, state, omega, over, sweeps,
-            residuals,
-        )  # fmt: skip
+        gather(model, iterate, G)
+        project(G, iterate.U)
+        scatter(model, iterate, steps, residuals)
         if (k + 1) % EVERY == 0:
-            rebalance(
-                pairs, cut, ends, squares, binary, state, gamma, residuals, adapt, balance
-            )  # fmt: skip
+            rebalance(model, iterate, steps, residuals)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,9 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
 
-__all__ = ["TUNINGS", "Relaxation", "Tuning"]
+__all__ = ["TUNINGS", "Iterate", "Model", "Relaxation", "Steps", "Tuning"]
 
 Array = NDArray[np.float64]
-
-OVER = 1.6
-"""Over-relaxation."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,23 @@ TUNINGS = (Tuning(0.1, 0.3, 1.0), Tuning(0.25, 0.1, 16.0))
 those with few (sigmoid) the second, and each may fail in thousands of iterations where the other
 needs hundreds."""
 
+OVER = 1.6
+"""Over-relaxation, a factor; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
+
 ADAPT = 0.3
 """First relative change of the penalty; it fades, or the iteration need not converge."""
 
+FADING = 600.0
+"""Iterations after which changes of the penalty are half of the first one."""
+
 SWEEPS = 2
 """Passes over the multipliers of the triangle inequalities in each iteration."""
+
+LEAST_CORNER = 1e-3
+"""Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
+
+ACTING = 1e-9
+"""A triangle inequality acts while its multiplier is more than this share of the largest."""
 
 PARTIAL, RARE = 80, 0.1
 """From this order on only the eigenpairs of the rarer sign are computed, where these are at most
@@ -79,90 +89,233 @@ ROOM = 50_000
 """Violated triangle inequalities that are looked at."""
 
 
-class Relaxation:
-    """The iterate of the alternating direction method for one box.
+class Model(NamedTuple):
+    """What does not change while the method iterates.
 
-    Parameters
+    Attributes
     ----------
-    spins : Spins
-    estimate : float
-        About the optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
+    cost : (m + 1, m + 1) array
+        L in the coordinates of U, of norm 1.
+    lines : (k, m + 1) array
+        Orthonormal; U is zero along them.
     binary : (m,) array of bool
         Variables known to be at one of their ends.
-    tuning : Tuning
+    omega : float
+        Weight of the coordinate 1.
     """
 
-    def __init__(
-        self, spins: Spins, estimate: float, binary: Mask, tuning: Tuning = TUNINGS[0]
-    ) -> None:
-        m = spins.m
-        self.spins, self.binary, self.balance = spins, binary, tuning.balance
-        self.omega = max(tuning.omega * m, 1.0)
-        self.pairs = np.full((m * (m - 1) // 2, 4), 0.25)
-        self.cut = np.zeros_like(self.pairs)
-        self.ends = np.full((m, 2), 0.5)
-        self.squares = np.full((m, 3), 0.25)
-        self.state = np.array([1.0, tuning.penalty / m])
-        self.places = np.zeros((0, 3), np.int64)
-        self.gamma = np.zeros(0)
-        self.U = np.eye(m + 1)
-        self.iterations = 0
-        self._age = 0.0
-        self._positive = m // 2
-        self._prepare(estimate)
+    cost: Array
+    lines: Array
+    binary: Mask
+    omega: float
 
-    def _prepare(self, estimate: float, norm: float = 0.0) -> None:
-        spins, m = self.spins, self.spins.m
-        theta2 = self.omega + 0.5 * m
-        scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
-        cost = np.empty((m + 1, m + 1))
-        cost[0, 0] = spins.constant - estimate
-        cost[0, 1:] = cost[1:, 0] = 0.5 * spins.slope
-        cost[1:, 1:] = 0.5 * spins.curvature
-        cost *= np.outer(scale, scale)
-        self.norm = norm or float(np.linalg.norm(cost)) or 1.0
-        self.cost = cost / self.norm
-        lines = np.column_stack([-spins.rhs, spins.rows]) * scale
-        self.lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
+
+class Steps(NamedTuple):
+    """How the method goes on.
+
+    Attributes
+    ----------
+    over : float
+        Over-relaxation, 0 < over < 2.
+    sweeps : int
+        Passes over the multipliers of the triangle inequalities in each iteration.
+    adapt : float
+        Factor by which the penalty changes.
+    balance : float
+        How many times the dual residual the primal one should be.
+    """
+
+    over: float
+    sweeps: int
+    adapt: float
+    balance: float
+
+
+class Iterate(NamedTuple):
+    """What the method changes, in place; with V + cut = Z less the scaled multipliers of Z ≥ 0.
+
+    Attributes
+    ----------
+    pairs, ends, squares : (m(m-1)/2, 4), (m, 2), (m, 3) arrays
+        V in the parts of `relaxation_loops`.
+    corner : (1,) array
+        V of the coordinate 1·1.
+    cut : (m(m-1)/2, 4) array
+        What the multipliers of the triangle inequalities are to the pairs.
+    places, gamma : (t, 3), (t,) arrays
+        Triangle inequalities and their multipliers, as in `Multipliers`.
+    penalty : (1,) array
+        σ.
+    U : (m + 1, m + 1) array
+    """
+
+    pairs: Array
+    ends: Array
+    squares: Array
+    corner: Array
+    cut: Array
+    places: NDArray[np.int64]
+    gamma: Array
+    penalty: Array
+    U: Array
+
+    @classmethod
+    def of_whole(cls, m: int, penalty: float) -> Iterate:
+        """Z of x = s = ½, without multipliers."""
+        pairs = np.full((m * (m - 1) // 2, 4), 0.25)
+        return cls(
+            pairs=pairs,
+            ends=np.full((m, 2), 0.5),
+            squares=np.full((m, 3), 0.25),
+            corner=np.ones(1),
+            cut=np.zeros_like(pairs),
+            places=np.zeros((0, 3), np.int64),
+            gamma=np.zeros(0),
+            penalty=np.array([penalty]),
+            U=np.eye(m + 1),
+        )
+
+    def inherited(self, before: Spins, after: Spins, omega: float) -> Iterate:
+        """The parts that belong to the variables that are left, multipliers folded into them."""
+        kept = np.searchsorted(before.members, after.members)
+        left = np.zeros(before.m, bool)
+        left[kept] = True
+        i, j = pair_indices(before.m)
+        inside = left[i] & left[j]
+        pairs, cut = self.pairs[inside], np.zeros((int(inside.sum()), 4))
+        whole = np.all(inside[self.places // 4], axis=1)
+        places, gamma = self.places[whole], self.gamma[whole]
+        places = 4 * (np.cumsum(inside) - 1)[places // 4] + places % 4
+        add_products(cut, places, gamma)
+        gone = np.flatnonzero(~left)
+        high = after.center[before.members[gone]] > before.center[before.members[gone]]
+        return Iterate(
+            pairs=pairs,
+            ends=self.ends[kept] - self._folded(kept, gone, high) / omega,
+            squares=self.squares[kept],
+            corner=self.corner.copy(),
+            cut=cut,
+            places=places,
+            gamma=gamma,
+            penalty=self.penalty.copy(),
+            U=np.empty((after.m + 1, after.m + 1)),
+        )
+
+    def _folded(self, kept: Indices, gone: Indices, high: Mask) -> Array:
+        """Σ over fixed i of the multipliers ν of its products with x_j and s_j, (m, 2), j kept.
+
+        Where x_i = 1 the terms ν₀₀x_ix_j + ν₀₁x_is_j + ν₁₀s_ix_j + ν₁₁s_is_j of one pair become
+        ν₀₀x_j + ν₀₁s_j, and where s_i = 1 they become ν₁₀x_j + ν₁₁s_j. Row i(i-1)/2 + j of the
+        pairs, i > j, is ν as a 2 × 2 matrix; that of j and i, i < j, is its transpose. Products
+        weigh 2 and ends 2ω in the inner product, so that the sum counts 1/ω times there.
+        """
+        held = np.maximum(-(self.pairs + self.cut), 0.0).reshape(-1, 2, 2)
+        total = np.zeros((kept.size, 2))
+        for i, at_one in zip(gone, high, strict=True):
+            large, small = np.maximum(kept, i), np.minimum(kept, i)
+            nu = held[large * (large - 1) // 2 + small]
+            side = 0 if at_one else 1
+            total += np.where((i > kept)[:, None], nu[:, side, :], nu[:, :, side])
+        return total
+
+
+@dataclass(eq=False)
+class Relaxation:
+    """The alternating direction method for one box; see `of_whole` and `restricted`.
+
+    Attributes
+    ----------
+    spins : Spins
+    model : Model
+    norm : float
+        Of the cost before it was scaled to 1.
+    balance : float
+        As in `Tuning`.
+    iterate : Iterate
+    iterations : int
+    age : float
+        By which changes of the penalty fade, 1 for each `FADING` iterations.
+    positive : int
+        Positive eigenvalues in the last projection, or a guess of their number.
+    """
+
+    spins: Spins
+    model: Model
+    norm: float
+    balance: float
+    iterate: Iterate
+    iterations: int = 0
+    age: float = 0.0
+    positive: int = 0
+
+    @classmethod
+    def of_whole(
+        cls, spins: Spins, estimate: float, binary: Mask, tuning: Tuning = TUNINGS[0]
+    ) -> Relaxation:
+        """A relaxation that begins in the middle of a box.
+
+        Parameters
+        ----------
+        spins : Spins
+        estimate : float
+            About the optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
+        binary : (m,) array of bool
+            Variables known to be at one of their ends.
+        tuning : Tuning
+        """
+        m = spins.m
+        model, norm = _scaled_model(spins, estimate, binary, max(tuning.omega * m, 1.0))
+        iterate = Iterate.of_whole(m, tuning.penalty / m)
+        return cls(spins, model, norm, tuning.balance, iterate, positive=m // 2)
+
+    def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
+        """A relaxation on a smaller box that starts from this one.
+
+        Multipliers of products with a variable that has become fixed go to the other factor.
+        """
+        omega = self.model.omega
+        model, norm = _scaled_model(spins, estimate, binary, omega, self.norm)
+        iterate = self.iterate.inherited(self.spins, spins, omega)
+        age = min(self.age, 1.0)
+        return Relaxation(spins, model, norm, self.balance, iterate, age=age, positive=spins.m // 2)
+
+    @property
+    def binary(self) -> Mask:
+        """Variables known to be at one of their ends, (m,)."""
+        return self.model.binary
 
     def begin_at(self, d: Array) -> None:
         """Start from Z = zzᵀ of a point, two to eight times nearer than from the middle."""
         x = 0.5 * np.column_stack([1.0 + d, 1.0 - d])
         i, j = pair_indices(d.size)
-        self.pairs[:] = (x[i][:, :, None] * x[j][:, None, :]).reshape(-1, 4)
-        self.ends[:] = x
-        self.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
+        iterate = self.iterate
+        iterate.pairs[:] = (x[i][:, :, None] * x[j][:, None, :]).reshape(-1, 4)
+        iterate.ends[:] = x
+        iterate.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
 
     def run(self, iterations: int, stop: Callable[[], bool] | None = None) -> None:
         """That many iterations; large ones end early where `stop` says so."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as loops
 
-        sweeps = SWEEPS if self.gamma.size else 0
-        adapt = 1.0 + ADAPT / (1.0 + self._age)
-        parts = (self.pairs, self.cut, self.ends, self.squares, self.binary)
+        model, iterate = self.model, self.iterate
+        steps = Steps(
+            OVER, SWEEPS if iterate.gamma.size else 0, 1.0 + ADAPT / (1.0 + self.age), self.balance
+        )
         if self.spins.m < PARTIAL:
-            loops.advance(
-                self.cost, self.lines, *parts, self.places, self.gamma, self.state, self.U,
-                self.omega, iterations, OVER, sweeps, adapt, self.balance,
-            )  # fmt: skip
+            loops.advance(model, iterate, steps, iterations)
         else:
-            G, residuals = np.empty_like(self.U), np.zeros(2)
+            G, residuals = np.empty_like(iterate.U), np.zeros(2)
             for k in range(iterations):
                 if stop is not None and stop():
                     iterations = k
                     break
-                loops.gather(self.cost, self.lines, *parts, self.state, self.omega, G)
+                loops.gather(model, iterate, G)
                 self._project(G)
-                loops.scatter(
-                    self.U, *parts, self.places, self.gamma, self.state, self.omega, OVER, sweeps,
-                    residuals,
-                )  # fmt: skip
+                loops.scatter(model, iterate, steps, residuals)
                 if (k + 1) % loops.EVERY == 0:
-                    loops.rebalance(
-                        *parts, self.state, self.gamma, residuals, adapt, self.balance
-                    )  # fmt: skip
+                    loops.rebalance(model, iterate, steps, residuals)
         self.iterations += iterations
-        self._age += iterations / 600.0
+        self.age += iterations / FADING
 
     def _project(self, G: Array) -> None:
         """U = the projection of G on the positive semidefinite matrices.
@@ -170,8 +323,8 @@ class Relaxation:
         From the eigenpairs of one sign alone, if these were few in the iteration before.
         """
         order = len(G)
-        sign = 1.0 if 2 * self._positive <= order else -1.0
-        rare = min(self._positive, order - self._positive)
+        sign = 1.0 if 2 * self.positive <= order else -1.0
+        rare = min(self.positive, order - self.positive)
         pairs = eigenpairs_above(sign * G, 0.0) if rare <= RARE * order else None
         if pairs is None:
             values, vectors = np.linalg.eigh(G)
@@ -180,34 +333,35 @@ class Relaxation:
             pairs = sign * values[chosen], vectors[:, chosen]
         half = pairs[1] * np.sqrt(pairs[0])
         if sign > 0.0:
-            self._positive = pairs[0].size
-            np.matmul(half, half.T, out=self.U)
+            self.positive = pairs[0].size
+            np.matmul(half, half.T, out=self.iterate.U)
         else:
-            self._positive = order - pairs[0].size
-            np.add(G, half @ half.T, out=self.U)
+            self.positive = order - pairs[0].size
+            np.add(G, half @ half.T, out=self.iterate.U)
 
     def multipliers(self) -> Multipliers:
         """The multipliers of Z ≥ 0 and of the triangle inequalities so far."""
-        weight = 2.0 * self.state[1] * self.norm
+        iterate = self.iterate
+        weight = 2.0 * iterate.penalty[0] * self.norm
+        square = iterate.squares[:, 1]
         return Multipliers(
-            pairs=weight * np.maximum(-(self.pairs + self.cut), 0.0),
-            squares=-weight * np.where(self.binary, 1.0, self.squares[:, 1] < 0.0)
-            * self.squares[:, 1],
-            places=self.places,
-            gamma=weight * self.gamma,
-        )  # fmt: skip
+            pairs=weight * np.maximum(-(iterate.pairs + iterate.cut), 0.0),
+            squares=-weight * np.where(self.binary, 1.0, square < 0.0) * square,
+            places=iterate.places,
+            gamma=weight * iterate.gamma,
+        )
 
     def mean(self) -> Array:
         """d of the first row of Z, (m,)."""
-        positive = np.maximum(self.ends, 0.0)
+        positive = np.maximum(self.iterate.ends, 0.0)
         return np.clip(positive[:, 0] - positive[:, 1], -1.0, 1.0)
 
     def moments(self) -> tuple[Array, Array]:
         """Mean d, (m,), and second moments D of the spins, (m, m), as U has them."""
-        theta2 = self.omega + 0.5 * self.spins.m
-        one = max(self.U[0, 0] / theta2, 1e-3)
-        mean = self.U[0, 1:] * np.sqrt(2.0 / theta2) / one
-        return mean, 2.0 * self.U[1:, 1:] / one
+        U, theta2 = self.iterate.U, self.model.omega + 0.5 * self.spins.m
+        one = max(U[0, 0] / theta2, LEAST_CORNER)
+        mean = U[0, 1:] * np.sqrt(2.0 / theta2) / one
+        return mean, 2.0 * U[1:, 1:] / one
 
     def roundings(self, count: int) -> list[Array]:
         """Spins to round: the mean, and the mean plus and minus the leading deviations."""
@@ -225,68 +379,38 @@ class Relaxation:
 
         if self.spins.m > TRIANGULAR:
             return 0
+        now = self.iterate
         places, violations = relaxation_loops.most_violated(
-            self.pairs, self.cut, self.spins.m, least, ROOM
+            now.pairs, now.cut, self.spins.m, least, ROOM
         )
-        acting = self.gamma > 1e-9 * self.gamma.max(initial=0.0)
-        old = self.places[acting]
+        acting = now.gamma > ACTING * now.gamma.max(initial=0.0)
+        old = now.places[acting]
         order = np.argsort(-violations)[: most + len(old)]
         known = set(map(tuple, old.tolist()))
         new = [place for place in places[order].tolist() if tuple(place) not in known][:most]
-        self.places = np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)])
-        self.gamma = np.concatenate([self.gamma[acting], np.zeros(len(new))])
+        self.iterate = now._replace(
+            places=np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)]),
+            gamma=np.concatenate([now.gamma[acting], np.zeros(len(new))]),
+        )
         # What the inequalities that were dropped had left behind goes with them.
-        self.cut[:] = 0.0
-        add_products(self.cut, self.places, self.gamma)
+        now.cut[:] = 0.0
+        add_products(now.cut, self.iterate.places, self.iterate.gamma)
         return violations.size
 
-    def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
-        """A relaxation on a smaller box that starts from this one.
 
-        Multipliers of products with a variable that has become fixed go to the other factor.
-        """
-        old, new = self.spins, spins
-        kept = np.searchsorted(old.members, new.members)
-        child = Relaxation.__new__(Relaxation)
-        child.spins, child.binary = spins, binary
-        child.omega, child.balance = self.omega, self.balance
-        position = np.full(old.m, -1)
-        position[kept] = np.arange(kept.size)
-        i, j = pair_indices(old.m)
-        inside = (position[i] >= 0) & (position[j] >= 0)
-        child.pairs = self.pairs[inside].copy()
-        child.cut = np.zeros_like(child.pairs)
-        child.ends = self.ends[kept].copy()
-        child.squares = self.squares[kept].copy()
-        child.state = self.state.copy()
-        child.U = np.empty((new.m + 1, new.m + 1))
-        self._inherit_triangles(child, inside)
-        self._fold(child, position)
-        child.iterations, child._age, child._positive = 0, min(self._age, 1.0), new.m // 2
-        child._prepare(estimate, self.norm)
-        return child
-
-    def _inherit_triangles(self, child: Relaxation, inside: Mask) -> None:
-        where = np.cumsum(inside) - 1
-        whole = np.all(inside[self.places // 4], axis=1)
-        places = self.places[whole]
-        child.places = 4 * where[places // 4] + places % 4
-        child.gamma = self.gamma[whole].copy()
-        add_products(child.cut, child.places, child.gamma)
-
-    def _fold(self, child: Relaxation, position: Indices) -> None:
-        """Pass the multipliers of x_i x_j on to x_j where x_i has become 1, and so on."""
-        old = self.spins
-        gone = np.flatnonzero(position < 0)
-        if gone.size == 0:
-            return
-        at = child.spins.center[old.members[gone]] > old.center[old.members[gone]]
-        held = np.maximum(-(self.pairs + self.cut), 0.0)
-        stay = np.flatnonzero(position >= 0)
-        for i, high in zip(gone, at, strict=True):
-            large, small = np.maximum(stay, i), np.minimum(stay, i)
-            row = held[large * (large - 1) // 2 + small].reshape(-1, 2, 2)
-            side = 0 if high else 1
-            own_first = (i > stay)[:, None]
-            share = np.where(own_first, row[:, side, :], row[:, :, side])
-            child.ends -= share / self.omega
+def _scaled_model(
+    spins: Spins, estimate: float, binary: Mask, omega: float, norm: float = 0.0
+) -> tuple[Model, float]:
+    """The model with a cost of norm 1, unless another norm is given; and that norm."""
+    m = spins.m
+    theta2 = omega + 0.5 * m
+    scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
+    cost = np.empty((m + 1, m + 1))
+    cost[0, 0] = spins.constant - estimate
+    cost[0, 1:] = cost[1:, 0] = 0.5 * spins.slope
+    cost[1:, 1:] = 0.5 * spins.curvature
+    cost *= np.outer(scale, scale)
+    norm = norm or float(np.linalg.norm(cost)) or 1.0
+    lines = np.column_stack([-spins.rhs, spins.rows]) * scale
+    lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
+    return Model(cost / norm, lines, binary, omega), norm

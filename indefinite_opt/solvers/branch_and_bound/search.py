@@ -442,7 +442,7 @@ class GlobalSearch:
         binary = node.box.binary[spins.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(spins, self.value, binary)]
-        found = [Relaxation(spins, self.value, binary, tuning) for tuning in TUNINGS]
+        found = [Relaxation.of_whole(spins, self.value, binary, tuning) for tuning in TUNINGS]
         for relaxation in found:
             relaxation.begin_at(spins.place(self.point))
         return found
