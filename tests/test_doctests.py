@@ -29,3 +29,15 @@ def test_every_formulation_and_kernel_has_an_example() -> None:
     things = [t for t in things if isinstance(t, type) and not inspect.isabstract(t)]
     without = [t.__name__ for t in things if not any(e.examples for e in finder.find(t))]
     assert without == []
+
+
+def test_every_formulation_prints_its_program() -> None:
+    """So that the formula of the docstring and the declaration stand side by side."""
+    finder, without = doctest.DocTestFinder(), []
+    for name in iopt.formulations():
+        tests = finder.find(getattr(iopt, name))
+        sources = [example.source for test in tests for example in test.examples]
+        start, end = f"print({name}(", ").declare(problem))\n"
+        if not any(source.startswith(start) and source.endswith(end) for source in sources):
+            without.append(name)
+    assert without == []

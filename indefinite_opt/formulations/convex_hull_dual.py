@@ -48,6 +48,12 @@ class ConvexHullDual(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
+    >>> print(ConvexHullDual(mu=1.0).declare(problem))
+    ConvexHullDual(mu=1)
+      maximize    ½ (y∘ᾱ)ᵀD⁽²⁾(y∘ᾱ)
+      subject to  yᵀᾱ = 0    (balance)
+                  eᵀᾱ = 2    (total)
+                  0 ≤ ᾱ ≤ μ  (lower, upper)
     >>> iopt.solve(problem, ConvexHullDual(mu=1.0)).objective          # minus squared distance
     -4.0
     """

@@ -15,6 +15,7 @@ from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.linear_bounds import SensitivityGame, SensitivityUnits
 from indefinite_opt.modeling.structures.quadratic_program import (
     Columns,
+    Entries,
     LinearProgram,
     Rows,
 )
@@ -59,6 +60,13 @@ class GuoSchuurmansLP(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(GuoSchuurmansLP(beta=0.5).declare(problem))
+    GuoSchuurmansLP(beta=0.5)
+      minimize    δ
+      subject to  Δᵀα ≤ δ e  (sensitivity)
+                  yᵀα = 0    (balance)
+                  eᵀα = 1    (total)
+                  0 ≤ α ≤ β̄  (lower, upper)
     >>> round(iopt.solve(problem, GuoSchuurmansLP(beta=0.5)).objective, 12)
     2.0
     """
@@ -95,24 +103,19 @@ class GuoSchuurmansLP(Formulation):
     def structure(
         self, problem: KernelProblem, units: SensitivityUnits | None = None
     ) -> LinearProgram:
-        """The same in the given units."""
+        """The same in given units, by the rows Δᵀα - δe ≤ 0."""
         n, game = problem.n, self._game(problem)
-        units = units or game.natural_units()
+        units, bounds = units or game.natural_units(), ("lower", "upper")
+        sensitivity: dict[str, Entries] = {"alpha": partial(units.transposed, game), "delta": -1.0}
         return LinearProgram.from_blocks(
             {
-                "alpha": Columns(
-                    shape=(n,), lower=0.0, upper=game.beta, constraints=("lower", "upper")
-                ),
-                "delta": Columns(shape=(), cost=units.scale),
+                "alpha": Columns((n,), lower=0.0, upper=game.beta, constraints=bounds),
+                "delta": Columns((), cost=units.scale),
             },
             {
-                "sensitivity": Rows(
-                    shape=(n,),
-                    entries={"alpha": partial(units.transposed, game), "delta": -1.0},
-                    upper=0.0 - units.shift,
-                ),
-                "balance": Rows(shape=(), entries={"alpha": problem.y}, lower=0.0, upper=0.0),
-                "total": Rows(shape=(), entries={"alpha": 1.0}, lower=1.0, upper=1.0),
+                "sensitivity": Rows((n,), sensitivity, upper=-units.shift),
+                "balance": Rows((), {"alpha": problem.y}, lower=0.0, upper=0.0),
+                "total": Rows((), {"alpha": 1.0}, lower=1.0, upper=1.0),
             },
             units=units,
             repair=game.repaired,

@@ -53,6 +53,12 @@ class GuoSchuurmansQP(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(GuoSchuurmansQP(beta=0.5).declare(problem))
+    GuoSchuurmansQP(beta=0.5)
+      minimize    αᵀQα
+      subject to  yᵀα = 0    (balance)
+                  eᵀα = 1    (total)
+                  0 ≤ α ≤ β̄  (lower, upper)
     >>> iopt.solve(problem, GuoSchuurmansQP(beta=0.5)).objective
     1.0
     """

@@ -16,6 +16,7 @@ from indefinite_opt.modeling.structures.linear_bounds import KernelUnits, OneNor
 from indefinite_opt.modeling.structures.quadratic_program import (
     Columns,
     DualUnits,
+    Entries,
     LinearProgram,
     Rows,
 )
@@ -53,6 +54,11 @@ class LPSVM(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(LPSVM(C=10.0).declare(problem))
+    LPSVM(C=10)
+      minimize    ‖u‖₁ + C eᵀξ
+      subject to  y∘(Ku + b e) ≥ e - ξ  (margin)
+                  ξ ≥ 0                 (slack)
     >>> round(iopt.solve(problem, LPSVM(C=10.0)).objective, 12)
     1.0
     """
@@ -79,22 +85,21 @@ class LPSVM(Formulation):
         )
 
     def structure(self, problem: KernelProblem, units: KernelUnits | None = None) -> LinearProgram:
-        """The same in the given units: two columns for each |u_i|, and the dual."""
+        """The same in given units: u is the difference of two columns, both at its price."""
         n, machine = problem.n, self._machine(problem)
         units = units or KernelUnits(np.ones(n), np.zeros(n))
+        margin: dict[str, Entries] = {
+            "u": partial(units.signed_kernel, problem),
+            "b": problem.y,
+            "xi": 1.0,
+        }
         return LinearProgram.from_blocks(
             {
-                "u": Columns(shape=(n,), cost=units.scale, absolute=True),
-                "b": Columns(shape=()),
-                "xi": Columns(shape=(n,), cost=self.C, lower=0.0, constraints=("slack", None)),
+                "u": Columns((n,), cost=units.scale, absolute=True),
+                "b": Columns(()),
+                "xi": Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None)),
             },
-            {
-                "margin": Rows(
-                    shape=(n,),
-                    entries={"u": partial(units.signed_kernel, problem), "b": problem.y, "xi": 1.0},
-                    lower=1.0,
-                )
-            },
+            {"margin": Rows((n,), margin, lower=1.0)},
             units=units,
             repair=machine.repaired,
             slacks={"xi": 1.0},
@@ -104,18 +109,13 @@ class LPSVM(Formulation):
         )
 
     def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
-        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C: its multipliers are u, b and ξ."""
-        n, scale = problem.n, units.scale
-        signed = units.signed_kernel(problem).T
+        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""
+        n, e, signed = problem.n, units.scale, units.signed_kernel(problem).T
         return LinearProgram.from_blocks(
+            {"margin": Columns((n,), -1.0, lower=0.0, upper=self.C, constraints=(None, "xi"))},
             {
-                "margin": Columns(
-                    shape=(n,), cost=-1.0, lower=0.0, upper=self.C, constraints=(None, "xi")
-                )
-            },
-            {
-                "u": Rows(shape=(n,), entries={"margin": signed}, lower=-scale, upper=scale),
-                "b": Rows(shape=(), entries={"margin": problem.y}, lower=0.0, upper=0.0),
+                "u": Rows((n,), {"margin": signed}, lower=-e, upper=e),
+                "b": Rows((), {"margin": problem.y}, lower=0.0, upper=0.0),
             },
             units=DualUnits(units),
         )

@@ -56,6 +56,11 @@ class SpectrumSVM(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
+    >>> print(SpectrumSVM(C=10.0, transform="clip").declare(problem))
+    SpectrumSVM(C=10, transform=clip, new_points=projected)
+      maximize    eᵀα - ½ (y∘α)ᵀK̃(y∘α)
+      subject to  yᵀα = 0    (balance)
+                  0 ≤ α ≤ C  (lower, upper)
     >>> iopt.solve(problem, SpectrumSVM(C=10.0, transform="clip")).values["alpha"]
     array([1., 1.])
     """

@@ -38,6 +38,10 @@ class UniformWeights(Formulation):
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(UniformWeights().declare(problem))
+    UniformWeights
+      maximize    eᵀα
+      subject to  0 ≤ α ≤ 1/n  (lower, upper)
     >>> iopt.solve(problem, UniformWeights()).values["alpha"]
     array([0.5, 0.5])
     """
@@ -57,12 +61,12 @@ class UniformWeights(Formulation):
         )
 
     def structure(self, problem: KernelProblem) -> LinearProgram:
-        alpha = Columns(
-            shape=(problem.n,), cost=-1.0, lower=0.0, upper=1.0 / problem.n,
-            constraints=("lower", "upper"),
-        )  # fmt: skip
+        n, bounds = problem.n, ("lower", "upper")
         return LinearProgram.from_blocks(
-            {"alpha": alpha}, {}, sense=-1, source=(UniformWeights, problem)
+            {"alpha": Columns((n,), -1.0, lower=0.0, upper=1.0 / n, constraints=bounds)},
+            {},
+            sense=-1,
+            source=(UniformWeights, problem),
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:

@@ -24,6 +24,7 @@ __all__ = [
     "BoxLineQP",
     "Columns",
     "DualUnits",
+    "Entries",
     "LinearProgram",
     "Rows",
     "Structure",
@@ -247,7 +248,7 @@ class BoxLineQP(BoxLine):
 Entries = float | Array | Callable[[], Array]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """A variable v of a linear program: lower ≤ v ≤ upper, each entry at its cost.
 
@@ -276,7 +277,7 @@ class Columns:
         return math.prod(self.shape) * (2 if self.absolute else 1)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """A constraint of a linear program: lower ≤ Σ A_v v ≤ upper over the variables v in it.
 
@@ -570,10 +571,9 @@ class LinearProgram:
         --------
         min |u| + 3ξ  s.t.  2u + ξ ≥ 1,  ξ ≥ 0:
 
-        >>> u = Columns(shape=(1,), cost=1.0, absolute=True)
-        >>> xi = Columns(shape=(1,), cost=3.0, lower=0.0, constraints=("slack", None))
-        >>> entries = {"u": np.array([[2.0]]), "xi": 1.0}
-        >>> margin = Rows(shape=(1,), entries=entries, lower=1.0)
+        >>> u = Columns((1,), cost=1.0, absolute=True)
+        >>> xi = Columns((1,), cost=3.0, lower=0.0, constraints=("slack", None))
+        >>> margin = Rows((1,), {"u": np.array([[2.0]]), "xi": 1.0}, lower=1.0)
         >>> program = LinearProgram.from_blocks({"u": u, "xi": xi}, {"margin": margin})
         >>> program.cost, program.matrix.toarray()
         (array([1., 1., 3.]), array([[ 2., -2.,  1.]]))
