@@ -88,7 +88,7 @@ class LussBall(Formulation):
 
         alpha = cp.Variable(problem.n, name="alpha")
         K = kernel_variable(problem)
-        radius = self.structure(problem).radius
+        radius = ProxyBall.around(problem, self.radius, self.C).radius
         C, r, K0, y = constants(C=self.C, r=radius, K0=problem.K, y=problem.y)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}

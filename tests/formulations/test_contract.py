@@ -1,108 +1,356 @@
-"""What a formulation declares and what its structure says must be the same model."""
+"""What a formulation declares and what its structure says must be the same model.
+
+The declaration is read by cvxpy, the structure by its own numbers; formulations and their
+parameters are found, not listed.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.formulations import as_formulation, known
+from indefinite_opt.modeling.program import Program
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 
-TITLES = [
-    "LussDual(C=2, rho=0.5)", "LussBall(C=2)", "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "KSVM(C=2)",
-    "KernelLogistic(C=2)", "SeparabilitySVM(C=2)", "SeparabilitySVM(C=2, convex=False)",
-    "PseudoEuclideanPrimal(C=2)",
-    "SVMDual(C=2)", "SVMDual(C=inf)", "SVMDual(C=2, bias=False)", "ConvexHullDual(mu=0.3)",
-    "GuoSchuurmansQP(beta=0.2)", "GuoSchuurmansLP(beta=0.2)", "LPSVM(C=3)", "UniformWeights",
-    "SpectrumSVM(transform=clip)", "SpectrumSVM(transform=flip)", "SpectrumSVM(transform=shift)",
-    "SpectrumSVM(transform=clip, centered=True)",
-]  # fmt: skip
+Values = dict[str, np.ndarray]
 
-
-def formulation_of(title: str) -> iopt.Formulation:
-    from indefinite_opt.workflow.solving import as_formulation
-
-    return as_formulation(title)
-
-
+N = 14
 # A kernel with positive definite pairs, so that C = inf is not refused.
-PROBLEM = random_problem("l1-gaussian", n=14, seed=3)
-SENSITIVITY = np.random.default_rng(8).standard_normal((14, 14))
-FORMULATIONS = [formulation_of(title) for title in TITLES] + [
-    iopt.GuoSchuurmansQP(beta=0.2, sensitivity=SENSITIVITY),
-    iopt.GuoSchuurmansLP(beta=0.2, sensitivity=SENSITIVITY),
-]
+PROBLEM = random_problem("l1-gaussian", n=N, seed=3)
+
+LARGEST = 3.0
+"""Declared variables are kept within this size, so that every linear objective has a minimum."""
+
+TOL = 1e-6
+"""Ten times the feasibility tolerance of HiGHS, which solves both sides."""
 
 
-def structure_values(structure, x):
+# --------------------------------------------------------------------------- what is checked
+
+
+def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
+    """Values of a parameter beside its default, by its kind."""
+    if isinstance(field.default, bool):
+        return [not field.default]
+    if isinstance(field.default, float):
+        return [0.8, 2.0, np.inf]
+    if isinstance(field.default, str):
+        try:
+            cls(**{field.name: "?"})
+        except UnknownName as error:
+            return [choice for choice in error.known if choice != field.default]
+    if "Array" in str(field.type):
+        return [np.random.default_rng(8).standard_normal((N, N))]
+    if "float" in str(field.type):
+        return [0.2, 0.3, 30.0]
+    raise AssertionError(f"no candidates for {cls.__name__}.{field.name}")
+
+
+def variants(cls: type[iopt.Formulation]) -> Iterator[iopt.Formulation]:
+    """The formulation with its defaults, and with each parameter changed as far as it goes."""
+    yield cls()
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for value in candidates(field, cls):
+            try:
+                formulation = cls(**{field.name: value})
+                formulation.structure(PROBLEM)
+            except ParameterError:
+                continue
+            yield formulation
+
+
+FORMULATIONS = [formulation for cls in known().values() for formulation in variants(cls)]
+
+
+def random_values(structure: Any, generator: np.random.Generator) -> Values:
+    """Declared variables of any numbers, feasible or not."""
     if isinstance(structure, ExplicitProgram):
-        ends = np.cumsum([np.prod(shape, dtype=int) for shape in structure.shapes.values()])
-        parts = np.split(x, ends[:-1])
-        return {
-            name: part.reshape(shape)
-            for (name, shape), part in zip(structure.shapes.items(), parts, strict=True)
-        }
-    if isinstance(structure, ProxyStructure):
-        return structure.values(x) | {"K": structure.proxy_kernel(x)}
-    return structure.values(x) if isinstance(structure, BoxLine) else structure.read(x)
+        shapes = structure.shapes
+    elif isinstance(structure, BoxLine):
+        shapes = {structure.variable: (structure.n,)}
+    else:
+        zero = structure.read(np.zeros(structure.cost.size))
+        shapes = {name: np.shape(value) for name, value in zero.items()}
+    return {name: generator.uniform(-0.1, 0.4, shape) for name, shape in shapes.items()}
 
 
-def structure_objective(structure, x):
+def vector(structure: Any, values: Values) -> Any:
+    """What the structure itself works with."""
     if isinstance(structure, ExplicitProgram):
-        return structure.sense * structure.value(structure_values(structure, x))
+        return values
+    return values[structure.variable] if isinstance(structure, BoxLine) else structure.write(values)
+
+
+def objective(structure: Any, values: Values) -> float:
+    """The objective by the structure, in the declared sense."""
+    x = vector(structure, values)
+    if isinstance(structure, ExplicitProgram):
+        return structure.sense * structure.value(x)
     if isinstance(structure, BoxLine):
-        return structure.sense * (structure.value(x) + structure.constant)
+        return structure.declared(structure.value(x))
     return structure.sense * float(structure.cost @ x)
 
 
-def infeasibility(structure, x):
-    if isinstance(structure, ExplicitProgram):
-        return structure.infeasibility(structure_values(structure, x))
-    return structure.infeasibility(x)
+def near(one: float, other: float, tol: float = 1e-10) -> bool:
+    return abs(one - other) <= tol * max(1.0, abs(one), abs(other))
 
 
-def size(structure):
-    if isinstance(structure, ExplicitProgram):
-        return sum(int(np.prod(shape, dtype=int)) for shape in structure.shapes.values())
-    return structure.n if isinstance(structure, BoxLine) else structure.cost.size
+# ------------------------------------------------------------------------------- objectives
+
+
+def check_objective(formulation: iopt.Formulation) -> None:
+    """At feasible points: off the line Σα_iα_jy_iy_jd² and -2αᵀQα differ, as they may."""
+    program = formulation.declare(PROBLEM)
+    structure, generator = program.structure, np.random.default_rng(0)
+    for _ in range(5):
+        values = random_values(structure, generator)
+        if isinstance(structure, BoxLine):
+            values = structure.values(structure.random_start(generator))
+        given = dict(values)
+        if isinstance(structure, ProxyStructure):
+            given["K"] = structure.proxy_kernel(values[structure.variable])
+        assert near(objective(structure, values), program.evaluate(given)[0])
+
+
+def check_inner_minimum(formulation: iopt.Formulation) -> None:
+    """Of a max-min program: the minimum over the inner variable by Clarabel at fixed weights."""
+    program = formulation.declare(PROBLEM)
+    if program.inner is None:
+        return
+    structure, generator = program.structure, np.random.default_rng(2)
+    inner = program.inner
+    for scale in (0.1, 1.0):
+        values = structure.values(scale * structure.random_start(generator))
+        weights = program.variables[structure.variable]
+        fixed = cp.Constant(values[structure.variable])
+        declared = cp.Problem(
+            cp.Minimize(substituted(program.objective, weights, fixed)),
+            list(inner.subject_to.values()),
+        )
+        declared.solve(solver="CLARABEL")
+        assert declared.status == "optimal"
+        assert near(declared.value, objective(structure, values), 1e-5)
+
+
+def substituted(expression: Any, variable: Any, constant: Any) -> Any:
+    """The expression with a constant for a variable."""
+    if expression is variable:
+        return constant
+    if not expression.args:
+        return expression
+    return expression.copy([substituted(arg, variable, constant) for arg in expression.args])
+
+
+# ------------------------------------------------------------------------------ feasible sets
+
+
+def check_feasible_set(formulation: iopt.Formulation) -> None:
+    """min gᵀx over the declared constraints, by HiGHS, is min gᵀx over the structure."""
+    program = formulation.declare(PROBLEM)
+    structure, generator = program.structure, np.random.default_rng(1)
+    declared = DeclaredSet(program, random_values(structure, generator))
+    for _ in range(12):
+        g = {name: generator.standard_normal(np.shape(v)) for name, v in declared.sizes.items()}
+        least, point = declared.minimum(g)
+        if isinstance(structure, ExplicitProgram):
+            check_slacks(program, structure, point, generator)
+        else:
+            assert near(least, structure_minimum(structure, g), TOL)
+
+
+class DeclaredSet:
+    """The declared constraints, and a bound on the size of every variable."""
+
+    def __init__(self, program: Program, values: Values) -> None:
+        variables = {name: program.variables[name] for name in values}
+        self.sizes, self.variables = values, variables
+        self.slopes = {name: cp.Parameter(v.shape, name=name) for name, v in variables.items()}
+        goal = sum(cp.sum(cp.multiply(self.slopes[name], v)) for name, v in variables.items())
+        small = [cp.abs(v) <= LARGEST for v in variables.values()]
+        self.problem = cp.Problem(cp.Minimize(goal), [*program.subject_to.values(), *small])
+
+    def minimum(self, g: Values) -> tuple[float, Values]:
+        for name, parameter in self.slopes.items():
+            parameter.value = g[name]
+        self.problem.solve(solver="HIGHS" if self.problem.is_lp() else "CLARABEL")
+        assert self.problem.status == "optimal"
+        return self.problem.value, {name: v.value for name, v in self.variables.items()}
+
+
+def structure_minimum(structure: Any, g: Values) -> float:
+    """The same from the arrays of a box with lines, or of a linear program."""
+    if isinstance(structure, BoxLine):
+        ends = [(0.0, min(structure.upper, LARGEST))] * structure.n
+        (slope,) = g.values()
+        if structure.upper <= LARGEST:  # its own, by sorting, is the same
+            found = linprog(slope, A_eq=structure.A, b_eq=structure.b, bounds=ends)
+            assert near(structure.linear_minimum(slope), found.fun, TOL)
+        lines = (structure.A, structure.b) if structure.lines else (None, None)
+        found = linprog(slope, A_eq=lines[0], b_eq=lines[1], bounds=ends)
+    else:
+        size = structure.cost.size
+        zero = flat(structure.read(np.zeros(size)), g)
+        read = np.array([flat(structure.read(unit), g) - zero for unit in np.eye(size)]).T
+        matrix = structure.matrix
+        A = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        rows = np.vstack([A, -A, read, -read])
+        right = [structure.row_upper, -structure.row_lower, LARGEST - zero, LARGEST + zero]
+        held = np.isfinite(np.concatenate(right))
+        ends = np.column_stack([structure.lower, structure.upper])
+        found = linprog(
+            read.T @ flat(g, g), A_ub=rows[held], b_ub=np.concatenate(right)[held], bounds=ends
+        )
+    assert found.status == 0, found.message
+    return float(found.fun)
+
+
+def flat(values: Values, order: Values) -> np.ndarray:
+    return np.concatenate([np.ravel(values[name]) for name in order])
+
+
+def check_slacks(
+    program: Program, structure: ExplicitProgram, vertex: Values, generator: np.random.Generator
+) -> None:
+    """Of programs that say no more than what is missing: neither set has a point too many.
+
+    Extreme points of the declared set are feasible in the structure; points that the structure
+    has repaired, which are at the boundary of its own, in the declaration.
+    """
+    assert structure.infeasibility(vertex) <= TOL
+    wild = {name: 10.0 * generator.standard_normal(np.shape(v)) for name, v in vertex.items()}
+    repaired = structure.repaired(wild)
+    assert structure.infeasibility(repaired) <= 1e-9
+    assert program.evaluate(repaired)[1] <= 1e-9
+    # A point is wild in the declaration where it is so in the structure.
+    assert (program.evaluate(wild)[1] <= 1e-9) == (structure.infeasibility(wild) <= 1e-9)
+
+
+# -------------------------------------------------------------------------------- the contract
+
+
+def check(formulation: iopt.Formulation) -> None:
+    check_objective(formulation)
+    check_inner_minimum(formulation)
+    check_feasible_set(formulation)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_objective_agrees_with_the_declaration(formulation: iopt.Formulation) -> None:
-    """At feasible points: off the line Σα_iα_jy_iy_jd² and -2αᵀQα differ, as they may."""
-    program = formulation.declare(PROBLEM)
-    structure = program.structure
-    generator = np.random.default_rng(0)
-    for _ in range(5):
-        if isinstance(structure, BoxLine):
-            x = structure.random_start(generator)
-        else:
-            x = generator.uniform(0.0, 0.2, size(structure))
-            if isinstance(formulation, iopt.LPSVM):
-                # u = p - r with both parts positive costs more than ‖u‖₁.
-                x[:14] *= generator.integers(0, 2, 14)
-                x[14:28] *= x[:14] == 0
-        declared, violation = program.evaluate(structure_values(structure, x))
-        assert structure_objective(structure, x) == pytest.approx(declared, rel=1e-10, abs=1e-12)
-        assert (infeasibility(structure, x) <= 1e-9) == (violation <= 1e-9)
+    check_objective(formulation)
+    check_inner_minimum(formulation)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_feasible_set_agrees_with_the_declaration(formulation: iopt.Formulation) -> None:
-    program = formulation.declare(PROBLEM)
-    structure = program.structure
-    generator = np.random.default_rng(1)
-    for _ in range(20):
-        x = generator.uniform(-0.1, 0.4, size(structure))
-        _, violation = program.evaluate(structure_values(structure, x))
-        assert (infeasibility(structure, x) <= 1e-12) == (violation <= 1e-12)
-    if isinstance(structure, BoxLine):
-        points = structure.start(), structure.random_start(generator)
-        for x in points:
-            assert program.evaluate(structure_values(structure, x))[1] <= 1e-9
+    check_feasible_set(formulation)
+
+
+def test_every_formulation_and_every_parameter_is_checked() -> None:
+    checked = {
+        (type(formulation).__name__, field.name)
+        for formulation in FORMULATIONS
+        for field in dataclasses.fields(formulation)  # type: ignore[arg-type]
+        if repr(getattr(formulation, field.name)) != repr(field.default)
+    }
+    wanted = {
+        (name, field.name)
+        for name, cls in known().items()
+        for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+    }
+    assert checked == wanted
+
+
+def changed(**factors: float) -> Callable[[Any], Any]:
+    """Changes a structure by multiplying its attributes."""
+
+    def change(structure: Any) -> Any:
+        products = {name: factor * getattr(structure, name) for name, factor in factors.items()}
+        return dataclasses.replace(structure, **products)
+
+    return change
+
+
+def without_a_point(structure: Any) -> Any:
+    """The weights sum up to more than their bounds allow."""
+    total = np.where(structure.row_lower == 1.0, 100.0, structure.row_lower)
+    upper = np.maximum(total, structure.row_upper)
+    return dataclasses.replace(structure, row_lower=total, row_upper=upper)
+
+
+def transposed(structure: Any) -> Any:
+    """The rows of Δ instead of its columns."""
+    A = structure.matrix.copy()
+    A[:N, :N] = A[:N, :N].T
+    return dataclasses.replace(structure, build_matrix=lambda: A)
+
+
+MUTATIONS = {
+    "half the box of SVMDual": (iopt.SVMDual(), changed(upper=0.5)),
+    "0.6 mu in ConvexHullDual": (iopt.ConvexHullDual(mu=0.3), changed(upper=0.6)),
+    "0.7 beta in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.2), changed(upper=0.7)),
+    "0.5/n in UniformWeights": (iopt.UniformWeights(), changed(upper=0.5)),
+    "2e for e in the rows of LPSVM": (iopt.LPSVM(), changed(row_lower=2.0)),
+    "no point in GuoSchuurmansLP": (iopt.GuoSchuurmansLP(), without_a_point),
+    "the other total in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.2), changed(total=0.9)),
+    "no balance in SVMDual": (iopt.SVMDual(), changed(lines=0)),
+    "a transposed sensitivity": (
+        iopt.GuoSchuurmansLP(sensitivity=np.random.default_rng(8).standard_normal((N, N))),
+        transposed,
+    ),
+    "half the price of LPSVM": (iopt.LPSVM(), changed(cost=0.5)),
+    "another Hessian of ESVM": (iopt.ESVM(), changed(hessian=1.01)),
+    "a larger ball": (iopt.LussBall(), changed(room=1.1)),
+    "another price of a kernel": (iopt.LussDual(), changed(rho=1.1)),
+    "another price of slack": (iopt.SeparabilitySVM(), changed(C=1.1)),
+    "another price of losses": (iopt.KernelLogistic(), changed(C=1.1)),
+    "the wrong sense": (iopt.KSVM(), changed(sense=-1)),
+}
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_structure_that_says_something_else_is_found(
+    mutation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formulation, change = MUTATIONS[mutation]
+    original = type(formulation).structure
+    monkeypatch.setattr(
+        type(formulation), "structure", lambda self, problem: change(original(self, problem))
+    )
+    with pytest.raises(AssertionError):
+        check(formulation)
+
+
+def test_slacks_that_fall_short_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The structure of SeparabilitySVM repaired to, and content with, 0.9 of what is missing."""
+    kind = iopt.SeparabilitySVM.structure_type
+    repaired, infeasibility = kind.repaired, kind.infeasibility
+
+    def short(structure: Any, values: Values) -> Values:
+        return {**repaired(structure, values), "xi": 0.9 * repaired(structure, values)["xi"]}
+
+    def content(structure: Any, values: Values) -> float:
+        return infeasibility(structure, {**values, "xi": values["xi"] / 0.9})
+
+    monkeypatch.setattr(kind, "repaired", short)
+    monkeypatch.setattr(kind, "infeasibility", content)
+    check_objective(iopt.SeparabilitySVM())
+    with pytest.raises(AssertionError):
+        check_feasible_set(iopt.SeparabilitySVM())
+
+
+# ------------------------------------------------------------------------ names and other forms
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -113,7 +361,7 @@ def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.For
         x = structure.start()
         names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
     elif isinstance(structure, ExplicitProgram):
-        names = structure.multipliers(structure_values(structure, np.zeros(size(structure))))
+        names = structure.multipliers(random_values(structure, np.random.default_rng(0)))
     else:
         names = structure.read_multipliers(
             np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)
@@ -132,7 +380,7 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
     problem = iopt.KernelProblem(gaussian.K + shift, gaussian.labels)
     assert problem.is_conditionally_psd
     assert problem.is_psd == (shift == 0.0)
-    program = formulation_of(title).declare(problem)
+    program = as_formulation(title).declare(problem)
     assert program.curvature == "convex"
     H, q, constant = program.structure.convexified()
     assert np.linalg.eigvalsh(H).min() >= -1e-12
@@ -145,7 +393,7 @@ def test_convexified_objective_equals_the_declared_one_on_the_lines(title: str) 
     assert compiled.is_dcp()
     compiled.solve(solver="CLARABEL")
     assert compiled.value == pytest.approx(
-        iopt.solve(problem, formulation_of(title)).objective, rel=1e-6, abs=1e-7
+        iopt.solve(problem, as_formulation(title)).objective, rel=1e-6, abs=1e-7
     )
 
 
