@@ -26,14 +26,14 @@ class SeparabilitySVM(Formulation):
     .. math:: \min_{\alpha, b, \xi}\ \tfrac12\alpha^\top\alpha + C e^\top\xi
               \quad\text{s.t.}\quad Q\alpha + b y \ge e - \xi,\ \xi \ge 0
 
-    Convex for every kernel, where (5) itself has ½αᵀQα and is convex only for K ⪰ 0. α may be
+    Convex for every kernel; (5) itself has ½αᵀQα, and is convex only for K ⪰ 0. α may be
     negative, and in general has no zeros.
 
     Parameters
     ----------
     C : float
         Price of the slacks.
-    convex : bool
+    identity : bool
         False for ½αᵀQα. With a negative eigenvalue that problem is unbounded below; what is
         returned is the stationary point that belongs to one of `SVMDual`, by Theorem 1.
 
@@ -60,15 +60,15 @@ class SeparabilitySVM(Formulation):
     """
 
     C: float = 1.0
-    # The name is the paper's question: True for every kernel; where False, the kernel decides.
-    convex: bool = True  # type: ignore[misc]
+    identity: bool = True
 
     reference: ClassVar[str] = "Lin & Lin (2003), (5) and section 7"
     structure_type: ClassVar[type] = SeparabilityProgram
+    convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
         check_positive("C", self.C)
-        check_switch("convex", self.convex)
+        check_switch("identity", self.identity)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -79,14 +79,14 @@ class SeparabilitySVM(Formulation):
         C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
         # Eigenvalues have decided what is convex: cvxpy must not decide it again, otherwise.
         R = cp.psd_wrap(Q) if self.structure(problem).is_convex else Q
-        square = cp.sum_squares(alpha) if self.convex else cp.quad_form(alpha, R)
+        square = cp.sum_squares(alpha) if self.identity else cp.quad_form(alpha, R)
         return Model(
             minimize=0.5 * square + C * cp.sum(xi),
             subject_to={"margin": Q @ alpha + b * y >= 1 - xi, "slack": xi >= 0},
         )
 
     def structure(self, problem: KernelProblem) -> SeparabilityProgram:
-        return SeparabilityProgram(problem, float(self.C), identity=bool(self.convex))
+        return SeparabilityProgram(problem, float(self.C), identity=bool(self.identity))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return Classifier(problem.y * values["alpha"], float(values["b"]), problem.classes)

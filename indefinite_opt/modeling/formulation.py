@@ -48,7 +48,7 @@ class Formulation(ABC):
     structure_type : type
         `BoxLineQP` or `LinearProgram`: what a solver must accept.
     convex : bool or None
-        Whether the problem is convex for every kernel; None where the kernel decides.
+        Whether it is convex for every kernel; None where the kernel or a parameter decides.
     """
 
     reference: ClassVar[str]

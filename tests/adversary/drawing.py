@@ -184,7 +184,7 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "LussDual": _luss_dual,
     "LussBall": _luss_ball,
     "SeparabilitySVM": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K)),
-    "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K), convex=False),
+    "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K), identity=False),
     "KernelLogistic": lambda g, K, y: iopt.KernelLogistic(C=_price(g, K)),
     "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_price(g, K)),
     "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
@@ -236,7 +236,7 @@ def scaled(drawn: Drawn, power: int) -> Drawn:
     """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded."""
     s, f = 2.0**power, drawn.formulation
     if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
-        twice = isinstance(f, iopt.KernelLogistic) or f.convex
+        twice = isinstance(f, iopt.KernelLogistic) or f.identity
         f = replace(f, C=f.C / (s * s if twice else s))
     elif isinstance(f, iopt.LussDual):
         f = replace(f, C=f.C / s, rho=f.rho / s**3)

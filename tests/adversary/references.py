@@ -396,9 +396,11 @@ def _separability(drawn: Drawn, Q: Matrix, y: Vector, f: iopt.SeparabilitySVM) -
     """The dual is max eᵀλ - ½λᵀQR⁺Qλ on the box with the line, R = I or Q."""
     n = len(y)
     identity = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
-    reference = Explicit(variable="alpha", R=identity if f.convex else Q, G=Q, y=y, C=Fraction(f.C))
-    if f.convex or is_psd(Q):
-        H = [product(Q, row) for row in Q] if f.convex else Q
+    reference = Explicit(
+        variable="alpha", R=identity if f.identity else Q, G=Q, y=y, C=Fraction(f.C)
+    )
+    if f.identity or is_psd(Q):
+        H = [product(Q, row) for row in Q] if f.identity else Q
         best = quadratic(drawn, H, [-ONE] * n, f.C, 1).low
         reference.low = reference.high = -best if best is not None else None
     else:

@@ -46,12 +46,12 @@ def test_two_points_bounded() -> None:
     assert result.objective == pytest.approx(0.16, abs=1e-9)
 
 
-@pytest.mark.parametrize("convex", [True, False])
-def test_zero_kernel(convex: bool) -> None:
+@pytest.mark.parametrize("identity", [True, False])
+def test_zero_kernel(identity: bool) -> None:
     """Only b is left: 1 for the larger class, and 2C for each point of the smaller one."""
     problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
-    result = iopt.solve(problem, SeparabilitySVM(C=3.0, convex=convex), tol=1e-9)
-    np.testing.assert_array_equal(result.values["alpha"] * (1 if convex else 0), 0.0)
+    result = iopt.solve(problem, SeparabilitySVM(C=3.0, identity=identity), tol=1e-9)
+    np.testing.assert_array_equal(result.values["alpha"] * (1 if identity else 0), 0.0)
     assert result.objective == pytest.approx(12.0, rel=1e-12)
     assert result.certificate.claim is iopt.Claim.GLOBAL
 
@@ -114,7 +114,7 @@ def test_positive_definite_kernels_give_the_svm(C: float) -> None:
     from sklearn.svm import SVC
 
     problem = random_problem("gaussian", 40, 1)
-    result = iopt.solve(problem, SeparabilitySVM(C=C, convex=False), tol=1e-9)
+    result = iopt.solve(problem, SeparabilitySVM(C=C, identity=False), tol=1e-9)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     model = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.K, problem.y)
     signed = np.zeros(40)
@@ -132,7 +132,7 @@ def test_a_singular_kernel_is_convex_to_cvxpy_too() -> None:
     """Rank 3 of 30: its 27 zero eigenvalues are rounding of either sign."""
     X = np.random.default_rng(8).standard_normal((30, 3))
     problem = iopt.KernelProblem(X @ X.T, np.sign(X[:, 0] + 0.3 * X[:, 1] ** 2 - 0.2))
-    formulation = SeparabilitySVM(C=2.0, convex=False)
+    formulation = SeparabilitySVM(C=2.0, identity=False)
     model = formulation.declare(problem).cvxpy()
     model.solve(solver="CLARABEL")
     result = iopt.solve(problem, formulation, tol=1e-8)
@@ -171,10 +171,10 @@ def test_theorem_1(kernel: str, C: float) -> None:
     # The objective of (5) there is that of the SVM dual: αᵀQα + CΣξ = eᵀα at a stationary point.
     value = 0.5 * alpha @ problem.Q @ alpha + C * xi.sum()
     assert value == pytest.approx(dual.objective, rel=1e-6)
-    certificate = iopt.verify(problem, SeparabilitySVM(C=C, convex=False), lift.values)
+    certificate = iopt.verify(problem, SeparabilitySVM(C=C, identity=False), lift.values)
     claim = iopt.Claim.GLOBAL if problem.is_psd else iopt.Claim.STATIONARY
     assert certificate.claim is claim
-    held = iopt.verify(problem, SeparabilitySVM(C=C, convex=False), lift.values, lift.multipliers)
+    held = iopt.verify(problem, SeparabilitySVM(C=C, identity=False), lift.values, lift.multipliers)
     assert held.claim is claim
 
 
@@ -199,7 +199,7 @@ def test_theorem_1_needs_a_stationary_point() -> None:
 @pytest.mark.parametrize("kernel", ["sigmoid", "noise"])
 def test_an_indefinite_kernel_leaves_a_stationary_point(kernel: str) -> None:
     problem = problem_of(kernel)
-    formulation = SeparabilitySVM(C=1.0, convex=False)
+    formulation = SeparabilitySVM(C=1.0, identity=False)
     result = iopt.solve(problem, formulation)
     certificate = result.certificate
     assert result.status is iopt.Status.SOLVED
@@ -227,7 +227,7 @@ def test_conditionally_psd_is_not_enough() -> None:
     """diag(1, -1) makes the SVM dual convex (Lin & Lin, below Theorem 3), but not (5)."""
     problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
     assert problem.is_conditionally_psd
-    result = iopt.solve(problem, SeparabilitySVM(C=2.0, convex=False))
+    result = iopt.solve(problem, SeparabilitySVM(C=2.0, identity=False))
     np.testing.assert_array_equal(result.values["alpha"], [2.0, 2.0])
     assert result.certificate.claim is iopt.Claim.STATIONARY
 
@@ -235,10 +235,10 @@ def test_conditionally_psd_is_not_enough() -> None:
 # ---------------------------------------------------------------------- residuals and bounds
 
 
-@pytest.mark.parametrize("convex", [True, False])
-def test_structure_agrees_with_the_declaration(convex: bool) -> None:
+@pytest.mark.parametrize("identity", [True, False])
+def test_structure_agrees_with_the_declaration(identity: bool) -> None:
     problem = problem_of("sigmoid", n=14)
-    program = SeparabilitySVM(C=2.0, convex=convex).declare(problem)
+    program = SeparabilitySVM(C=2.0, identity=identity).declare(problem)
     structure, generator = program.structure, np.random.default_rng(0)
     for _ in range(10):
         alpha, b = generator.standard_normal(14), np.array(generator.standard_normal())
@@ -254,12 +254,12 @@ def test_structure_agrees_with_the_declaration(convex: bool) -> None:
     assert set(structure.multipliers(point)) == set(program.subject_to)
 
 
-@pytest.mark.parametrize("convex", [True, False])
+@pytest.mark.parametrize("identity", [True, False])
 @pytest.mark.parametrize("kernel", ["l1-gaussian", "gaussian"])
 @pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 1e3, 1e150, 1e300])
-def test_the_bound_holds_for_any_multipliers(kernel: str, size: float, convex: bool) -> None:
+def test_the_bound_holds_for_any_multipliers(kernel: str, size: float, identity: bool) -> None:
     problem, generator = random_problem(kernel, 40, 1), np.random.default_rng(4)
-    formulation = SeparabilitySVM(C=2.0, convex=convex)
+    formulation = SeparabilitySVM(C=2.0, identity=identity)
     structure = formulation.structure(problem)
     assert structure.is_convex
     optimum = iopt.solve(problem, formulation, tol=1e-10)
@@ -299,9 +299,9 @@ def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
     assert iopt.verify(problem, formulation, below).claim is iopt.Claim.NONE
 
 
-@pytest.mark.parametrize("convex", [True, False])
-def test_given_multipliers_are_held_to_their_word(convex: bool) -> None:
-    problem, formulation = problem_of("sigmoid"), SeparabilitySVM(C=1.0, convex=convex)
+@pytest.mark.parametrize("identity", [True, False])
+def test_given_multipliers_are_held_to_their_word(identity: bool) -> None:
+    problem, formulation = problem_of("sigmoid"), SeparabilitySVM(C=1.0, identity=identity)
     right = iopt.solve(problem, formulation, tol=1e-8)
     lam = right.multipliers["margin"]
     free = int(np.argmax(np.minimum(lam, 1.0 - lam)))
@@ -315,13 +315,13 @@ def test_given_multipliers_are_held_to_their_word(convex: bool) -> None:
         certificate = iopt.verify(problem, formulation, right.values, multipliers)
         assert certificate.claim is iopt.Claim.FEASIBLE
     good = iopt.verify(problem, formulation, right.values, right.multipliers)
-    assert good.claim is (iopt.Claim.GLOBAL if convex else iopt.Claim.STATIONARY)
+    assert good.claim is (iopt.Claim.GLOBAL if identity else iopt.Claim.STATIONARY)
 
 
 def test_a_feasible_point_need_not_be_stationary() -> None:
     """Every (α, b) has slacks that make it feasible; the nonconvex claim must say no more."""
     problem, generator = problem_of("sigmoid"), np.random.default_rng(6)
-    formulation = SeparabilitySVM(C=1.0, convex=False)
+    formulation = SeparabilitySVM(C=1.0, identity=False)
     for size in (1e-3, 1.0, 1e3):
         alpha, b = size * generator.standard_normal(40), 0.3
         xi = np.maximum(1.0 - problem.Q @ alpha - b * problem.y, 0.0)
@@ -332,9 +332,11 @@ def test_a_feasible_point_need_not_be_stationary() -> None:
 # ---------------------------------------------------------------------------- limits, traces
 
 
-@pytest.mark.parametrize("convex", [True, False])
-def test_iteration_limit(convex: bool) -> None:
-    result = iopt.solve(problem_of("sigmoid"), SeparabilitySVM(C=100.0, convex=convex), max_iter=5)
+@pytest.mark.parametrize("identity", [True, False])
+def test_iteration_limit(identity: bool) -> None:
+    result = iopt.solve(
+        problem_of("sigmoid"), SeparabilitySVM(C=100.0, identity=identity), max_iter=5
+    )
     assert result.status is iopt.Status.MAX_ITER
     assert result.certificate.claim is iopt.Claim.FEASIBLE
 
@@ -371,9 +373,9 @@ def test_unreachable_tolerance_is_told() -> None:
 def test_rows_on_demand_are_refused() -> None:
     X = np.random.default_rng(7).standard_normal((30, 2))
     problem = iopt.KernelProblem.from_data(X, np.sign(X[:, 0]), "sigmoid", cache_mb=0.01)
-    for convex in (True, False):
+    for identity in (True, False):
         with pytest.raises(iopt.IncompatibleSolver, match="leave out cache_mb"):
-            iopt.solve(problem, SeparabilitySVM(convex=convex))
+            iopt.solve(problem, SeparabilitySVM(identity=identity))
 
 
 def test_single_precision() -> None:
@@ -396,7 +398,7 @@ def test_data_for_export() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("C", 0.0), ("C", np.inf), ("C", "1"), ("convex", 1), ("convex", "yes")],
+    [("C", 0.0), ("C", np.inf), ("C", "1"), ("identity", 1), ("identity", "yes")],
 )
 def test_parameters(argument: str, value: object) -> None:
     with pytest.raises(iopt.ParameterError) as caught:

@@ -170,11 +170,11 @@ CASES = [
          {"alpha": [0.2, 0.2], "b": 0.0, "xi": [0.6, 0.6]},
          {"margin": [0.1, 0.1], "slack": [0, 0]}),
     # (5) itself, K ⪰ 0: the primal SVM.
-    Case("separability (5)", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=10.0, convex=False),
+    Case("separability (5)", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=10.0, identity=False),
          (0.5,)),
     # diag(1, -1): SVMDual has α = C; lifted ½(C² - C²) + 2C = 4; unbounded below elsewhere.
     Case("separability (5), indefinite", np.diag([1.0, -1.0]), [1, -1],
-         iopt.SeparabilitySVM(C=2.0, convex=False), (4.0,), {"alpha": [2, 2]},
+         iopt.SeparabilitySVM(C=2.0, identity=False), (4.0,), {"alpha": [2, 2]},
          claim=iopt.Claim.STATIONARY),
     # (9) in R^(1,0): ½w² with |w| = 1; the sign of w is the eigenvector's.
     Case("primal of two points", TWO_POINTS, [1, -1], iopt.PseudoEuclideanPrimal(C=10.0), (0.5,),

@@ -27,7 +27,7 @@ SCALED = {
     "ESVM": lambda s: iopt.ESVM(C=2.0 / s),
     "KSVM": lambda s: iopt.KSVM(C=2.0 / s),
     "SeparabilitySVM": lambda s: iopt.SeparabilitySVM(C=2.0 / s / s),
-    "SeparabilitySVM as printed": lambda s: iopt.SeparabilitySVM(C=2.0 / s, convex=False),
+    "SeparabilitySVM as printed": lambda s: iopt.SeparabilitySVM(C=2.0 / s, identity=False),
     "KernelLogistic": lambda s: iopt.KernelLogistic(C=2.0 / s / s),
     "PseudoEuclideanPrimal": lambda s: iopt.PseudoEuclideanPrimal(C=2.0 / s),
     "LussDual": lambda s: iopt.LussDual(C=2.0 / s, rho=1.0 / s**3),
