@@ -13,12 +13,7 @@ from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.linear_bounds import SensitivityGame, SensitivityUnits
-from indefinite_opt.modeling.structures.quadratic_program import (
-    Columns,
-    Entries,
-    LinearProgram,
-    Rows,
-)
+from indefinite_opt.modeling.structures.linear_program import Columns, Entries, LinearProgram, Rows
 from indefinite_opt.problem.confidence_problem import confidence_classifier, own_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
 

@@ -13,7 +13,7 @@ from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.linear_bounds import KernelUnits, OneNormMachine
-from indefinite_opt.modeling.structures.quadratic_program import (
+from indefinite_opt.modeling.structures.linear_program import (
     Columns,
     DualUnits,
     Entries,

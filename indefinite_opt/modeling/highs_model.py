@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 __all__ = ["highs_model", "new_highs"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from indefinite_opt import solvers
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 
 __all__ = ["available_solvers", "default_solver"]

@@ -19,7 +19,6 @@ from sklearn.model_selection import StratifiedKFold
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.baselines import as_baseline, known
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.studies.baselines import as_baseline, known
 from indefinite_opt.studies.baselines.relevance import (

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.foundation.naming import parse_call
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.external import highs
 from indefinite_opt.solvers.solution import Solution

@@ -12,11 +12,8 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, within
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.highs_model import highs_model
-from indefinite_opt.modeling.structures.quadratic_program import (
-    BoxLineQP,
-    LinearProgram,
-    power_near,
-)
+from indefinite_opt.modeling.structures.linear_program import LinearProgram, power_near
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 

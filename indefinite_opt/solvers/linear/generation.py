@@ -11,7 +11,7 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.foundation.threads import one_thread
 from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.linear.simplex import RestrictedModel

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (
     DEAREST,
     ProxyBall,
@@ -26,7 +27,7 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
     ProxyEigen,
     ProxyStructure,
 )
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,

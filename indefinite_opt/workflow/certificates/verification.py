@@ -24,8 +24,9 @@ from indefinite_opt.modeling.formulation import (
 )
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.solvers.branch_and_bound.proof import Proof

@@ -1,0 +1,419 @@
+"""Linear programs made of named blocks of variables and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.modeling.gaps import relative
+
+__all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
+
+Array = NDArray[np.float64]
+Values = dict[str, Array]
+
+
+Entries = float | Array | Callable[[], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A variable v of a linear program: lower ≤ v ≤ upper, each entry at its cost.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n,), or () for a number.
+    cost : float or (n,) array
+    lower, upper : float or (n,) array
+    absolute : bool
+        Whether |v| is paid for instead of v: two nonnegative columns, whose difference is v.
+    constraints : (str or None, str or None)
+        Names of the declared constraints that the lower and the upper bound are.
+    """
+
+    shape: tuple[int, ...]
+    cost: float | Array = 0.0
+    lower: float | Array = -np.inf
+    upper: float | Array = np.inf
+    absolute: bool = False
+    constraints: tuple[str | None, str | None] = (None, None)
+
+    @property
+    def size(self) -> int:
+        """Number of columns."""
+        return math.prod(self.shape) * (2 if self.absolute else 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A constraint of a linear program: lower ≤ Σ A_v v ≤ upper over the variables v in it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (m,), or () for a single row.
+    entries : mapping of str to float, array or callable
+        A_v by the name of v: an (m, n) matrix, or what makes it when it is needed; a vector where
+        the constraint or the variable is a number; a number c for cI, or for equal entries where
+        one of the two is a number.
+    lower, upper : float or (m,) array
+        Both ends are finite, equal or not, or only one is, for all rows alike.
+    """
+
+    shape: tuple[int, ...]
+    entries: Mapping[str, Entries]
+    lower: float | Array = -np.inf
+    upper: float | Array = np.inf
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return math.prod(self.shape)
+
+
+class Units:
+    """Units in which solvers see variables and multipliers; here the natural ones.
+
+    Subclasses override the pairs that they change. All values and multipliers go by name.
+    """
+
+    def read(self, values: Values) -> Values:
+        """The variables in natural units."""
+        return values
+
+    def write(self, values: Values) -> Values:
+        """The variables in these units."""
+        return values
+
+    def read_multipliers(self, multipliers: Values) -> Values:
+        """The multipliers in natural units."""
+        return multipliers
+
+    def write_multipliers(self, multipliers: Values) -> Values:
+        """The multipliers in these units."""
+        return multipliers
+
+
+class DualUnits(Units):
+    """The units of a dual program, whose variables are multipliers, and the reverse."""
+
+    def __init__(self, primal: Units) -> None:
+        self.primal = primal
+
+    def read(self, values: Values) -> Values:
+        return self.primal.read_multipliers(values)
+
+    def write(self, values: Values) -> Values:
+        return self.primal.write_multipliers(values)
+
+    def read_multipliers(self, multipliers: Values) -> Values:
+        return self.primal.read(multipliers)
+
+    def write_multipliers(self, multipliers: Values) -> Values:
+        return self.primal.write(multipliers)
+
+
+class _Blocks:
+    """Where each variable and each constraint stands in the vectors of a linear program."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, Columns],
+        rows: Mapping[str, Rows],
+        units: Units,
+        repair: Callable[[Values], Values] | None,
+        gap_floor: Callable[[Values], float] | None,
+    ) -> None:
+        self.variables, self.constraints, self.units = variables, rows, units
+        self.repair, self.floor = repair, gap_floor
+        self.columns, self.rows = _slices(variables), _slices(rows)
+        self.cost = _joined([_full(v, v.cost) for v in variables.values()])
+        self.lower = _joined([_full(v, 0.0 if v.absolute else v.lower) for v in variables.values()])
+        self.upper = _joined([_full(v, v.upper) for v in variables.values()])
+        self.row_lower = _joined([_full(r, r.lower) for r in rows.values()])
+        self.row_upper = _joined([_full(r, r.upper) for r in rows.values()])
+
+    def read(self, x: Array) -> Values:
+        return self.units.read(
+            {name: self._value(x[self.columns[name]], v) for name, v in self.variables.items()}
+        )
+
+    def _value(self, x: Array, variable: Columns) -> Array:
+        if variable.absolute:
+            x = x[: x.size // 2] - x[x.size // 2 :]
+        return x.reshape(variable.shape)[()]
+
+    def write(self, values: Values) -> Array:
+        values = self.units.write(values)
+        parts: list[Array] = []
+        for name, variable in self.variables.items():
+            v = np.ravel(values[name])
+            parts += [np.maximum(v, 0.0), np.maximum(-v, 0.0)] if variable.absolute else [v]
+        return np.concatenate(parts)
+
+    def read_multipliers(self, rows: Array, reduced: Array) -> Values:
+        """As cvxpy has them: nonnegative for inequalities, and of -λ for equalities."""
+        named = {}
+        for name, constraint in self.constraints.items():
+            multiplier = self._sign(name) * rows[self.rows[name]].reshape(constraint.shape)[()]
+            one_sided = np.isinf(self.row_lower[self.rows[name]] + self.row_upper[self.rows[name]])
+            named[name] = np.maximum(multiplier, 0.0) if np.any(one_sided) else multiplier
+        for name, variable in self.variables.items():
+            for bound, sign in zip(variable.constraints, (1.0, -1.0), strict=True):
+                if bound is not None:
+                    named[bound] = np.maximum(sign * reduced[self.columns[name]], 0.0)
+        return self.units.read_multipliers(named)
+
+    def write_multipliers(self, multipliers: Values) -> Array:
+        named = self.units.write_multipliers(multipliers)
+        return _joined([self._sign(name) * np.ravel(named[name]) for name in self.constraints])
+
+    def _sign(self, name: str) -> float:
+        """1 where rows are bounded from below alone."""
+        return 1.0 if np.all(np.isposinf(self.row_upper[self.rows[name]])) else -1.0
+
+    def repaired(self, x: Array) -> Array:
+        if self.repair is None:
+            return np.clip(x, self.lower, self.upper)
+        return self.write(self.repair(self.read(x)))
+
+    def gap_floor(self, x: Array) -> float:
+        return self.floor(self.read(x)) if self.floor else 0.0
+
+    def matrix(self) -> Any:
+        """Dense, or compressed by rows where a block is a multiple of the identity."""
+        if not any(self._diagonals(row) for row in self.constraints.values()):
+            dense = np.zeros((self.row_lower.size, self.cost.size))
+            for name, row in self.constraints.items():
+                for variable in row.entries:
+                    self._fill(dense[self.rows[name], self.columns[variable]], row, variable)
+            return dense
+        from scipy import sparse
+
+        widths = [self._width(row) for row in self.constraints.values()]
+        counts = np.repeat(widths, [row.size for row in self.constraints.values()])
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        entries, places = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.int32)
+        for (name, row), width in zip(self.constraints.items(), widths, strict=True):
+            span = slice(starts[self.rows[name].start], starts[self.rows[name].stop])
+            block, at = entries[span].reshape(-1, width), places[span].reshape(-1, width)
+            diagonals, done = self._diagonals(row), 0
+            for variable, columns in self.columns.items():
+                if variable in diagonals:
+                    block[:, done] = row.entries[variable]
+                    at[:, done] = np.arange(columns.start, columns.stop)
+                    done += 1
+                elif variable in row.entries:
+                    size = columns.stop - columns.start
+                    self._fill(block[:, done : done + size], row, variable)
+                    at[:, done : done + size] = np.arange(columns.start, columns.stop)
+                    done += size
+        return sparse.csr_array((entries, places, starts), shape=(starts.size - 1, self.cost.size))
+
+    def _diagonals(self, row: Rows) -> set[str]:
+        """The variables of which the rows hold a multiple of the identity."""
+        return {
+            name
+            for name, entries in row.entries.items()
+            if row.shape and self.variables[name].shape and isinstance(entries, int | float)
+        }
+
+    def _width(self, row: Rows) -> int:
+        """Entries of each row."""
+        diagonals = self._diagonals(row)
+        return sum(1 if v in diagonals else self.variables[v].size for v in row.entries)
+
+    def _fill(self, block: Array, row: Rows, name: str) -> None:
+        """Entries of one variable, twice where its absolute value is paid for."""
+        entries, variable = row.entries[name], self.variables[name]
+        made = np.asarray(entries() if callable(entries) else entries, dtype=float)
+        if row.shape and not variable.shape and made.ndim:
+            made = made[:, None]
+        width = math.prod(variable.shape)
+        block[:, :width] = made
+        if variable.absolute:
+            np.negative(block[:, :width], out=block[:, width:])
+
+
+def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
+    ends = np.cumsum([block.size for block in blocks.values()], dtype=int).tolist()
+    starts = [0, *ends[:-1]]
+    return {name: slice(*span) for name, *span in zip(blocks, starts, ends, strict=False)}
+
+
+def _full(block: Columns | Rows, values: float | Array) -> Array:
+    """One value for each column or row."""
+    each = np.broadcast_to(np.asarray(values, dtype=float), block.shape).ravel()
+    return np.concatenate([each, each]) if block.size > each.size else each
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate([np.empty(0), *parts])
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper; see `from_blocks`.
+
+    Attributes
+    ----------
+    cost, lower, upper : (n,) arrays
+    row_lower, row_upper : (m,) arrays
+    build_matrix : callable
+        Makes A, (m, n), dense or compressed by rows; called at most once.
+    read : callable
+        x -> the declared variables.
+    write : callable
+        Declared variables -> x.
+    read_multipliers : callable
+        (row multipliers λ, reduced costs c - Aᵀλ) -> multipliers of the declared constraints.
+    write_multipliers : callable
+        Multipliers of the declared constraints -> λ.
+    source : tuple of objects
+        What A is made of: programs made of the same objects have the same A, and a solver keeps
+        its model. Empty if this is not known.
+    repair : callable
+        x -> a feasible point near x: what other variables determine is computed from them.
+    rescale : callable, optional
+        Makes the same program in other units, with all numbers about 1, for solvers whose
+        tolerances are absolute; None where they are about 1 as it stands.
+    dual : callable, optional
+        Makes the dual, for solvers that generate rows, where this program has many columns. Its
+        variables are multipliers of this one, and its multipliers are variables of this one.
+    slacks : mapping of str to float
+        Declared variables that only need be large enough, and the size that a shortfall is compared
+        with at least.
+    sense : {1, -1}
+        Declared objective = sense · cᵀx.
+    gap_floor : callable
+        x -> least size that a gap at x is divided by, and a shortfall of `slacks`; see `gaps`.
+    """
+
+    cost: Array
+    lower: Array
+    upper: Array
+    row_lower: Array
+    row_upper: Array
+    build_matrix: Callable[[], Any]
+    read: Callable[[Array], Values]
+    write: Callable[[Values], Array]
+    read_multipliers: Callable[[Array, Array], Values]
+    write_multipliers: Callable[[Values], Array]
+    source: tuple[object, ...] = ()
+    repair: Callable[[Array], Array] = np.asarray
+    rescale: Callable[[], LinearProgram | None] = lambda: None
+    dual: Callable[[], LinearProgram | None] = lambda: None
+    slacks: Mapping[str, float] = field(default_factory=dict)
+    sense: int = 1
+    gap_floor: Callable[[Array], float] = lambda x: 0.0
+    is_convex: bool = field(default=True, init=False)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        variables: Mapping[str, Columns],
+        rows: Mapping[str, Rows],
+        *,
+        units: Units | None = None,
+        repair: Callable[[Values], Values] | None = None,
+        gap_floor: Callable[[Values], float] | None = None,
+        **options: Any,
+    ) -> LinearProgram:
+        """The program of named variables and constraints, with all that translates their names.
+
+        Parameters
+        ----------
+        variables : mapping of str to Columns
+        rows : mapping of str to Rows
+        units : Units, optional
+            Units that the numbers given here are in; the natural ones if not given.
+        repair : callable, optional
+            Values -> feasible values near them; by default x is clipped to its bounds.
+        gap_floor : callable, optional
+            Values -> least size that a gap there is divided by.
+        **options
+            Further attributes: `source`, `rescale`, `dual`, `slacks` and `sense`.
+
+        Examples
+        --------
+        min |u| + 3ξ  s.t.  2u + ξ ≥ 1,  ξ ≥ 0:
+
+        >>> u = Columns((1,), cost=1.0, absolute=True)
+        >>> xi = Columns((1,), cost=3.0, lower=0.0, constraints=("slack", None))
+        >>> margin = Rows((1,), {"u": np.array([[2.0]]), "xi": 1.0}, lower=1.0)
+        >>> program = LinearProgram.from_blocks({"u": u, "xi": xi}, {"margin": margin})
+        >>> program.cost, program.matrix.toarray()
+        (array([1., 1., 3.]), array([[ 2., -2.,  1.]]))
+        >>> program.write({"u": np.array([-0.5]), "xi": np.array([2.0])})
+        array([0. , 0.5, 2. ])
+        >>> program.multipliers(np.array([0.25]))    # slack: 3 - 0.25
+        {'margin': array([0.25]), 'slack': array([2.75])}
+        """
+        blocks = _Blocks(variables, rows, units or Units(), repair, gap_floor)
+        return cls(
+            blocks.cost, blocks.lower, blocks.upper, blocks.row_lower, blocks.row_upper,
+            blocks.matrix, blocks.read, blocks.write,
+            blocks.read_multipliers, blocks.write_multipliers,
+            repair=blocks.repaired, gap_floor=blocks.gap_floor, **options,
+        )  # fmt: skip
+
+    def multipliers(self, rows: Array) -> Values:
+        """Multipliers of the declared constraints from those of the rows."""
+        return self.read_multipliers(rows, self.cost - self.matrix.T @ rows)
+
+    def shares_matrix(self, other: LinearProgram) -> bool:
+        """Whether A is known to be that of the other program."""
+        pairs = list(zip(self.source, other.source, strict=False))
+        known = len(pairs) == len(self.source) == len(other.source) > 0
+        return known and all(mine is theirs for mine, theirs in pairs)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """A."""
+        return self.build_matrix()
+
+    def repaired(self, x: Array) -> Array:
+        """A feasible point near x, up to the rounding of its rows."""
+        return self.repair(x)
+
+    def rescaled(self) -> LinearProgram:
+        """The same program with all numbers about 1, see `rescale`; itself where they are."""
+        return self.rescale() or self
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """What gaps at x are divided by, where the objective has this value; see `gaps`."""
+        return max(abs(value), self.gap_floor(x))
+
+    def infeasibility(self, x: Array) -> float:
+        """How far each variable is from what satisfies every constraint, relative to its size.
+
+        Of `slacks` only what is missing counts, each relative to itself or the size given there.
+        """
+        repaired = self.repaired(x)
+        found, near, floor = self.read(x), self.read(repaired), self.gap_floor(repaired)
+        worst = 0.0
+        for name, target in near.items():
+            if name in self.slacks:
+                missing = np.maximum(target - found[name], 0.0)
+                size = np.maximum(np.abs(target), max(self.slacks[name], floor))
+                shares = np.divide(missing, size, out=np.zeros_like(missing), where=missing > 0.0)
+                worst = max(worst, float(np.max(shares, initial=0.0)))
+                continue
+            # The largest entry, as bounds are missed, and the sum, as equality constraints are.
+            distance, size = np.abs(found[name] - target), np.abs(target)
+            for total in (np.max, np.sum):
+                missed = float(total(distance)) if distance.size else 0.0
+                worst = max(worst, relative(missed, float(total(size)) if size.size else 0.0))
+        return worst
+
+
+def power_near(sizes: Array) -> Array:
+    """For each size the nearest power of two, with which scaling does not round; 1 for 0."""
+    return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))
