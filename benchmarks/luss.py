@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.figures.convergence import convergence_figure
+from indefinite_opt.figures import convergence_figure
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyOracle
 
 KERNELS = ("sigmoid", "simpson", "epanechnikov")

@@ -1,1 +1,27 @@
-"""Pictures from plain data."""
+"""Pictures drawn from plain data: spectra, brackets, comparisons, decision regions, convergence.
+
+A figure knows what it draws by the attributes that it reads (`ResultLike`, `BracketLike`,
+`ComparisonLike`), so that nothing here depends on a solver. matplotlib is imported when the first
+figure is drawn.
+"""
+
+from indefinite_opt.figures.bracket import bracket_figure
+from indefinite_opt.figures.comparison import CLAIM_COLORS, comparison_figure, row_labels
+from indefinite_opt.figures.convergence import convergence_figure
+from indefinite_opt.figures.inputs import BracketLike, ComparisonLike, ResultLike
+from indefinite_opt.figures.regions import decision_regions, regions_figure
+from indefinite_opt.figures.spectrum import spectrum_figure
+
+__all__ = [
+    "CLAIM_COLORS",
+    "BracketLike",
+    "ComparisonLike",
+    "ResultLike",
+    "bracket_figure",
+    "comparison_figure",
+    "convergence_figure",
+    "decision_regions",
+    "regions_figure",
+    "row_labels",
+    "spectrum_figure",
+]

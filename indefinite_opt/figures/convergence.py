@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.plots import LINE_COLORS, LINE_STYLES, styled
+from indefinite_opt.figures.style import LINE_COLORS, LINE_STYLES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

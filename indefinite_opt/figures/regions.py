@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.plots import BLUE, INK, VERMILLION, side_by_side, styled
+from indefinite_opt.figures.style import BLUE, INK, VERMILLION, side_by_side, styled
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 if TYPE_CHECKING:

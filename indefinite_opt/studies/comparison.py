@@ -156,7 +156,7 @@ class Comparison:
 
     def plot(self) -> Figure:
         """Accuracy, proof and time in one figure."""
-        from indefinite_opt.figures.plots import comparison_figure
+        from indefinite_opt.figures.comparison import comparison_figure
 
         return comparison_figure(self)
 

@@ -166,7 +166,7 @@ class Bracket:
 
     def plot(self) -> Figure:
         """The two ends of the bracket over time."""
-        from indefinite_opt.figures.plots import bracket_figure
+        from indefinite_opt.figures.bracket import bracket_figure
 
         return bracket_figure(self)
 

@@ -441,7 +441,7 @@ def test_a_large_constant_part_is_seen_through(part: float, constant: bool) -> N
 def test_data_whose_kernel_has_a_large_constant_part(name: str, accuracy: float) -> None:
     """Five folds; an independent iteration of Tipping (2001) has the accuracies written here."""
     folder = os.environ.get("INDEFINITE_OPT_DATA")
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
     data_dir = Path(folder) if folder else beside
     if not data_dir.is_dir():
         pytest.skip("no data folder: set INDEFINITE_OPT_DATA, or put it at ../shared/data")

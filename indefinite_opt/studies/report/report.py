@@ -14,9 +14,10 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.figures.comparison import comparison_figure
 from indefinite_opt.figures.inputs import ComparisonLike
-from indefinite_opt.figures.plots import comparison_figure, spectrum_figure
 from indefinite_opt.figures.regions import regions_figure
+from indefinite_opt.figures.spectrum import spectrum_figure
 from indefinite_opt.modeling.display.program_text import latex_expression, mathml
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.problem.embedding import diagnose

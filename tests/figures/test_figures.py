@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.comparisons import NAN, hand_made, hand_made_bracket
-from indefinite_opt.figures import plots, regions
+from indefinite_opt import figures
+from indefinite_opt.figures import regions
+from indefinite_opt.figures.style import VERMILLION
 
 
 def line(ax: matplotlib.axes.Axes, label: str) -> matplotlib.lines.Line2D:
@@ -48,7 +50,7 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
 
 def test_spectrum_shows_every_eigenvalue_by_sign() -> None:
     problem = iopt.KernelProblem(np.diag([5.0, 2.0, 0.5, 0.0, -0.25, -4.0]), [1, 1, 1, 2, 2, 2])
-    plain, centered = plots.spectrum_figure(problem).axes
+    plain, centered = figures.spectrum_figure(problem).axes
     P = np.eye(6) - 1.0 / 6.0
     values = np.linalg.eigvalsh(P @ problem.K @ P)
     for ax, expected in ((plain, [5.0, 2.0, 0.5, -0.25, -4.0, 0.0]), (centered, values)):
@@ -60,7 +62,7 @@ def test_spectrum_shows_every_eigenvalue_by_sign() -> None:
 
 def test_spectrum_legend_is_the_inertia() -> None:
     problem = iopt.KernelProblem(np.diag([5.0, 2.0, 0.5, 0.0, -0.25, -4.0]), [1, 1, 1, 2, 2, 2])
-    plain, centered = plots.spectrum_figure(problem).axes
+    plain, centered = figures.spectrum_figure(problem).axes
     assert [t.get_text() for t in plain.get_legend().get_texts()] == [
         "3 positive",
         "2 negative",
@@ -73,7 +75,7 @@ def test_spectrum_legend_is_the_inertia() -> None:
 
 @pytest.mark.parametrize("diagonal", [[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]])
 def test_spectrum_of_one_sign_or_none(diagonal: list[float]) -> None:
-    figure = plots.spectrum_figure(iopt.KernelProblem(np.diag(diagonal), [1, 1, 2]))
+    figure = figures.spectrum_figure(iopt.KernelProblem(np.diag(diagonal), [1, 1, 2]))
     drawn = sum(part.get_ydata().size for part in figure.axes[0].lines[:2])
     assert drawn == np.count_nonzero(diagonal)
     assert overlaps(figure) == []
@@ -83,7 +85,7 @@ def test_spectrum_of_one_sign_or_none(diagonal: list[float]) -> None:
 
 
 def test_row_labels_name_only_what_differs() -> None:
-    assert plots.row_labels(hand_made()) == [
+    assert figures.row_labels(hand_made()) == [
         "SVMDual · smo",
         "SVMDual · uno",
         "SpectrumSVM(transform=clip)",
@@ -93,7 +95,7 @@ def test_row_labels_name_only_what_differs() -> None:
 
 
 def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
-    ax = plots.comparison_figure(hand_made()).axes[0]
+    ax = figures.comparison_figure(hand_made()).axes[0]
     mean = line(ax, "mean")
     np.testing.assert_array_equal(mean.get_xdata(), [87.5, 50.0, 50.0, 87.5, NAN])
     np.testing.assert_array_equal(mean.get_ydata(), range(5))
@@ -106,17 +108,17 @@ def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
 
 
 def test_failures_are_told_in_the_row_label() -> None:
-    ax = plots.comparison_figure(hand_made()).axes[0]
+    ax = figures.comparison_figure(hand_made()).axes[0]
     labels = ax.get_yticklabels()
     assert labels[2].get_text().endswith("\n1 of 2 failed")
     assert labels[4].get_text() == "ConvexHullDual\n2 of 2 failed"
     colors = [to_hex(label.get_color()) for label in labels]
-    marked = [i for i, color in enumerate(colors) if color == plots.VERMILLION.lower()]
+    marked = [i for i, color in enumerate(colors) if color == VERMILLION.lower()]
     assert marked == [2, 4]
 
 
 def test_time_is_logarithmic_with_readable_units() -> None:
-    figure = plots.comparison_figure(hand_made())
+    figure = figures.comparison_figure(hand_made())
     ax = figure.axes[1]
     np.testing.assert_array_equal(line(ax, "mean").get_xdata(), [0.003, 0.3, 0.01, 0.02, NAN])
     FigureCanvasAgg(figure).draw()
@@ -125,14 +127,14 @@ def test_time_is_logarithmic_with_readable_units() -> None:
 
 
 def test_gaps_and_residuals_never_share_an_axis() -> None:
-    gap, residual = plots.comparison_figure(hand_made()).axes[2:]
+    gap, residual = figures.comparison_figure(hand_made()).axes[2:]
     assert gap.get_xlabel() == "duality gap (relative)"
     assert residual.get_xlabel() == "KKT residual"
     drawn = {
         (ax.get_xlabel(), artist.get_label()): (*artist.get_xdata(), *artist.get_ydata())
         for ax in (gap, residual)
         for artist in ax.lines
-        if artist.get_label() in plots.CLAIM_COLORS
+        if artist.get_label() in figures.CLAIM_COLORS
     }
     assert drawn == {
         ("duality gap (relative)", "GLOBAL"): (3.1e-9, 0),
@@ -140,14 +142,14 @@ def test_gaps_and_residuals_never_share_an_axis() -> None:
         ("KKT residual", "LOCAL"): (8e-7, 1),
         ("KKT residual", "STATIONARY"): (5e-7, 3),
     }
-    assert line(gap, "GLOBAL").get_color() == plots.CLAIM_COLORS["GLOBAL"]
+    assert line(gap, "GLOBAL").get_color() == figures.CLAIM_COLORS["GLOBAL"]
     assert line(gap, "GLOBAL").get_marker() != line(gap, "FEASIBLE").get_marker()
 
 
 def test_brackets_of_the_global_solver_have_an_axis_of_their_own() -> None:
     comparison = hand_made()
     comparison.summary.loc[1, ["gap_kind", "claim", "gap"]] = ["global bracket", "GLOBAL", 2e-7]
-    gap, bracket, residual = plots.comparison_figure(comparison).axes[2:]
+    gap, bracket, residual = figures.comparison_figure(comparison).axes[2:]
     labels = [ax.get_xlabel() for ax in (gap, bracket, residual)]
     assert labels == ["duality gap (relative)", "global bracket (relative)", "KKT residual"]
     assert line(bracket, "GLOBAL").get_xdata().tolist() == [2e-7]
@@ -157,14 +159,14 @@ def test_brackets_of_the_global_solver_have_an_axis_of_their_own() -> None:
 def test_a_gap_of_zero_or_infinity_stays_on_the_axis(gap: float, drawn: float) -> None:
     comparison = hand_made()
     comparison.summary.loc[0, "gap"] = gap
-    ax = plots.comparison_figure(comparison).axes[2]
+    ax = figures.comparison_figure(comparison).axes[2]
     assert line(ax, "GLOBAL").get_xdata().tolist() == [drawn]
     low, high = ax.get_xlim()
     assert low < drawn < high
 
 
 def test_comparison_figure_has_a_panel_for_each_question() -> None:
-    figure = plots.comparison_figure(hand_made())
+    figure = figures.comparison_figure(hand_made())
     assert [ax.get_xlabel() for ax in figure.axes] == [
         "test accuracy (%)",
         "time of one solve",
@@ -181,7 +183,7 @@ def test_comparison_where_everything_failed() -> None:
     comparison = hand_made()
     comparison.frame = comparison.frame.tail(2)
     comparison.summary = comparison.summary.tail(1)
-    figure = plots.comparison_figure(comparison)
+    figure = figures.comparison_figure(comparison)
     assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == [
         "ConvexHullDual\n2 of 2 failed"
     ]
@@ -191,8 +193,8 @@ def test_comparison_where_everything_failed() -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        plots.comparison_figure,
-        lambda comparison: plots.spectrum_figure(comparison.problem),
+        figures.comparison_figure,
+        lambda comparison: figures.spectrum_figure(comparison.problem),
     ],
 )
 def test_no_text_covers_another(draw: object) -> None:
@@ -210,7 +212,7 @@ CLOSING = [(0.5, 4.0, 8.0, 1.0), (1.0, 4.0, 5.0, 0.25), (3.0, 4.5, 4.6, 0.1 / 4.
 
 
 def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
-    figure = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4)))
+    figure = figures.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4)))
     ends, gap = figure.axes
     objective, bound = line(ends, "objective of the best point"), line(ends, "proved bound")
     for drawn, values in ((objective, [4.0, 4.0, 4.5, 4.5]), (bound, [8.0, 5.0, 4.6, 4.5009])):
@@ -229,7 +231,7 @@ def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
 
 
 def test_bracket_is_shaded_between_its_ends() -> None:
-    ends = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4))).axes[0]
+    ends = figures.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4))).axes[0]
     (area,) = ends.collections
     (path,) = area.get_paths()
     for seconds, inside, outside in ((0.7, 7.9, 8.1), (2.9, 4.9, 5.1), (3.5, 4.55, 4.4)):
@@ -239,7 +241,7 @@ def test_bracket_is_shaded_between_its_ends() -> None:
 
 def test_the_first_moments_of_a_bracket_do_not_flatten_the_rest() -> None:
     reports = [(0.1, 4.0, 4000.0, 999.0), (0.2, 4.0, 5.0, 0.25), (1.0, 4.0, 4.5, 0.125)]
-    ends, gap = plots.bracket_figure(hand_made_bracket(reports, (10.0, 4.0, 4.1, 0.025))).axes
+    ends, gap = figures.bracket_figure(hand_made_bracket(reports, (10.0, 4.0, 4.1, 0.025))).axes
     low, high = ends.get_ylim()
     assert low < 4.0
     assert 5.0 < high < 6.0
@@ -266,7 +268,7 @@ def test_brackets_of_any_length_and_gap(reports: object, end: object, maximised:
         reports = [(t, -value, -bound, gap) for t, value, bound, gap in reports]
         end = (end[0], -end[1], -end[2], end[3])
     bracket = hand_made_bracket(reports, end, maximised)
-    figure = plots.bracket_figure(bracket)
+    figure = figures.bracket_figure(bracket)
     assert overlaps(figure) == []
     ends, gap = figure.axes
     low, high = ends.get_ylim()
@@ -277,7 +279,7 @@ def test_brackets_of_any_length_and_gap(reports: object, end: object, maximised:
 
 
 def test_a_closed_gap_is_on_the_axis_and_called_zero() -> None:
-    gap = plots.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5, 0.0))).axes[1]
+    gap = figures.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5, 0.0))).axes[1]
     FigureCanvasAgg(gap.figure).draw()
     lowest = gap.get_ylim()[0]
     assert gap.lines[0].get_ydata()[-1] == lowest
@@ -292,7 +294,7 @@ def test_several_brackets_share_one_panel_of_gaps() -> None:
         "second": hand_made_bracket(CLOSING[:1], (9.0, 4.0, 6.0, 0.5)),
         "third": hand_made_bracket([], (1.0, 4.0, INF, INF)),
     }
-    figure = plots.bracket_figure(brackets)
+    figure = figures.bracket_figure(brackets)
     (gap,) = figure.axes
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == list(brackets)
@@ -303,7 +305,7 @@ def test_several_brackets_share_one_panel_of_gaps() -> None:
     assert gap.get_ylabel() == "relative gap"
     assert overlaps(figure) == []
     with pytest.raises(iopt.ParameterError, match="brackets"):
-        plots.bracket_figure({})
+        figures.bracket_figure({})
 
 
 def test_a_bracket_of_the_package() -> None:

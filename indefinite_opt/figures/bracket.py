@@ -1,0 +1,176 @@
+"""How a bracket of an optimal value closes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures.inputs import BracketLike
+from indefinite_opt.figures.style import (
+    BLUE,
+    GAP_RANGE,
+    GREY,
+    INK,
+    LINE_COLORS,
+    LINE_STYLES,
+    VERMILLION,
+    decades,
+    no_ticks,
+    plain_ticks,
+    power,
+    side_by_side,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+__all__ = ["bracket_figure"]
+
+Array = NDArray[np.float64]
+
+
+_OPENING = 0.05
+"""Share of the time in which a bracket may be wider than the picture of its ends."""
+
+
+@styled
+def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
+    """The two ends of a bracket over time, and its relative gap on a logarithmic axis.
+
+    Both ends are what was known at each moment, so they are steps. Of several brackets only the
+    gaps are drawn, since their objectives cannot be compared.
+
+    Parameters
+    ----------
+    brackets : BracketLike or mapping of str to Bracket
+        The keys become the legend.
+
+    Raises
+    ------
+    ParameterError
+        For a mapping without any bracket.
+    """
+    if not isinstance(brackets, Mapping):
+        figure, (ends, gap) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])
+        _ends_panel(ends, brackets)
+        _closing_panel(gap, {"": brackets})
+        size = brackets.relative_gap
+        words = "unknown" if np.isinf(size) else f"{size:.1e}" if size else "0"
+        gap.set_title(f"relative gap {words} after {brackets.seconds:.3g} s")
+        return figure
+    if not brackets:
+        raise ParameterError("brackets", "at least one", "none")
+    figure, (gap,) = side_by_side(5.4, 3.4)
+    _closing_panel(gap, brackets)
+    gap.set_ylabel("relative gap")
+    entries = gap.get_legend_handles_labels()
+    figure.legend(*entries, loc="outside lower center", ncols=min(len(brackets), 3))
+    return figure
+
+
+def _steps(bracket: BracketLike) -> tuple[Array, Array, Array, Array]:
+    """Seconds, objective, bound and relative gap from the first report to the very end.
+
+    The last entry is the bracket itself: a bound that ended the search has no report. What is
+    not finite is nan, which matplotlib leaves out.
+    """
+    trace = bracket.trace
+    columns = np.array(
+        [
+            [*trace.seconds, bracket.seconds],
+            [*trace.objective, bracket.objective],
+            [*trace.bound, bracket.bound],
+            [*trace.residual, bracket.relative_gap],
+        ]
+    )
+    seconds, objective, bound, gap = np.where(np.isfinite(columns), columns, np.nan)
+    return seconds, objective, bound, gap
+
+
+def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
+    seconds, objective, bound, _ = _steps(bracket)
+    ax.fill_between(seconds, objective, bound, step="post", color=GREY, alpha=0.16, linewidth=0.0)
+    for values, color, label in (
+        (objective, BLUE, "objective of the best point"),
+        (bound, VERMILLION, "proved bound"),
+    ):
+        ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
+        # A bracket that took no time is two points.
+        ax.plot(seconds[-1:], values[-1:], "o", color=color, markersize=4.0, clip_on=False)
+    _seconds_axis(ax, seconds[-1])
+    ax.set_ylim(_around(seconds, objective, bound))
+    plain_ticks(ax.yaxis, float(np.max(np.abs(ax.get_ylim()))))
+    ax.set_ylabel("objective")
+    ax.legend(
+        title=textwrap.fill(f"{bracket.formulation} on {bracket.name}", 52), title_fontsize=9.5,
+        alignment="left", loc="lower left", ncols=2, bbox_to_anchor=(0.0, 1.0), borderpad=0.0,
+        handlelength=1.4, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, float]:
+    """Limits that show the bracket but for its first moments."""
+    late = seconds >= _OPENING * seconds[-1]
+    late[np.flatnonzero(~late)[-1:]] = True  # still in force when the others begin
+    shown = np.concatenate([objective[late], bound[late]])
+    shown = shown[np.isfinite(shown)]
+    low, high = float(shown.min()), float(shown.max())
+    margin = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
+    drawn = {name: _steps(bracket) for name, bracket in brackets.items()}
+    floor = _draw_below([gap for _, _, _, gap in drawn.values()])
+    for i, (name, (seconds, _, _, gap)) in enumerate(drawn.items()):
+        color, line = LINE_COLORS[i % len(LINE_COLORS)], LINE_STYLES[i % len(LINE_STYLES)]
+        if not name:
+            color = INK
+        gap = np.maximum(gap, floor)
+        ax.plot(
+            seconds, gap, color=color, linestyle=line, drawstyle="steps-post", linewidth=1.6,
+            label=name,
+        )  # fmt: skip
+        ax.plot(seconds[-1:], gap[-1:], "o", color=color, markersize=4.0, clip_on=False)
+    _seconds_axis(ax, max(seconds[-1] for seconds, *_ in drawn.values()))
+    _gap_axis(ax, np.concatenate([np.maximum(gap, floor) for *_, gap in drawn.values()]), floor)
+
+
+def _draw_below(gaps: Sequence[Array]) -> float:
+    """Where gaps of 0 are drawn: a decade below all others."""
+    every = np.concatenate(gaps)
+    positive = every[every > GAP_RANGE[0]]
+    least = float(positive.min()) if positive.size else 10.0 * GAP_RANGE[0]
+    return float(10.0 ** (np.floor(np.log10(least)) - 1.0))
+
+
+def _gap_axis(ax: Axes, gaps: Array, floor: float) -> None:
+    finite = gaps[np.isfinite(gaps)]
+    if not finite.size:
+        ax.set_yticks([])
+        return
+    closed = bool(np.any(finite <= floor))
+    low = floor if closed else 10.0 * floor
+    high = max(10.0 ** np.ceil(np.log10(finite.max())), 10.0 * low)
+    ax.set_yscale("log")
+    # The last point lies on the axis where the gap is 0.
+    ax.set_ylim(low if closed else 0.7 * low, 1.4 * high)
+    ticks = decades(10.0 * floor, high, at_most=6)
+    ax.set_yticks([floor, *ticks] if closed else ticks)
+    ax.yaxis.set_major_formatter(lambda gap, _: "0" if closed and gap <= floor else power(gap))
+    ax.yaxis.set_minor_locator(no_ticks())
+
+
+def _seconds_axis(ax: Axes, last: float) -> None:
+    ax.set_xlim(0.0, 1.02 * max(last, 1e-3))
+    plain_ticks(ax.xaxis, ax.get_xlim()[1])
+    ax.set_xlabel("seconds")
+    ax.grid(True)

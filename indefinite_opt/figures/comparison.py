@@ -1,0 +1,235 @@
+"""Figures of a comparison, of a kernel's spectrum, and of a bracket that closes.
+
+Every function makes its own `matplotlib.figure.Figure`: no pyplot, no global state, no window.
+Colours are those of Okabe and Ito, which colour-blind readers tell apart; shape says the same.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.figures.inputs import ComparisonLike
+from indefinite_opt.figures.style import (
+    BLUE,
+    GAP_RANGE,
+    GREY,
+    INK,
+    PALE,
+    VERMILLION,
+    log_limits,
+    no_ticks,
+    power,
+    side_by_side,
+    styled,
+)
+from indefinite_opt.modeling.formulation import Formulation
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+__all__ = ["CLAIM_COLORS", "comparison_figure", "row_labels"]
+
+Array = NDArray[np.float64]
+
+
+CLAIM_COLORS = {
+    "GLOBAL": "#009E73",
+    "LOCAL": "#56B4E9",
+    "STATIONARY": "#E69F00",
+    "FEASIBLE": "#D55E00",
+    "NONE": "#CC79A7",
+}
+_CLAIM_MARKERS = {"GLOBAL": "o", "LOCAL": "s", "STATIONARY": "^", "FEASIBLE": "D", "NONE": "X"}
+
+
+_GAPS = ("duality gap", "global bracket")
+"""Kinds of `Certificate.gap_kind` that are distances from a bound."""
+
+
+Panel = Callable[["Axes", ComparisonLike], None]
+P = ParamSpec("P")
+
+
+@styled
+def comparison_figure(comparison: ComparisonLike) -> Figure:
+    """Accuracy, time and what was proved, one row for each formulation and solver."""
+    gaps = _gap_panels(comparison)
+    widths = [1.5, 1.0, *(0.9 for _ in gaps)]
+    return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
+
+
+def row_labels(comparison: ComparisonLike) -> list[str]:
+    """Short unique names of the rows of the summary.
+
+    Parameters are named where they tell formulations of one class apart, solvers where one
+    formulation has several.
+    """
+    objects = {str(formulation): formulation for formulation in comparison.formulations}
+    rows = _records(comparison.summary)
+    repeated = Counter(row["formulation"] for row in rows)
+    labels = []
+    for row in rows:
+        name = row["formulation"]
+        label = _short_name(objects[name], objects.values()) if name in objects else name
+        labels.append(f"{label} · {row['solver']}" if repeated[name] > 1 else label)
+    return labels
+
+
+def _short_name(formulation: Formulation, others: Any) -> str:
+    peers = [other for other in others if type(other) is type(formulation)]
+    telling = [
+        f"{name}={value}"
+        for name, value in formulation.parameters().items()
+        if any(peer.parameters().get(name) != value for peer in peers)
+    ]
+    kind = type(formulation).__name__
+    return f"{kind}({', '.join(telling)})" if telling else kind
+
+
+def _rows_figure(
+    comparison: ComparisonLike, panels: Sequence[Panel], widths: Sequence[float]
+) -> Figure:
+    """Panels beside each other with one row for each row of the summary, first row on top."""
+    labels, failed = _tick_labels(comparison)
+    height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
+    figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
+    for ax, panel in zip(axes, panels, strict=True):
+        for row in range(0, len(labels), 2):
+            ax.axhspan(row - 0.5, row + 0.5, color=PALE, zorder=0)
+        panel(ax, comparison)
+        ax.grid(axis="x")
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+    axes[0].set_yticks(range(len(labels)), labels)
+    axes[0].set_ylim(len(labels) - 0.5, -0.5)
+    for tick, marked in zip(axes[0].get_yticklabels(), failed, strict=True):
+        tick.set_color(VERMILLION if marked else INK)
+    _shared_legend(figure, axes)
+    return figure
+
+
+def _tick_labels(comparison: ComparisonLike) -> tuple[list[str], list[bool]]:
+    """Wrapped row labels that tell of failures, and which rows have any."""
+    rows = _records(comparison.summary)
+    labels = [textwrap.fill(label, 34) for label in row_labels(comparison)]
+    failed = [bool(row["failed"]) for row in rows]
+    for i, row in enumerate(rows):
+        if row["failed"]:
+            labels[i] += f"\n{row['failed']} of {row['cells']} failed"
+    return labels, failed
+
+
+def _shared_legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Below all panels, each name once."""
+    entries: dict[str, Any] = {}
+    for ax in axes:
+        handles, names = ax.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    if entries:
+        figure.legend(
+            list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries)
+        )
+
+
+def _accuracy_panel(ax: Axes, comparison: ComparisonLike) -> None:
+    summary = comparison.summary
+    mean, spread = (100.0 * summary[c].to_numpy(float) for c in ("accuracy", "spread"))
+    _fold_dots(ax, comparison, "accuracy", 100.0)
+    ax.errorbar(
+        mean, range(len(mean)), xerr=np.nan_to_num(spread), fmt="none", ecolor=BLUE,
+        capsize=2.5, elinewidth=1.2, label="± standard deviation",
+    )  # fmt: skip
+    ax.plot(mean, range(len(mean)), "o", color=BLUE, markersize=5.0, label="mean")
+    majority = 100.0 * max(comparison.problem.class_sizes) / comparison.problem.n
+    _reference_line(ax, majority, f"larger class {majority:.1f} %")
+    lowest = min([majority, *(100.0 * comparison.frame["accuracy"].dropna())])
+    # Whiskers of a mean near 100 % end at the edge; there is nothing beyond to show.
+    ax.set_xlim(max(0.0, lowest - 5.0), 101.0)
+    ax.set_xlabel("test accuracy (%)")
+
+
+def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
+    seconds = comparison.summary["seconds"].to_numpy(float)
+    drawn = np.concatenate([seconds, comparison.frame["seconds"].to_numpy(float)])
+    log_limits(ax, drawn[drawn > 0.0])
+    _fold_dots(ax, comparison, "seconds", 1.0)
+    ax.plot(seconds, range(len(seconds)), "o", color=BLUE, markersize=5.0, label="mean")
+    ax.xaxis.set_major_formatter(_duration)
+    ax.set_xlabel("time of one solve")
+
+
+def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -> None:
+    """One faint dot a fold, below the mean."""
+    keys = ["formulation", "solver"]
+    position = {tuple(row): i for i, row in enumerate(comparison.summary[keys].to_numpy())}
+    frame = comparison.frame.dropna(subset=[column])
+    heights = [position[tuple(row)] + 0.24 for row in frame[keys].to_numpy()]
+    ax.plot(
+        unit * frame[column].to_numpy(float), heights, "o", color=GREY, alpha=0.45,
+        markersize=3.0, markeredgewidth=0.0, label="each fold",
+    )  # fmt: skip
+
+
+def _gap_panels(comparison: ComparisonLike) -> list[Panel]:
+    """One panel for each kind of number that occurs; duality gaps if none does."""
+    present = set(comparison.summary["gap_kind"])
+    kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present]
+    return [partial(_gap_panel, kind=kind) for kind in kinds or ["duality gap"]]
+
+
+def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
+    rows = list(enumerate(_records(comparison.summary)))
+    ax.set_xscale("log")
+    ax.set_xlim(0.3 * GAP_RANGE[0], 10.0 * GAP_RANGE[1])
+    for claim, color in CLAIM_COLORS.items():
+        drawn = [(i, r["gap"]) for i, r in rows if (r["gap_kind"], r["claim"]) == (kind, claim)]
+        if drawn:
+            positions, gaps = zip(*drawn, strict=True)
+            ax.plot(
+                np.clip(gaps, *GAP_RANGE), positions, _CLAIM_MARKERS[claim], color=color,
+                markeredgecolor=INK, markeredgewidth=0.5, markersize=6.0, label=claim,
+            )  # fmt: skip
+    tol = _tolerance(comparison.settings)
+    if tol is not None:
+        _reference_line(ax, tol, "tol")
+    ax.set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1.0])
+    ax.xaxis.set_major_formatter(power)
+    ax.xaxis.set_minor_locator(no_ticks())
+    ax.set_xlabel(f"{kind} (relative)" if kind in _GAPS else kind)
+
+
+def _reference_line(ax: Axes, at: float, name: str) -> None:
+    """A dashed vertical line, named above the axes where nothing else is."""
+    ax.axvline(at, color=GREY, linestyle="--", linewidth=1.0)
+    ax.annotate(
+        name, (at, 1.0), (0.0, 3.0), color=GREY, fontsize=8.0, ha="center",
+        xycoords=("data", "axes fraction"), textcoords="offset points",
+    )  # fmt: skip
+
+
+def _tolerance(settings: Mapping[str, Any]) -> float | None:
+    try:
+        return float(settings["tol"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    return table.to_dict("records")
+
+
+def _duration(seconds: float, _: Any = None) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.999 * size:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds * 1e6:g} µs"

@@ -1,0 +1,100 @@
+"""The eigenvalues of a kernel matrix and of its transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from indefinite_opt.figures.style import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    decades,
+    no_ticks,
+    power,
+    side_by_side,
+    styled,
+)
+from indefinite_opt.problem.kernel_problem import KernelProblem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from indefinite_opt.problem.spectrum import Spectrum
+
+__all__ = ["spectrum_figure"]
+
+
+@styled
+def spectrum_figure(problem: KernelProblem) -> Figure:
+    """Eigenvalues of K and of PKP, positive and negative ones each by rank.
+
+    A few negative eigenvalues among many positive ones stay visible: both signs start at rank 1,
+    and both axes are logarithmic (the vertical one symmetrically, through zero).
+    """
+    positive, negative = problem.signature
+    titles = "kernel K", f"centred kernel PKP, signature ({positive}, {negative})"
+    spectra = problem.spectrum, problem.centered_spectrum
+    figure, axes = side_by_side(7.6, 3.3, columns=2, share_y=True)
+    for ax, title, spectrum in zip(axes, titles, spectra, strict=True):
+        _spectrum_panel(ax, title, spectrum)
+    _signed_log_axis(axes[0], spectra)
+    axes[0].set_ylabel("eigenvalue")
+    return figure
+
+
+def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
+    threshold = _smallest_size(spectra)
+    lowest = min(0.0, *(s.minimum for s in spectra))
+    highest = max(0.0, *(s.maximum for s in spectra))
+    largest = max(threshold, -lowest, highest)
+    width = float(np.log10(largest / threshold))
+    # The linear part around zero takes a fixed share of the axis; no tick may crowd its 0.
+    ax.set_yscale("symlog", linthresh=threshold, linscale=max(0.3, 0.06 * width))
+    ticks = decades(threshold * 10.0 ** (0.15 * width), largest, at_most=4)
+    ax.set_yticks([-t for t in ticks if -t >= lowest] + [0.0] + [t for t in ticks if t <= highest])
+    ax.set_ylim(3.0 * lowest - threshold, 3.0 * highest + threshold)
+    ax.yaxis.set_major_formatter(power)
+    ax.yaxis.set_minor_locator(no_ticks())
+
+
+def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
+    values, tolerance = spectrum.values, spectrum.zero_tolerance
+    positive = values[values > tolerance][::-1]
+    negative = values[values < -tolerance]
+    drawn = [("positive", positive, BLUE, "o"), ("negative", negative, VERMILLION, "v")]
+    for name, part, color, marker in drawn:
+        # Past rank 30 the logarithmic axis is too dense for a marker each; the line has them all.
+        ranks = np.unique(np.geomspace(30, max(part.size, 30), 60).astype(int)) - 1
+        marked = [*range(min(part.size, 29)), *(int(r) for r in ranks if r < part.size)]
+        ax.plot(
+            np.arange(1, part.size + 1), part, color=color, marker=marker, markersize=3.5,
+            linewidth=1.0, markevery=marked, label=f"{part.size} {name}",
+        )  # fmt: skip
+    zero = spectrum.inertia.zero
+    if zero:
+        ax.plot([], [], color=GREY, linewidth=1.0, label=f"{zero} zero")
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.set_xlabel("rank among those of its sign")
+    ax.set_xscale("log")
+    ax.set_xlim(0.85, 1.18 * max(positive.size, negative.size, 2))
+    ax.xaxis.set_major_formatter(lambda rank, _: f"{rank:g}")
+    ax.xaxis.set_minor_formatter(lambda rank, _: "")
+    ax.grid(axis="y")
+    ax.legend(
+        title=title, title_fontsize=9.5, alignment="left", loc="lower left", ncols=3,
+        bbox_to_anchor=(0.0, 1.0), borderpad=0.0, handlelength=1.4, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def _smallest_size(spectra: Sequence[Spectrum]) -> float:
+    """Where the axis turns linear: below every eigenvalue drawn, within twelve decades."""
+    sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
+    nonzero = np.concatenate(sizes)
+    if nonzero.size == 0:
+        return 1.0
+    smallest = max(float(nonzero.min()), 1e-12 * float(nonzero.max()))
+    return float(10.0 ** np.floor(np.log10(smallest)))

@@ -1,0 +1,156 @@
+"""The typography, colours and axes that all figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+
+__all__ = [
+    "BLUE",
+    "GAP_RANGE",
+    "GREY",
+    "INK",
+    "LINE_COLORS",
+    "LINE_STYLES",
+    "PALE",
+    "VERMILLION",
+    "decades",
+    "log_limits",
+    "no_ticks",
+    "plain_ticks",
+    "power",
+    "side_by_side",
+    "styled",
+]
+
+Array = NDArray[np.float64]
+P = ParamSpec("P")
+
+
+BLUE, VERMILLION, INK, GREY, PALE = "#0072B2", "#D55E00", "#222222", "#666666", "#F3F4F6"
+
+
+LINE_COLORS = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
+
+
+LINE_STYLES = ("-", "--", "-.", ":")
+"""Of curves in one panel, in turn; their numbers have no common factor."""
+
+
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "text.parse_math": False,  # a class may be called "$5"
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "figure.constrained_layout.wspace": 0.05,
+}
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw with the typography of this module, and leave matplotlib's settings as they were."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        import matplotlib
+
+        with matplotlib.rc_context(_STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def side_by_side(
+    width: float,
+    height: float,
+    columns: int = 1,
+    share_y: bool = False,
+    widths: Sequence[float] | None = None,
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels side by side, sizes in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(
+        1, columns, sharey=share_y, squeeze=False, gridspec_kw={"width_ratios": widths}
+    )
+    return figure, list(axes[0])
+
+
+def no_ticks() -> Any:
+    from matplotlib.ticker import NullLocator
+
+    return NullLocator()
+
+
+def decades(low: float, high: float, at_most: int) -> list[float]:
+    """Powers of ten from low to high, evenly thinned from the top."""
+    first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(high)))
+    step = -(-(last - first + 1) // at_most)
+    return [10.0**k for k in range(last, first - 1, -step)][::-1]
+
+
+def log_limits(ax: Axes, values: Array) -> None:
+    """Whole decades around the values, so that the axis always has ticks to read."""
+    low, high = (values.min(), values.max()) if values.size else (1e-3, 1.0)
+    first, last = 10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high))
+    last = max(last, 10.0 * first)
+    ax.set_xscale("log")
+    ax.set_xlim(0.7 * first, 1.4 * last)
+    ax.set_xticks(decades(first, last, at_most=4))
+    ax.xaxis.set_minor_locator(no_ticks())
+
+
+def power(value: float, _: Any = None) -> str:
+    """10⁻³ in plain characters: mathematical typesetting would not follow the page's font."""
+    if value == 0.0:
+        return "0"
+    exponent = round(float(np.log10(abs(value))))
+    size = "1" if exponent == 0 else "10" if exponent == 1 else f"10{_raised(exponent)}"
+    return f"−{size}" if value < 0 else size
+
+
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def plain_ticks(axis: Axis, largest: float) -> None:
+    """The whole number at every tick: an offset or a factor at the end of the axis is overlooked.
+
+    Equally many decimals, but for sizes of which these would be nothing but zeros.
+    """
+    from matplotlib.ticker import ScalarFormatter
+
+    if not 1e-4 <= largest < 1e7:
+        axis.set_major_formatter(lambda value, _: f"{value:.10g}".replace("-", "−"))
+        return
+    formatter = ScalarFormatter(useOffset=False)
+    formatter.set_scientific(False)
+    axis.set_major_formatter(formatter)
+
+
+GAP_RANGE = (1e-17, 10.0)
+"""Where gaps of 0 and of infinity are drawn: below the rounding of any other, and above 1."""
