@@ -29,21 +29,22 @@ from indefinite_opt.errors import (
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Program
-from indefinite_opt.modeling.structures.krein import krein_certificate
-from indefinite_opt.modeling.structures.pseudo_euclidean import lift
-from indefinite_opt.modeling.structures.separability import theorem_1
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem
 from indefinite_opt.problem.datasets import loading as datasets
-from indefinite_opt.problem.embedding import Diagnosis, Embedding, diagnose, embed
+from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.solvers.solution import Claim, Optimum, Status, Trace
 from indefinite_opt.studies import baselines as _baselines
 from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.theory.hulls import hull_diagnosis, hull_to_svm, lemma_5, svm_to_hull
+from indefinite_opt.theory.hulls import hull_to_svm, svm_to_hull
+from indefinite_opt.theory.krein_certificate import krein_certificate
+from indefinite_opt.theory.lifting import haasdonk_proposition_2, lin_lin_theorem_1
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import limit_study
+from indefinite_opt.theory.suitability import Diagnosis, diagnose, hull_diagnosis
+from indefinite_opt.theory.uniqueness import haasdonk_lemma_5
 from indefinite_opt.workflow.bracket import Bracket, bound
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import verify
@@ -88,20 +89,20 @@ __all__ = [
     "diagnose",
     "embed",
     "formulations",
+    "haasdonk_lemma_5",
+    "haasdonk_proposition_2",
     "hull_diagnosis",
     "hull_to_svm",
     "kernels",
     "krein_certificate",
-    "lemma_5",
-    "lift",
     "limit_study",
+    "lin_lin_theorem_1",
     "references",
     "shift_threshold",
     "solve",
     "solve_path",
     "solvers",
     "svm_to_hull",
-    "theorem_1",
     "verify",
 ]
 

@@ -13,6 +13,7 @@ __all__ = [
     "IncompatibleSolver",
     "IndefiniteOptError",
     "InfeasibleProblem",
+    "NoCounterpart",
     "ParameterError",
     "ProblemError",
     "SolverFailed",
@@ -124,3 +125,7 @@ def shown(value: object) -> str:
         if not isinstance(value, int):
             raise
         return f"an integer of more than {sys.get_int_max_str_digits()} digits"
+
+
+class NoCounterpart(ProblemError):
+    """A stationary point that corresponds to none of the other problem; the message says why."""

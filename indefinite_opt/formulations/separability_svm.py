@@ -40,7 +40,7 @@ class SeparabilitySVM(Formulation):
     Notes
     -----
     f(x) = Σ y_i α_i k(x_i, x) + b. Dual: max eᵀλ - ½‖Qλ‖² s.t. yᵀλ = 0, 0 ≤ λ ≤ C, and α = Qλ.
-    See `separability.theorem_1`.
+    See `separability.lin_lin_theorem_1`.
 
     References
     ----------

@@ -11,8 +11,9 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal, lift
+from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
 from indefinite_opt.problem.embedding import Embedding
+from indefinite_opt.theory.lifting import haasdonk_proposition_2
 
 TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 
@@ -101,7 +102,7 @@ def test_proposition_2(kind: str, C: float) -> None:
     alpha, y = trained(problem, C), problem.y
     embedding = iopt.embed(problem)
     Phi, M = embedding.points, np.diag(embedding.M)
-    lifted = lift(problem, C, alpha)
+    lifted = haasdonk_proposition_2(problem, C, alpha)
     w, b, xi = (lifted.values[name] for name in ("w", "b", "xi"))
     size = max(1.0, float(np.max(np.abs(Phi @ M @ w))))
 
@@ -150,7 +151,7 @@ def test_the_classifier_is_that_of_the_svm(kind: str, C: float) -> None:
     problem = indefinite(kind)
     alpha = trained(problem, C)
     svm = iopt.SVMDual(C=C).classifier(problem, {"alpha": alpha})
-    values = lift(problem, C, alpha).values
+    values = haasdonk_proposition_2(problem, C, alpha).values
     classifier = PseudoEuclideanPrimal(C=C).classifier(problem, values)
     assert problem.X is not None
     rows = problem.kernel_with(np.random.default_rng(5).standard_normal((20, problem.X.shape[1])))
@@ -195,7 +196,7 @@ def test_duplicates_leave_the_weights_open_but_not_the_certificate() -> None:
 
 def test_without_nonbounded_weights_b_is_in_the_middle_of_its_interval() -> None:
     # C = ¼: both at the bound, w = ½, f(±1) = ±½ + b, slacks ½; any |b| ≤ ½ will do.
-    lifted = lift(TWO_POINTS, 0.25, [0.25, 0.25])
+    lifted = haasdonk_proposition_2(TWO_POINTS, 0.25, [0.25, 0.25])
     assert lifted.free == (0, 0)
     assert float(lifted.values["b"]) == pytest.approx(0.0)
     np.testing.assert_allclose(lifted.values["xi"], [0.5, 0.5])
@@ -210,21 +211,21 @@ def test_without_nonbounded_weights_b_is_in_the_middle_of_its_interval() -> None
 
 def test_what_is_not_stationary_is_not_lifted() -> None:
     with pytest.raises(ProblemError, match="a stationary point, within 1e-06, got a KKT residual"):
-        lift(TWO_POINTS, 1.0, [0.4, 0.4])
-    assert lift(TWO_POINTS, 1.0, [0.4, 0.4], tol=0.9).free == (1, 1)
+        haasdonk_proposition_2(TWO_POINTS, 1.0, [0.4, 0.4])
+    assert haasdonk_proposition_2(TWO_POINTS, 1.0, [0.4, 0.4], tol=0.9).free == (1, 1)
     with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
-        lift(TWO_POINTS, 1.0, [0.5, 0.4])
+        haasdonk_proposition_2(TWO_POINTS, 1.0, [0.5, 0.4])
     with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
-        lift(TWO_POINTS, 0.25, [0.5, 0.5])
+        haasdonk_proposition_2(TWO_POINTS, 0.25, [0.5, 0.5])
     with pytest.raises(ProblemError, match=r"2 finite weights, got shape \(3,\)"):
-        lift(TWO_POINTS, 1.0, [0.5, 0.5, 0.0])
+        haasdonk_proposition_2(TWO_POINTS, 1.0, [0.5, 0.5, 0.0])
     with pytest.raises(ProblemError, match="got nan at 1"):
-        lift(TWO_POINTS, 1.0, [0.5, np.nan])
+        haasdonk_proposition_2(TWO_POINTS, 1.0, [0.5, np.nan])
     with pytest.raises(ProblemError, match="alpha: expected 2 finite weights"):
-        lift(TWO_POINTS, 1.0, ["a", "b"])
+        haasdonk_proposition_2(TWO_POINTS, 1.0, ["a", "b"])
     for C in (np.inf, 0.0, -1.0):
         with pytest.raises(ParameterError, match="C: expected a positive number"):
-            lift(TWO_POINTS, C, [0.5, 0.5])
+            haasdonk_proposition_2(TWO_POINTS, C, [0.5, 0.5])
         with pytest.raises(ParameterError, match="C: expected a positive number"):
             PseudoEuclideanPrimal(C=C)
 

@@ -17,10 +17,11 @@ from helpers.problems import random_problem
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.structures.krein import krein_certificate, squared, stabilise
+from indefinite_opt.modeling.structures.krein import squared, stabilise
 from indefinite_opt.solvers.single_formulation.active_set import ActiveSet
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task
+from indefinite_opt.theory.krein_certificate import krein_certificate
 
 Array = NDArray[np.float64]
 

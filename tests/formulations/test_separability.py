@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
-from indefinite_opt.modeling.structures.separability import SeparabilityProgram, theorem_1
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.theory.lifting import lin_lin_theorem_1
 
 Array = NDArray[np.float64]
 
@@ -159,7 +160,7 @@ def test_classifier() -> None:
 def test_theorem_1(kernel: str, C: float) -> None:
     problem = problem_of(kernel)
     dual = iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=1e-9)
-    lift = theorem_1(problem, C, dual.values["alpha"])
+    lift = lin_lin_theorem_1(problem, C, dual.values["alpha"])
     # As (5) is printed.
     alpha, b, xi = (lift.values[name] for name in ("alpha", "b", "xi"))
     assert np.min(problem.Q @ alpha + b * problem.y - 1.0 + xi) >= -1e-9
@@ -182,18 +183,18 @@ def test_theorem_1_needs_a_stationary_point() -> None:
     problem = problem_of("sigmoid")
     dual = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo")
     with pytest.raises(iopt.ProblemError, match="alpha: expected a stationary point"):
-        theorem_1(problem, 1.0, 0.5 * dual.values["alpha"])
+        lin_lin_theorem_1(problem, 1.0, 0.5 * dual.values["alpha"])
     with pytest.raises(iopt.ProblemError, match="a stationary point"):
-        theorem_1(problem, 1.0, np.zeros(40))
+        lin_lin_theorem_1(problem, 1.0, np.zeros(40))
     with pytest.raises(iopt.ProblemError, match="a feasible point"):
-        theorem_1(problem, 0.5, dual.values["alpha"])
+        lin_lin_theorem_1(problem, 0.5, dual.values["alpha"])
     with pytest.raises(iopt.ProblemError, match="a feasible point"):
-        theorem_1(problem, 1.0, np.eye(40)[0])
+        lin_lin_theorem_1(problem, 1.0, np.eye(40)[0])
     for wrong in (np.zeros(3), np.full(40, np.nan)):
         with pytest.raises(iopt.ProblemError, match="40 finite weights"):
-            theorem_1(problem, 1.0, wrong)
+            lin_lin_theorem_1(problem, 1.0, wrong)
     with pytest.raises(iopt.ParameterError, match="C: expected a positive number"):
-        theorem_1(problem, np.inf, dual.values["alpha"])
+        lin_lin_theorem_1(problem, np.inf, dual.values["alpha"])
 
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "noise"])

@@ -8,14 +8,10 @@ import pytest
 import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
 from helpers.problems import random_problem
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
-from indefinite_opt.theory.hulls import (
-    NoCounterpart,
-    hull_diagnosis,
-    hull_to_svm,
-    lemma_5,
-    svm_to_hull,
-)
+from indefinite_opt.errors import InfeasibleProblem, NoCounterpart, ParameterError, ProblemError
+from indefinite_opt.theory.hulls import hull_to_svm, svm_to_hull
+from indefinite_opt.theory.suitability import hull_diagnosis
+from indefinite_opt.theory.uniqueness import haasdonk_lemma_5
 
 TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 
@@ -111,7 +107,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ProblemError, match="alpha: expected a stationary point"):
         svm_to_hull(TWO_POINTS, 10.0, [0.0, 0.0])
     with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
-        lemma_5(TWO_POINTS, 10.0, [0.5, 0.0])
+        haasdonk_lemma_5(TWO_POINTS, 10.0, [0.5, 0.0])
     with pytest.raises(ProblemError, match="alphabar: expected a feasible point"):
         hull_to_svm(TWO_POINTS, 2.0, [0.5, 0.5])
     with pytest.raises(ProblemError, match="alphabar: expected 2 finite weights"):
@@ -122,7 +118,7 @@ def test_bad_arguments_are_named() -> None:
         hull_to_svm(line, 2.0, [0.0, 1.0, 1.0])
     with pytest.raises(InfeasibleProblem, match="mu: expected at least 1"):
         hull_to_svm(TWO_POINTS, 0.5, [1.0, 1.0])
-    for call in (svm_to_hull, lemma_5, hull_diagnosis):
+    for call in (svm_to_hull, haasdonk_lemma_5, hull_diagnosis):
         with pytest.raises(ParameterError, match="C: expected a positive number"):
             call(TWO_POINTS, -1.0, [0.5, 0.5])
     with pytest.raises(ParameterError, match="mu: expected a positive number"):
@@ -137,7 +133,7 @@ def test_figure_1a_is_unique() -> None:
     problem = plane("haasdonk-figure1a")
     C = 1e4
     alpha = trained(problem, C)
-    answer = lemma_5(problem, C, alpha)
+    answer = haasdonk_lemma_5(problem, C, alpha)
     assert answer.unique
     assert answer.globally_optimal
     assert "globally optimal" in str(answer)
@@ -162,7 +158,7 @@ def test_where_it_says_unique_enumeration_finds_one() -> None:
         X = np.column_stack([y * (0.5 + generator.exponential(size=6)), generator.normal(size=6)])
         X[:, 1] *= 0.25
         problem = iopt.KernelProblem((X * [1.0, -1.0]) @ X.T, y)
-        answer = lemma_5(problem, 1e3, trained(problem, 1e3))
+        answer = haasdonk_lemma_5(problem, 1e3, trained(problem, 1e3))
         hulls = iopt.ConvexHullDual(mu=answer.mu).structure(problem)
         found = stationary_points(hulls.H(), np.zeros(6), answer.mu, hulls.A, hulls.b)
         pairs = {tuple(np.round([*((x * (y > 0)) @ X), *((x * (y < 0)) @ X)], 6)) for x, _ in found}
@@ -175,7 +171,7 @@ def test_where_it_says_unique_enumeration_finds_one() -> None:
 
 def test_figure_3_has_two_optima_and_the_lemma_says_nothing() -> None:
     problem = plane("haasdonk-figure3(n=6)")
-    answer = lemma_5(problem, 1e3, trained(problem, 1e3))
+    answer = haasdonk_lemma_5(problem, 1e3, trained(problem, 1e3))
     assert answer.signature == (1, 1)
     assert not answer.unique
     assert not answer.globally_optimal
@@ -185,17 +181,17 @@ def test_figure_3_has_two_optima_and_the_lemma_says_nothing() -> None:
 def test_the_conditions_of_the_lemma_one_by_one() -> None:
     # Two real directions.
     flat = iopt.KernelProblem(np.eye(3), [1, 1, -1])
-    assert "R^(2,0), not in R^(1,q)" in str(lemma_5(flat, 10.0, trained(flat, 10.0)))
+    assert "R^(2,0), not in R^(1,q)" in str(haasdonk_lemma_5(flat, 10.0, trained(flat, 10.0)))
     # No real direction: wᵀMw < 0, and the two points stay where they are.
     negated = iopt.KernelProblem(-np.eye(2), [1, -1])
-    answer = lemma_5(negated, 3.0, [3.0, 3.0])
+    answer = haasdonk_lemma_5(negated, 3.0, [3.0, 3.0])
     assert answer.hull_distance == -2.0
     assert answer.least_distance == np.inf
     assert len(answer.missing) == 2
     # Unique for its μ, but a weight at the bound: nothing is said of the SVM.
-    assert lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).unique
-    assert not lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).globally_optimal
-    assert lemma_5(TWO_POINTS, np.inf, [0.5, 0.5]).globally_optimal
+    assert haasdonk_lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).unique
+    assert not haasdonk_lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).globally_optimal
+    assert haasdonk_lemma_5(TWO_POINTS, np.inf, [0.5, 0.5]).globally_optimal
 
 
 # --------------------------------------------------------------------------- sections 7.3 and 7.4

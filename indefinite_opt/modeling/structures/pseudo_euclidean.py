@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.modeling.formulation import check_positive, check_problem, check_tolerance
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.embedding import Embedding, embed
+from indefinite_opt.problem.embedding import Embedding
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
-__all__ = ["Lifted", "LiftedPrimal", "lift", "stationary_weights"]
+__all__ = ["LiftedPrimal"]
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
@@ -295,86 +293,3 @@ class LiftedPrimal(ExplicitProgram):
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
         values = self._tightened(w, np.array(offset + shift))
         return values, {"margin": alpha, "slack": self.C - alpha}
-
-
-@dataclass(frozen=True, eq=False)
-class Lifted:
-    """A stationary point of (9), from one of SVM-DU.
-
-    Attributes
-    ----------
-    values : dict of str to array
-        w, b and xi.
-    multipliers : dict of str to array
-        α of the margins and C - α of the slacks.
-    free : (int, int)
-        Nonbounded weights of the classes +1 and -1. Proposition 2 asks for one of each; where
-        there is none at all, b is not unique, and the middle of its interval is taken.
-    """
-
-    values: dict[str, Array]
-    multipliers: dict[str, Array]
-    free: tuple[int, int]
-
-
-def lift(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> Lifted:
-    """Lift a stationary point of SVM-DU to the primal (9) (Haasdonk 2005, Proposition 2).
-
-    w = Σ α_i y_i Φ(x_i), Φ the centred embedding of `geometry.embed`.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-    C : float
-        Finite upper bound of the weights.
-    alpha : (n,) array_like
-        Stationary weights of `SVMDual(C)`.
-    tol : float
-        Tolerance of the feasibility and of the KKT residual of alpha.
-
-    Raises
-    ------
-    ParameterError
-        If C is not a positive, finite number.
-    ProblemError
-        If alpha is not n finite numbers, not feasible, or not stationary.
-
-    Examples
-    --------
-    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
-    >>> lifted = lift(problem, 10.0, [0.5, 0.5])
-    >>> abs(lifted.values["w"]).round(12), abs(lifted.values["b"]).round(12), lifted.free
-    (array([1.]), np.float64(0.0), (1, 1))
-    """
-    check_positive("C", C)
-    check_problem(problem)
-    primal = LiftedPrimal(problem, embed(problem), C)
-    weights = stationary_weights(primal.dual, alpha, tol)
-    lower, upper = primal.dual.at_bounds(weights, tol)
-    free, y = ~(lower | upper), problem.y
-    values, multipliers = primal.lifted(weights)
-    return Lifted(values, multipliers, (int(free[y > 0].sum()), int(free[y < 0].sum())))
-
-
-def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
-    """Weights as an array, once they are known to be a stationary point of a quadratic program.
-
-    Raises
-    ------
-    ProblemError
-        If they are not n finite numbers, not feasible, or not stationary, within tol.
-    """
-    check_tolerance(tol)
-    name = qp.variable
-    weights: Array = real_array(name, given, f"{qp.n} finite weights", (qp.n,)).copy()
-    violation = qp.infeasibility(weights)
-    if violation > tol:
-        raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")
-    gradient = qp.gradient(weights)
-    residual = qp.first_order(weights, gradient, tol).residual / qp.gradient_unit(gradient)
-    if residual > tol:
-        raise ProblemError(
-            name, f"a stationary point, within {tol:g}", f"a KKT residual of {residual:.2e}",
-            "Solve again with a smaller tol, or pass a larger one.",
-        )  # fmt: skip
-    return weights

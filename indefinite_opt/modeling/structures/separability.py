@@ -7,21 +7,18 @@ for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.modeling.formulation import check_positive, check_problem
-from indefinite_opt.modeling.gaps import CANCELLED, relative
-from indefinite_opt.modeling.structures.pseudo_euclidean import stationary_weights
+from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
-__all__ = ["Lift", "SeparabilityProgram", "theorem_1"]
+__all__ = ["SeparabilityProgram"]
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
@@ -239,107 +236,3 @@ def _with_slacks(scale: float, alpha: Array, b: float, margins: Array) -> dict[s
     """α and b, scaled, with the least slacks that make them feasible."""
     xi = np.maximum(1.0 - scale * margins, 0.0)
     return {"alpha": scale * alpha, "b": np.array(scale * b), "xi": xi}
-
-
-@dataclass(frozen=True, eq=False)
-class Lift:
-    """A point of Lin & Lin's (5) from a stationary point of the SVM dual (2).
-
-    Attributes
-    ----------
-    values : dict of str to array
-        `alpha`, `b` and `xi`.
-    multipliers : dict of str to array
-        `margin` = α and `slack` = C - α: with these the point is stationary for (5), too.
-    stationarity, complementarity : float
-        What was checked of α: the KKT residual of (2), and multipliers times slacks relative to
-        the objective.
-    infeasibility, residual : float
-        What was checked of the values: the largest violation of a constraint of (5), and the
-        residual of its first-order conditions.
-    short, bounded : int
-        How many margins are below 1, and how many weights at C: the first is at most the second,
-        which so limits the training error.
-    """
-
-    values: dict[str, Array]
-    multipliers: dict[str, Array]
-    stationarity: float
-    complementarity: float
-    infeasibility: float
-    residual: float
-    short: int
-    bounded: int
-
-
-def theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6) -> Lift:
-    """Lift a stationary point of the SVM dual (2) to a feasible point of (5).
-
-    b is the multiplier of yᵀα = 0 and ξ are those of α ≤ C. The margins are then at least 1 - ξ,
-    and ξ_i > 0 only where α_i = C. More than the theorem says: with λ = α the first-order
-    conditions of (5) hold as well.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-    C : float
-        Upper bound of the weights, finite.
-    alpha : (n,) array
-        0 ≤ α ≤ C, yᵀα = 0, stationary within `tol`: this is checked first.
-    tol : float
-        Largest KKT residual, complementarity and violation, as in a certificate of `SVMDual`.
-
-    Returns
-    -------
-    Lift
-
-    Raises
-    ------
-    ParameterError
-        If C is not a positive number.
-    ProblemError
-        If α is of another shape, infeasible or not stationary.
-
-    References
-    ----------
-    Lin & Lin (2003), Theorem 1.
-
-    Examples
-    --------
-    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
-    >>> lift = theorem_1(problem, 2.0, np.array([2.0, 2.0]))
-    >>> lift.values["xi"], lift.infeasibility < 1e-13, lift.short, lift.bounded
-    (array([3., 3.]), True, 2, 2)
-    """
-    check_problem(problem)
-    check_positive("C", C)
-    program = SeparabilityProgram(problem, C, identity=False)
-    dual = program.dual()
-    weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)
-    gradient = dual.gradient(weights)
-    first_order = dual.first_order(weights, gradient, tol)
-    stationarity = first_order.residual / dual.gradient_unit(gradient)
-    paid = dual.complementarity(weights, first_order.lower, first_order.upper)
-    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient), weights))
-    if max(stationarity, complementarity) > tol:
-        raise ProblemError(
-            "alpha", f"a stationary point of the SVM dual within {tol:g}",
-            f"a KKT residual of {stationarity:.2e} and complementarity of {complementarity:.2e}",
-            "Solve SVMDual first; Theorem 1 is about stationary points only.",
-        )  # fmt: skip
-    values = {
-        "alpha": weights,
-        "b": np.array(float(first_order.lines[0])),
-        "xi": first_order.upper,
-    }
-    multipliers = {"margin": weights, "slack": C - weights}
-    return Lift(
-        values=values,
-        multipliers=multipliers,
-        stationarity=stationarity,
-        complementarity=complementarity,
-        infeasibility=program.infeasibility(values),
-        residual=program.residual(values, multipliers),
-        short=int(np.sum(first_order.upper > tol)),
-        bounded=int(np.sum(dual.at_bounds(weights, tol)[1])),
-    )

@@ -20,8 +20,8 @@ from indefinite_opt.figures.regions import regions_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 from indefinite_opt.modeling.display.program_text import latex_expression, mathml
 from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.embedding import diagnose
 from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.theory.suitability import diagnose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

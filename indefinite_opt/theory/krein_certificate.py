@@ -1,0 +1,197 @@
+"""What a stabilised solution is worth in a Krein space (Loosli et al. 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation.arrays import checked_values
+from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.formulation import check_problem, check_tolerance
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.krein import Stabilised
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.problem.kernel_problem import KernelProblem
+
+__all__ = ["KreinCertificate", "krein_certificate"]
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class Stabilising(Protocol):
+    """A formulation that solves an SVM with a stabilised kernel and classifies with K."""
+
+    def stabilised(self, problem: KernelProblem) -> Stabilised: ...
+
+    def structure(self, problem: KernelProblem) -> BoxLineQP: ...
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier: ...
+
+
+@dataclass(frozen=True, eq=False)
+class KreinCertificate:
+    """Whether weights α̃ of the stabilised SVM solve it by the original kernel; `print` it.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether infeasibility, link, residual and relative gap are all within `tol`.
+    infeasibility : float
+        Violation of yᵀα̃ = 0 and 0 ≤ α̃ ≤ C, relative.
+    link : float
+        ‖coef - V sign(Λ)Vᵀ(y∘α̃)‖ of the classifier's coefficients, relative to ‖coef‖.
+    residual : float
+        Largest violation of the hinge conditions by a margin y_i f(x_i), f of the original
+        kernel: at least 1 where α̃_i = 0, at most 1 where α̃_i = C, equal to 1 between.
+    primal, dual : float
+        ½⟨f, f⟩_|K| + C Σ max(0, 1 - y_i f(x_i)), and eᵀα̃ - ½⟨f, f⟩_|K|.
+    gap, relative_gap : float
+        primal - dual, and that relative to the dual; see `gaps`.
+    square, krein_square : float
+        ⟨f, f⟩_|K| = ‖f₊‖² + ‖f₋‖², and ⟨f, f⟩_K = ‖f₊‖² - ‖f₋‖², which may be negative.
+    margins : (n,) array
+        y_i f(x_i).
+    tol : float
+    reasons : tuple of str
+        One sentence for each condition that fails.
+    """
+
+    holds: bool
+    infeasibility: float
+    link: float
+    residual: float
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    square: float
+    krein_square: float
+    margins: Array = field(repr=False)
+    tol: float
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        verdict = (
+            "STABILISED: the conditions hold with the original kernel"
+            if self.holds
+            else "NOT STABILISED: some condition fails with the original kernel"
+        )
+        lines = [f"{verdict} (tol {self.tol:g})"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [
+            f"  primal           {self.primal:.10g}",
+            f"  dual             {self.dual:.10g}",
+            f"  duality gap      {self.gap:.2e} (relative {self.relative_gap:.2e})",
+            f"  constraints      {self.infeasibility:.2e}",
+            f"  margins          {self.residual:.2e}",
+            f"  coefficients     {self.link:.2e}",
+            f"  ⟨f, f⟩           {self.square:.6g} in |K|, {self.krein_square:.6g} in K",
+        ]
+        return "\n".join(lines)
+
+
+def krein_certificate(
+    problem: KernelProblem,
+    formulation: Stabilising,
+    values: Mapping[str, ArrayLike],
+    tol: float = 1e-6,
+) -> KreinCertificate:
+    """Check the stabilisation conditions with the original kernel; K̃ is not looked at.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    formulation : ESVM
+    values : mapping of str to array_like
+        α̃ under its declared name, as in `Result.values`.
+    tol : float
+        Of every condition; entries within tol (relative) of a bound count as being there.
+
+    Returns
+    -------
+    KreinCertificate
+
+    Raises
+    ------
+    ParameterError
+        For a formulation that does not stabilise, or a tolerance outside (0, 1).
+    ProblemError
+        For values of other names or shapes, or numbers that are not finite.
+
+    Notes
+    -----
+    With z = y∘α̃ and P = V sign(Λ)Vᵀ the coefficients are Pz, and ⟨f, f⟩_|K| = (Pz)ᵀ|K|(Pz) =
+    zᵀK(Pz) needs no other matrix than K; the eigenvectors are trusted. A gap of zero proves the
+    optimum of the convex (14) and (15). These are the conditions of a saddle point in the sense
+    of (8), where f₋ maximises the inner product but minimises the hinge losses. They are *not* the
+    conditions (4)-(6) of a stationary point of J in (3): those ask the same of α itself as is
+    asked of α̃ here, and are those of `SVMDual`.
+
+    References
+    ----------
+    Loosli, Ong & Canu (2013), Algorithm 1, (8), (14), (15).
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> certificate = krein_certificate(problem, iopt.ESVM(C=10.0), {"alpha": [1.0, 1.0]})
+    >>> str(certificate).splitlines()[0]
+    'STABILISED: the conditions hold with the original kernel (tol 1e-06)'
+    >>> round(certificate.square, 12), round(certificate.krein_square, 12)
+    (2.0, -2.0)
+    >>> krein_certificate(problem, iopt.ESVM(C=10.0), {"alpha": [0.9, 0.9]}).reasons[0]
+    'Margins violate the hinge conditions by 1.00e-01.'
+    """
+    check_problem(problem)
+    check_tolerance(tol)
+    if isinstance(formulation, type) or not isinstance(formulation, Stabilising):
+        raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
+    qp = formulation.structure(problem)
+    alpha = checked_values("values", values, {qp.variable: (qp.n,)})[qp.variable]
+    y, z = problem.y, problem.y * alpha
+    stabilised = formulation.stabilised(problem)
+    expected = stabilised.coefficients(z)
+    classifier = formulation.classifier(problem, {qp.variable: alpha})
+    coef = classifier.coef
+    link = float(np.linalg.norm(coef - expected)) / (float(np.linalg.norm(expected)) or 1.0)
+
+    scores = problem.gram.times(coef)
+    margins = y * (scores + classifier.offset)
+    lower, upper = qp.at_bounds(alpha, tol)
+    short, long = np.where(upper, 0.0, 1.0 - margins), np.where(lower, 0.0, margins - 1.0)
+    residual = max(float(short.max()), float(long.max()), 0.0)
+    square = float(z @ scores)
+    primal = 0.5 * square + qp.upper * float(np.maximum(1.0 - margins, 0.0).sum())
+    dual = float(alpha.sum()) - 0.5 * square
+    gap = primal - dual
+    relative_gap = relative(abs(gap), abs(dual))
+    infeasibility = qp.infeasibility(alpha)
+    found = {
+        "Margins violate the hinge conditions by": residual,
+        "Primal and dual objective leave a relative gap of": relative_gap,
+        "A constraint on the weights is violated by": infeasibility,
+        "The coefficients differ from V sign(Λ)Vᵀ(y∘α̃) by": link,
+    }
+    reasons = tuple(f"{words} {value:.2e}." for words, value in found.items() if not value <= tol)
+    return KreinCertificate(
+        holds=not reasons,
+        infeasibility=infeasibility,
+        link=link,
+        residual=residual,
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=relative_gap,
+        square=square,
+        krein_square=float(coef @ scores),
+        margins=margins,
+        tol=float(tol),
+        reasons=reasons,
+    )

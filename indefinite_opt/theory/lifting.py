@@ -1,0 +1,211 @@
+"""Stationary points of a dual, lifted to those of a primal: Haasdonk (2005), Lin & Lin (2003)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.modeling.formulation import check_positive, check_problem, check_tolerance
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.problem.embedding import embed
+from indefinite_opt.problem.kernel_problem import KernelProblem
+
+__all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "stationary_weights"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """A stationary point of (9), from one of SVM-DU.
+
+    Attributes
+    ----------
+    values : dict of str to array
+        w, b and xi.
+    multipliers : dict of str to array
+        α of the margins and C - α of the slacks.
+    free : (int, int)
+        Nonbounded weights of the classes +1 and -1. Proposition 2 asks for one of each; where
+        there is none at all, b is not unique, and the middle of its interval is taken.
+    """
+
+    values: dict[str, Array]
+    multipliers: dict[str, Array]
+    free: tuple[int, int]
+
+
+def haasdonk_proposition_2(
+    problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
+) -> Lifted:
+    """Lift a stationary point of SVM-DU to the primal (9) (Haasdonk 2005, Proposition 2).
+
+    w = Σ α_i y_i Φ(x_i), Φ the centred embedding of `geometry.embed`.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        Finite upper bound of the weights.
+    alpha : (n,) array_like
+        Stationary weights of `SVMDual(C)`.
+    tol : float
+        Tolerance of the feasibility and of the KKT residual of alpha.
+
+    Raises
+    ------
+    ParameterError
+        If C is not a positive, finite number.
+    ProblemError
+        If alpha is not n finite numbers, not feasible, or not stationary.
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
+    >>> lifted = haasdonk_proposition_2(problem, 10.0, [0.5, 0.5])
+    >>> abs(lifted.values["w"]).round(12), abs(lifted.values["b"]).round(12), lifted.free
+    (array([1.]), np.float64(0.0), (1, 1))
+    """
+    check_positive("C", C)
+    check_problem(problem)
+    primal = LiftedPrimal(problem, embed(problem), C)
+    weights = stationary_weights(primal.dual, alpha, tol)
+    lower, upper = primal.dual.at_bounds(weights, tol)
+    free, y = ~(lower | upper), problem.y
+    values, multipliers = primal.lifted(weights)
+    return Lifted(values, multipliers, (int(free[y > 0].sum()), int(free[y < 0].sum())))
+
+
+def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
+    """Weights as an array, once they are known to be a stationary point of a quadratic program.
+
+    Raises
+    ------
+    ProblemError
+        If they are not n finite numbers, not feasible, or not stationary, within tol.
+    """
+    check_tolerance(tol)
+    name = qp.variable
+    weights: Array = real_array(name, given, f"{qp.n} finite weights", (qp.n,)).copy()
+    violation = qp.infeasibility(weights)
+    if violation > tol:
+        raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")
+    gradient = qp.gradient(weights)
+    residual = qp.first_order(weights, gradient, tol).residual / qp.gradient_unit(gradient)
+    if residual > tol:
+        raise ProblemError(
+            name, f"a stationary point, within {tol:g}", f"a KKT residual of {residual:.2e}",
+            "Solve again with a smaller tol, or pass a larger one.",
+        )  # fmt: skip
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Lift:
+    """A point of Lin & Lin's (5) from a stationary point of the SVM dual (2).
+
+    Attributes
+    ----------
+    values : dict of str to array
+        `alpha`, `b` and `xi`.
+    multipliers : dict of str to array
+        `margin` = α and `slack` = C - α: with these the point is stationary for (5), too.
+    stationarity, complementarity : float
+        What was checked of α: the KKT residual of (2), and multipliers times slacks relative to
+        the objective.
+    infeasibility, residual : float
+        What was checked of the values: the largest violation of a constraint of (5), and the
+        residual of its first-order conditions.
+    short, bounded : int
+        How many margins are below 1, and how many weights at C: the first is at most the second,
+        which so limits the training error.
+    """
+
+    values: dict[str, Array]
+    multipliers: dict[str, Array]
+    stationarity: float
+    complementarity: float
+    infeasibility: float
+    residual: float
+    short: int
+    bounded: int
+
+
+def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float = 1e-6) -> Lift:
+    """Lift a stationary point of the SVM dual (2) to a feasible point of (5).
+
+    b is the multiplier of yᵀα = 0 and ξ are those of α ≤ C. The margins are then at least 1 - ξ,
+    and ξ_i > 0 only where α_i = C. More than the theorem says: with λ = α the first-order
+    conditions of (5) hold as well.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        Upper bound of the weights, finite.
+    alpha : (n,) array
+        0 ≤ α ≤ C, yᵀα = 0, stationary within `tol`: this is checked first.
+    tol : float
+        Largest KKT residual, complementarity and violation, as in a certificate of `SVMDual`.
+
+    Returns
+    -------
+    Lift
+
+    Raises
+    ------
+    ParameterError
+        If C is not a positive number.
+    ProblemError
+        If α is of another shape, infeasible or not stationary.
+
+    References
+    ----------
+    Lin & Lin (2003), Theorem 1.
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
+    >>> lift = lin_lin_theorem_1(problem, 2.0, np.array([2.0, 2.0]))
+    >>> lift.values["xi"], lift.infeasibility < 1e-13, lift.short, lift.bounded
+    (array([3., 3.]), True, 2, 2)
+    """
+    check_problem(problem)
+    check_positive("C", C)
+    program = SeparabilityProgram(problem, C, identity=False)
+    dual = program.dual()
+    weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)
+    gradient = dual.gradient(weights)
+    first_order = dual.first_order(weights, gradient, tol)
+    stationarity = first_order.residual / dual.gradient_unit(gradient)
+    paid = dual.complementarity(weights, first_order.lower, first_order.upper)
+    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient), weights))
+    if max(stationarity, complementarity) > tol:
+        raise ProblemError(
+            "alpha", f"a stationary point of the SVM dual within {tol:g}",
+            f"a KKT residual of {stationarity:.2e} and complementarity of {complementarity:.2e}",
+            "Solve SVMDual first; Theorem 1 is about stationary points only.",
+        )  # fmt: skip
+    values = {
+        "alpha": weights,
+        "b": np.array(float(first_order.lines[0])),
+        "xi": first_order.upper,
+    }
+    multipliers = {"margin": weights, "slack": C - weights}
+    return Lift(
+        values=values,
+        multipliers=multipliers,
+        stationarity=stationarity,
+        complementarity=complementarity,
+        infeasibility=program.infeasibility(values),
+        residual=program.residual(values, multipliers),
+        short=int(np.sum(first_order.upper > tol)),
+        bounded=int(np.sum(dual.at_bounds(weights, tol)[1])),
+    )

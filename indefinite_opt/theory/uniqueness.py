@@ -1,0 +1,160 @@
+"""When the hull problem and SVM-DU have the same, unique optimum (Haasdonk 2005, Lemma 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.theory.hulls import svm_program
+from indefinite_opt.theory.lifting import stationary_weights
+
+__all__ = ["Uniqueness", "haasdonk_lemma_5"]
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """What Lemma 5 of Haasdonk (2005) says of a stationary point, readable by `print`.
+
+    Attributes
+    ----------
+    signature : (p, q)
+        Of the pseudo-Euclidean space of the data; the lemma asks for p = 1.
+    hull_distance : float
+        ‖z⁺ - z⁻‖² = wᵀMw; the lemma asks for it to be positive.
+    least_distance : float
+        The least d²_ij over pairs of one class of which i may gain weight and j may lose it; inf
+        if there is none. z⁺ and z⁻ have positive squared distance to all other points of their
+        reduced hulls if and only if it is positive.
+    enough : float
+        What the two distances must exceed for their signs to be beyond rounding and tolerance.
+    mu : float
+        Bound that reduces the hulls.
+    bounded : bool
+        Whether a weight is at its bound.
+    """
+
+    signature: tuple[int, int]
+    hull_distance: float
+    least_distance: float
+    enough: float
+    mu: float
+    bounded: bool
+
+    @property
+    def missing(self) -> list[str]:
+        """The conditions that fail."""
+        p, q = self.signature
+        failing = []
+        if p != 1:
+            failing.append(f"the data live in R^({p},{q}), not in R^(1,q)")
+        if self.hull_distance <= self.enough:
+            failing.append(f"z⁺ and z⁻ have squared distance {self.hull_distance:.4g}")
+        if self.least_distance <= self.enough:
+            failing.append(
+                f"a point of a hull has squared distance {self.least_distance:.4g} in a direction "
+                "that leads into it"
+            )
+        return failing
+
+    @property
+    def unique(self) -> bool:
+        """Whether z⁺ and z⁻ are the only stationary pair of their reduced hulls."""
+        return not self.missing
+
+    @property
+    def globally_optimal(self) -> bool:
+        """Whether the weights are the global optimum of the SVM dual, too.
+
+        Where the hulls are whole and nothing is at the bound: eᵀα - ½αᵀQα is then at most
+        s - s²δ²/8 for s = Σα and δ² the least squared distance, and meets the maximum 2/δ².
+        """
+        return self.unique and self.mu >= 1.0 and not self.bounded
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict and its reasons."""
+        if not self.unique:
+            return [f"Lemma 5 says nothing: {'; '.join(self.missing)}."]
+        said = [
+            f"z⁺ and z⁻ are the only stationary pair of the hulls with mu = {self.mu:.4g} "
+            "(Lemma 5), and so the nearest one."
+        ]
+        if self.globally_optimal:
+            said.append("The hulls are whole: the SVM is globally optimal.")
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def haasdonk_lemma_5(
+    problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
+) -> Uniqueness:
+    """Is this stationary point the only one? A test for spaces with one real direction.
+
+    The directions into a reduced hull at z⁺ are spanned by Φ(x_i) - Φ(x_j), i a point that may
+    gain weight and j one that may lose it. In R^(1,q) two vectors of positive squared norm have
+    (aᵀMb)² ≥ ‖a‖²‖b‖²; so at a stationary point all these directions lie in one cone with w if
+    their squared norms d²_ij are positive, and with them everything in the hull but z⁺.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        May be infinite.
+    alpha : (n,) array_like
+        Stationary weights of `SVMDual(C)`.
+    tol : float
+        Tolerance of feasibility, of the KKT residual, and of what counts as being at a bound.
+
+    Returns
+    -------
+    Uniqueness
+
+    Raises
+    ------
+    ParameterError
+        If C is not positive.
+    ProblemError
+        If alpha is not n finite numbers, not feasible, or not stationary.
+
+    References
+    ----------
+    Haasdonk (2005), Lemma 5.
+
+    Examples
+    --------
+    Three points (±1, 0), (3, 1) in R^(1,1):
+
+    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 0.0]])
+    >>> problem = KernelProblem(X @ np.diag([1.0, -1.0]) @ X.T, [1, 1, -1])
+    >>> answer = haasdonk_lemma_5(problem, 10.0, [0.5, 0.0, 0.5])
+    >>> answer.signature, answer.hull_distance, answer.least_distance    # 2² - 1²
+    ((1, 1), 4.0, 3.0)
+    >>> answer.unique, answer.globally_optimal
+    (True, True)
+    """
+    qp, y = svm_program(problem, C), problem.y
+    weights = stationary_weights(qp, alpha, tol)
+    lower, upper = qp.at_bounds(weights, tol)
+    least = np.inf
+    for group in (y > 0, y < 0):
+        gaining, losing = np.flatnonzero(group & ~upper), np.flatnonzero(group & ~lower)
+        distances = problem.squared_distances[np.ix_(gaining, losing)]
+        least = min(least, float(np.min(distances[gaining[:, None] != losing], initial=np.inf)))
+    coef = y * weights
+    norm = float(coef @ problem.gram.times(coef))
+    # Stationary within tol: |wᵀM(Φ_i - Φ_j)| ≥ (‖w‖² d²_ij)^½ > tol leaves no doubt of its sign.
+    enough = max(2.0 * problem.zero_tolerance, tol**2 / norm if norm > 0.0 else 0.0)
+    scale = 2.0 / float(weights.sum())
+    return Uniqueness(
+        signature=problem.signature,
+        hull_distance=norm * scale**2,
+        least_distance=least,
+        enough=enough,
+        mu=1.0 if np.isinf(C) else scale * C,
+        bounded=bool(upper.any()),
+    )
