@@ -275,7 +275,7 @@ def bound(
     search = GlobalSearch(task, gap, atol=float(atol))
     status = search.run(relax=method in SEARCHED)
     if method in SEARCHED:
-        search.bounds[method] = search.lower
+        search.bounds[method] = search.ends.lower
     elif method in CONIC and status is not Status.INTERRUPTED:
         try:
             spins, _ = search.whole_box
@@ -285,7 +285,7 @@ def bound(
                 task.remaining + GRACE, conic_multipliers, spins, method, task.remaining
             )
             search.try_multipliers(method, multipliers)
-            status = Status.SOLVED if search.relative_gap <= gap else Status.INACCURATE
+            status = Status.SOLVED if search.ends.relative_gap <= gap else Status.INACCURATE
         except TimeLimitReached:
             status = Status.TIME_LIMIT
         except KeyboardInterrupt:
@@ -294,25 +294,25 @@ def bound(
 
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
-    task, asked = search.task, search.asked
-    lower, upper = sorted((search.declared(search.lower), search.declared(search.value)))
+    task, ends = search.task, search.ends
+    lower, upper = sorted((ends.declared(ends.lower), ends.declared(ends.value)))
     return Bracket(
         formulation=task.formulation,
         name=task.problem.name,
         n=task.problem.n,
         lower=lower,
         upper=upper,
-        relative_gap=search.relative_gap,
-        values=asked.values(search.best),
-        rigorous=not search.contradicted,
+        relative_gap=ends.relative_gap,
+        values=ends.asked.values(ends.best),
+        rigorous=not ends.contradicted,
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
-        bounds={name: search.declared(end) for name, end in search.bounds.items()},
+        bounds={name: ends.declared(end) for name, end in search.bounds.items()},
         status=status,
         nodes=search.nodes,
         iterations=search.iterations,
         trace=search.trace,
         seconds=task.elapsed,
-        program=asked,
+        program=ends.asked,
         proof=search.proof,
     )
 

@@ -15,7 +15,7 @@ import indefinite_opt as iopt
 from helpers.enumeration import enumerated, inertias, random_kernel, read
 from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound import search as global_search
+from indefinite_opt.solvers.branch_and_bound import box_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, box_quadratic
 
@@ -72,10 +72,12 @@ def test_boxes_are_divided_without_losing_the_optimum(
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a relaxation that is hardly solved, all the rules of division are needed."""
-    monkeypatch.setattr(global_search, "CUTS", 0.0)
-    monkeypatch.setattr(global_search, "CHUNK", (steps, steps))
-    monkeypatch.setattr(global_search, "PATIENCE", {True: 1, False: 1})
-    monkeypatch.setattr(global_search, "FALL", 0.0)
+    changed = {
+        "CUTS_PER_VARIABLE": 0.0, "MIN_CHUNK": steps, "MAX_CHUNK": steps,
+        "ROOT_IDLE_ITERATIONS": 1, "IDLE_ITERATIONS": 1, "IDLE_GAP_SHARE": 0.0,
+    }  # fmt: skip
+    for name, value in changed.items():
+        monkeypatch.setattr(box_bound, name, value)
     boxes = sum(checked(seed, gap=1e-4, time_limit=20.0).nodes for seed in range(200, 240))
     assert boxes >= {1: 40, 5: 10}[steps]
 
@@ -201,7 +203,7 @@ def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.Monk
 
     def wrong(search: GlobalSearch, relax: bool = True) -> iopt.Status:
         status = honest(search, relax)
-        search.lower = -3.0
+        search.ends.lower = -3.0
         return status
 
     monkeypatch.setattr(GlobalSearch, "run", wrong)

@@ -19,7 +19,9 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
+from indefinite_opt.solvers import highs, osqp, smo, uno
 from indefinite_opt.solvers.branch_and_bound import search as global_search
+from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp, uno
@@ -200,7 +202,7 @@ def test_the_linear_bound_in_exact_arithmetic() -> None:
 def test_without_any_limit_the_number_of_boxes_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem("l1-gaussian", n=30, seed=2)
     problem = iopt.KernelProblem(np.sin(9.0 * problem.K), problem.y)
-    monkeypatch.setattr(global_search, "MOST_NODES", 3)
+    monkeypatch.setattr(global_search, "DEFAULT_MAX_NODES", 3)
     bracket = iopt.bound(problem, iopt.SVMDual(C=5.0), time_limit=None, gap=1e-14)
     assert bracket.status in (Status.MAX_ITER, Status.SOLVED, Status.INACCURATE)
     assert bracket.nodes <= 3
@@ -233,9 +235,9 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
     formulation = iopt.SVMDual(C=10.0)
     task = Task(sigmoid_problem, formulation, formulation.structure(sigmoid_problem))
     search = GlobalSearch(task, 1e-9)
-    monkeypatch.setattr(search, "_timed", late)
-    node = global_search._Node(search._begin, -np.inf, 0, search.root)
-    assert search._process(node) == [node]
+    monkeypatch.setattr(search.deadline, "timed", late)
+    node = Node(search.first_box, -np.inf, 0, search.root)
+    assert search.box_bound.process(node) == [node]
 
 
 # ------------------------------------------------------------------------------------ line search

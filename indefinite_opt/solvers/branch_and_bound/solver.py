@@ -46,13 +46,13 @@ class BranchAndBound(Solver):
         search = GlobalSearch(task, task.tol)
         status = search.run()
         return Solution(
-            values=qp.values(search.best),
+            values=qp.values(search.ends.best),
             status=status,
             iterations=search.nodes,
             trace=search.trace,
             message=(
                 f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
-                f"relative gap {search.relative_gap:.2e}"
+                f"relative gap {search.ends.relative_gap:.2e}"
             ),
             witness=search.proof,
         )

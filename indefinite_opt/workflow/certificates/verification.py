@@ -323,7 +323,8 @@ def _global_bound(
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
         search = GlobalSearch(task, tol, start=x, atol=atol)
         search.run()
-        bound, better = search.original(search.lower), search.original(search.value)
+        ends = search.ends
+        bound, better = ends.original(ends.lower), ends.original(ends.value)
         boxes = search.nodes
     if bound - value > tol * size:
         return bound, [

@@ -1,0 +1,415 @@
+"""The bound of one box after another, by the doubly nonnegative relaxation, and its division.
+
+Several threads bound boxes at a time. They share the ends of the bracket, a deadline, and the
+counts of `BoxBound`; everything else belongs to one box.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    Bound,
+    BoxQuadratic,
+    Multipliers,
+    Spins,
+    lower_bound,
+)
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
+from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Relaxation
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["BoxBound", "Deadline", "Ends", "Node", "along_ray"]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+SECONDS_BETWEEN_BOUNDS = 0.15
+"""About, where a bound is cheaper than that many seconds of iterations."""
+
+MIN_CHUNK, MAX_CHUNK = 25, 100
+"""Iterations between two bounds."""
+
+ROOT_IDLE_ITERATIONS, IDLE_ITERATIONS = 800, 300
+"""Iterations, at the root and below it, in which the gap must fall to `IDLE_GAP_SHARE` of itself;
+else the box is divided. At the root more of them cost less than the boxes they save."""
+
+IDLE_GAP_SHARE = 0.7
+
+TRIAL_ITERATIONS = 200
+"""Iterations after which a relaxation that has fallen behind at the root is given up."""
+
+CUTS_PER_VARIABLE = 5.0
+"""Triangle inequalities added at a time."""
+
+MIN_VIOLATION = 1e-3
+"""Of a triangle inequality that is added, in units of products of shares."""
+
+MIN_WIDTH_LOSS = 0.1
+"""A box that has lost this share of its mean width is bounded again before it is divided."""
+
+DEVIATIONS_ROUNDED = 2
+"""Leading deviations of the relaxation that are rounded at the root, now and then."""
+
+BOUNDS_PER_ROUNDING = 4
+"""Bounds at the root from one such rounding to the next."""
+
+OBJECTIVE_ROUNDING = 1e-12
+"""Of the objective itself, in units of what gaps are divided by."""
+
+MAX_PROOF_NUMBERS = 3e7
+"""Numbers of multipliers that are kept as a proof (240 MB)."""
+
+
+class Ends:
+    """The two ends of the bracket of a program and its finite form, and the best point.
+
+    Parameters
+    ----------
+    asked, finite : BoxLineQP
+        What was asked for, and a program with a finite box and the same optimum.
+    gap : float
+        Relative gap to stop at.
+    atol : float
+        A gap of this much, in units of the objective, is as good as the relative one.
+
+    Attributes
+    ----------
+    point, value : (n,) array, float
+        The best point of the finite form, and its value; see `best` and `original`.
+    lower : float
+        The bound of the finite form that is proved.
+    """
+
+    def __init__(self, asked: BoxLineQP, finite: BoxLineQP, gap: float, atol: float) -> None:
+        self.asked, self.finite, self.gap, self.atol = asked, finite, gap, atol
+        self.point, self.value = finite.start(), np.inf
+        self.lower = -np.inf
+        self._lock = Lock()
+        self.offer(self.point)
+
+    def offer(self, point: Array) -> None:
+        """Take a feasible point of the finite form, if it is better."""
+        value = self.finite.value(point)
+        with self._lock:
+            if value < self.value:
+                self.value, self.point = value, point
+
+    @property
+    def rays(self) -> bool:
+        """Whether the finite form stands for the rays of what was asked."""
+        return self.finite is not self.asked
+
+    def original(self, value: float) -> float:
+        """F as it was asked for, of a value of the finite form."""
+        return along_ray(self.asked, value) if self.rays else value
+
+    def declared(self, value: float) -> float:
+        """The declared objective, of a value of the finite form."""
+        return self.asked.declared(self.original(value))
+
+    @property
+    def best(self) -> Array:
+        """The best point, in the variables that were asked for."""
+        if not self.rays:
+            return self.point
+        return self.point * (self.asked.tilt / (2.0 * self.value))
+
+    @property
+    def unit(self) -> float:
+        """What gaps are divided by."""
+        size = self.asked.gap_unit(self.original(self.value), self.point)
+        return max(size, self.atol / self.gap)
+
+    @property
+    def relative_gap(self) -> float:
+        """Of the bracket; rounding may leave the bound a little above the value."""
+        value = self.original(self.value)
+        return relative(max(value - self.original(self.lower), 0.0), self.unit)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the gap is as small as was asked for."""
+        return self.relative_gap <= self.gap
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the best point is beyond the bound by more than rounding: one is wrong."""
+        crossed = self.original(self.lower) - self.original(self.value)
+        return crossed > OBJECTIVE_ROUNDING * self.unit
+
+    @property
+    def cutoff(self) -> float:
+        """A box with this bound need not be divided."""
+        slope = 1.0
+        if self.rays:
+            # Of the value along a ray, -c²/(4q).
+            slope = 4.0 * (self.value / self.asked.tilt) ** 2
+        return self.value - self.gap * self.unit * slope
+
+
+def along_ray(qp: BoxLineQP, least: float) -> float:
+    """F at the best point of a ray, `least` being the quadratic form at total weight 1."""
+    return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf
+
+
+class Deadline:
+    """When a search has to end: its time limit, or earlier where `halt` is set.
+
+    Parameters
+    ----------
+    task : Task
+    order : int
+        Number of variables, which says what may take long.
+    """
+
+    def __init__(self, task: Task, order: int) -> None:
+        self.task, self.order, self.halt = task, order, Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether it is time to end."""
+        return self.halt.is_set() or self.task.elapsed >= self.task.time_limit
+
+    def timed(self, function: Callable[..., T], *arguments: Any) -> T:
+        """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
+        left = max(self.task.time_limit - self.task.elapsed, 0.0)
+        return limited(self.order, left, function, *arguments, stop=self.halt.is_set)
+
+
+@dataclass(eq=False)
+class Node:
+    """A box, its bound so far, and the relaxation to go on from."""
+
+    box: Box
+    bound: float
+    depth: int
+    part: Part
+    relaxation: Relaxation | None = field(default=None, repr=False)
+
+
+class BoxBound:
+    """Bounds boxes and divides those that need it, in any number of threads.
+
+    Parameters
+    ----------
+    task : Task
+        Of the finite form, with the tolerance of the descents.
+    conditions : Conditions
+    ends : Ends
+    deadline : Deadline
+
+    Attributes
+    ----------
+    spare : ThreadPoolExecutor or None
+        Threads to iterate several relaxations at a time, while no other box needs them.
+    iterations : int
+        Of the relaxation in all boxes.
+    numbers : float
+        How many numbers the proof takes; infinite once that was too many, and parts are missing.
+    """
+
+    def __init__(self, task: Task, conditions: Conditions, ends: Ends, deadline: Deadline) -> None:
+        self.task, self.conditions, self.ends, self.deadline = task, conditions, ends, deadline
+        self.qp = cast("BoxLineQP", task.structure)
+        self.spare: ThreadPoolExecutor | None = None
+        self.iterations = 0
+        self.numbers = 0.0
+        self._lock = Lock()
+
+    @property
+    def quadratic(self) -> BoxQuadratic:
+        """What is bounded."""
+        return self.conditions.whole
+
+    def process(self, node: Node) -> list[Node]:
+        """Bound a box; the parts it is divided into, none if it is done with."""
+        try:
+            return self._bounded(node)
+        except TimeLimitReached:
+            return [node]
+
+    def _bounded(self, node: Node) -> list[Node]:
+        while True:
+            spins = self.quadratic.spins(node.box.lower, node.box.upper)
+            if spins.m <= 1:
+                return self._last(node, spins)
+            best = self._best_bound(node, spins)
+            if self._done(node, best):
+                return []
+            if self.deadline.halt.is_set():
+                return [node]
+            value = self.ends.value
+            box = self.conditions.reduced(node.box, spins, best, value)
+            if box is not None and _width_lost(box, spins) < MIN_WIDTH_LOSS:
+                return self._divided(node)
+            if node.part.last is not None:
+                node.part.reductions.append((node.part.last, value))
+                node.part.last = None
+            if box is None:
+                node.bound = value
+                return []
+            node.box = box
+
+    def _done(self, node: Node, best: Bound) -> bool:
+        """Whether a bound is high enough, or rounding is all that is between it and the value."""
+        value = self.ends.value
+        return node.bound >= self.ends.cutoff or value - best.value <= 2.0 * best.slack
+
+    def _best_bound(self, node: Node, spins: Spins) -> Bound:
+        """The best bound of a box, as soon as it closes the box or hardly improves."""
+        root = node.depth == 0
+        running = self._relaxations(node, spins)
+        nothing = np.zeros(spins.m)
+        best = Bound(-np.inf, nothing, nothing, np.empty(0))
+        if node.part.last is not None:
+            best = node.part.last.bound(spins, node.box) or best
+        own = dict.fromkeys(running, -np.inf)
+        gaps: dict[int, float] = {}
+        chunk = MIN_CHUNK
+        while not self.deadline.halt.is_set():
+            pace = self._advance(running, chunk)
+            for relaxation in running:
+                tangent = Tangent(relaxation.multipliers(), relaxation.mean())
+                bound = self.deadline.timed(
+                    lower_bound, spins, tangent.multipliers, tangent.start, relaxation.binary
+                )
+                own[relaxation] = max(own[relaxation], bound.value)
+                if bound.value > best.value:
+                    best = bound
+                    self._keep(node.part, tangent)
+                node.bound = max(node.bound, bound.value)
+                self._round(relaxation, bound, root and len(gaps) % BOUNDS_PER_ROUNDING == 0)
+            if self._done(node, best):
+                break
+            gap, done = self.ends.value - best.value, running[0].iterations
+            if _is_idle(gaps, gap, done - (ROOT_IDLE_ITERATIONS if root else IDLE_ITERATIONS)):
+                break
+            gaps[done] = gap
+            if self.deadline.over:
+                break
+            if done >= TRIAL_ITERATIONS:
+                # All have fallen behind where their numbers underflow.
+                value = self.ends.value
+                kept = [r for r in running if IDLE_GAP_SHARE * (value - own[r]) <= gap]
+                running = kept or running[:1]
+            for relaxation in running:
+                relaxation.add_triangles(int(CUTS_PER_VARIABLE * spins.m), MIN_VIOLATION)
+            chunk = int(np.clip(SECONDS_BETWEEN_BOUNDS * pace, MIN_CHUNK, MAX_CHUNK))
+        node.relaxation = max(own, key=own.__getitem__)
+        return best
+
+    def _relaxations(self, node: Node, spins: Spins) -> list[Relaxation]:
+        """One that goes on where that of the larger box ended; at the root one a tuning."""
+        binary = node.box.binary[spins.members]
+        if node.relaxation is not None:
+            return [node.relaxation.restricted(spins, self.ends.value, binary)]
+        found = [Relaxation.of_whole(spins, self.ends.value, binary, each) for each in TUNINGS]
+        for relaxation in found:
+            relaxation.begin_at(spins.place(self.ends.point))
+        return found
+
+    def _advance(self, running: list[Relaxation], chunk: int) -> float:
+        """Iterate all of them, side by side where there are threads; iterations a second."""
+        began, before = time.perf_counter(), sum(each.iterations for each in running)
+        jobs = []
+        if self.spare is not None:
+            jobs = [self.spare.submit(self._run, each, chunk) for each in running[1:]]
+        for relaxation in running[: len(running) - len(jobs)]:
+            self._run(relaxation, chunk)
+        for job in jobs:
+            job.result()
+        with self._lock:
+            self.iterations += sum(each.iterations for each in running) - before
+        return chunk / (time.perf_counter() - began)
+
+    def _run(self, relaxation: Relaxation, chunk: int) -> None:
+        """Iterate a relaxation; one that is abandoned is not read any more."""
+        self.deadline.timed(relaxation.run, chunk, lambda: self.deadline.over)
+
+    def _keep(self, part: Part, tangent: Tangent) -> None:
+        """The tangent as the last of a part, as long as there is memory for a proof."""
+        with self._lock:
+            if part.last is not None:
+                self.numbers -= part.last.numbers
+            self.numbers += tangent.numbers
+            if self.numbers <= MAX_PROOF_NUMBERS:
+                part.last = tangent
+            else:
+                self.numbers = np.inf  # more would make no whole proof
+
+    def _last(self, node: Node, spins: Spins) -> list[Node]:
+        """Bound a box with one variable left, or none."""
+        tangent = Tangent(Multipliers.spectral(spins.m), np.zeros(spins.m))
+        bound = lower_bound(spins, tangent.multipliers, tangent.start)
+        self._keep(node.part, tangent)
+        node.bound = max(node.bound, bound.value)
+        self._descend(spins.point(bound.point))
+        if node.bound >= self.ends.cutoff or spins.m == 0:
+            return []
+        i = int(spins.members[0])
+        return self._children(node, i, float(spins.center[i]))
+
+    def _round(self, relaxation: Relaxation, bound: Bound, deep: bool) -> None:
+        """Local descents from points of the relaxation."""
+        spins, points = relaxation.spins, [bound.point]
+        if deep:
+            points += self.deadline.timed(relaxation.roundings, DEVIATIONS_ROUNDED)
+        for d in points:
+            self._descend(spins.point(np.clip(d, -1.0, 1.0)))
+
+    def _descend(self, x: Array) -> None:
+        run = Descent(self.task, self.qp.project(x))
+        run.to_stationarity()
+        if run.value < self.ends.value:
+            self.ends.offer(run.alpha)
+
+    def _divided(self, node: Node) -> list[Node]:
+        """Divide a box at the variable whose products the relaxation gets most wrong."""
+        relaxation = cast("Relaxation", node.relaxation)
+        spins = relaxation.spins
+        mean, second = relaxation.moments()
+        error = np.abs(np.sum(spins.curvature * (second - np.outer(mean, mean)), axis=1))
+        k = int(np.argmax(error if np.any(error > 0.0) else spins.half[spins.members]))
+        i = int(spins.members[k])
+        at = float(spins.center[i] + spins.half[i] * np.clip(mean[k], -1.0, 1.0))
+        return self._children(node, i, at)
+
+    def _children(self, node: Node, i: int, at: float) -> list[Node]:
+        """The parts of a box that the conditions leave; a box without any is done with."""
+        found = []
+        node.part.divided = (i, at)
+        for piece in self.conditions.parts(node.box, i, at):
+            box = self.conditions.tightened(piece)
+            part = None if box is None else Part()
+            node.part.parts.append(part)
+            if box is not None and part is not None:
+                found.append(Node(box, node.bound, node.depth + 1, part, node.relaxation))
+        if not found:
+            node.bound = np.inf
+        return found
+
+
+def _is_idle(gaps: dict[int, float], gap: float, since: int) -> bool:
+    """Whether a gap is hardly smaller than the last one up to an iteration, by iterations."""
+    before = [k for k in gaps if k <= since]
+    return bool(before) and gap > IDLE_GAP_SHARE * gaps[before[-1]]
+
+
+def _width_lost(box: Box, spins: Spins) -> float:
+    """By which share the intervals of a box are narrower than those of the spins, on average."""
+    left = (box.upper - box.lower)[spins.members] / spins.half[spins.members]
+    return 1.0 - 0.5 * float(left.mean())
