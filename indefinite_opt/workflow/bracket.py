@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +12,17 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import (
     IncompatibleSolver,
     ParameterError,
-    SolverFailed,
     UnknownName,
 )
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child
+from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling.formulation import Formulation, check_positive, check_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
+from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (
+    CONIC_SOLVERS,
+    limited_multipliers,
+)
 from indefinite_opt.solvers.branch_and_bound.proof import Proof
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
 from indefinite_opt.solvers.solution import Status, Trace
@@ -33,20 +33,33 @@ from indefinite_opt.workflow.solving import check_seed, is_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Bracket", "bound", "conic_multipliers", "doubly_nonnegative"]
+__all__ = ["Bracket", "bound"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
 
-SEARCHED = ("branch-and-bound", "relaxation")
 
-CONIC = {"clarabel": "time_limit", "scs": "time_limit_secs"}
-"""Conic solvers, and what they call their time limit."""
+class _Method(NamedTuple):
+    """What follows the bounds that need one eigendecomposition each.
 
-GRACE = 0.5
-"""Seconds beyond its own time limit before a conic solver is no longer waited for."""
+    Attributes
+    ----------
+    boxes : int or None
+        How many boxes the relaxation bounds; None for as many as the caller allows.
+    solver : str or None
+        A conic solver that gives multipliers for the whole box.
+    """
 
-METHODS = (*SEARCHED, *CONIC, "cheap")
+    boxes: int | None = 0
+    solver: str | None = None
+
+
+METHODS = {
+    "branch-and-bound": _Method(boxes=None),
+    "relaxation": _Method(boxes=1),
+    **{solver: _Method(solver=solver) for solver in CONIC_SOLVERS},
+    "cheap": _Method(),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +261,7 @@ def bound(
     check_positive("atol", atol, zero=True)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
+    plan = METHODS[method]
     if seed is not None:
         check_seed(seed)
     check_problem(problem)
@@ -268,29 +282,29 @@ def bound(
         formulation=chosen,
         structure=structure,
         time_limit=np.inf if time_limit is None else time_limit,
-        max_iter=1 if method == "relaxation" else max_nodes,
+        max_iter=plan.boxes or max_nodes,
         seed=0 if seed is None else int(seed),
         callback=callback,
     )
     search = GlobalSearch(task, gap, atol=float(atol))
-    status = search.run(relax=method in SEARCHED)
-    if method in SEARCHED:
+    status = search.run(relax=plan.boxes != 0)
+    if plan.boxes != 0:
         search.bounds[method] = search.ends.lower
-    elif method in CONIC and status is not Status.INTERRUPTED:
-        try:
-            spins, _ = search.whole_box
-            importlib.import_module("cvxpy")  # not in the child, every time
-            # Clarabel keeps the interpreter's lock while it sets up a semidefinite program.
-            multipliers = in_child(
-                task.remaining + GRACE, conic_multipliers, spins, method, task.remaining
-            )
-            search.try_multipliers(method, multipliers)
-            status = Status.SOLVED if search.ends.relative_gap <= gap else Status.INACCURATE
-        except TimeLimitReached:
-            status = Status.TIME_LIMIT
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+    elif plan.solver is not None and status is not Status.INTERRUPTED:
+        status = _bound_by_conic_solver(search, plan.solver)
     return _bracket(search, status)
+
+
+def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
+    """One more bound of the whole box, from the multipliers of a conic solver."""
+    try:
+        spins, _ = search.whole_box
+        search.try_multipliers(solver, limited_multipliers(spins, solver, search.task.remaining))
+    except TimeLimitReached:
+        return Status.TIME_LIMIT
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    return Status.SOLVED if search.ends.closed else Status.INACCURATE
 
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
@@ -315,66 +329,3 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         program=ends.asked,
         proof=search.proof,
     )
-
-
-def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
-    """The relaxation without triangle inequalities as cvxpy declares it.
-
-    With Y ≈ (1, d)(1, d)ᵀ: Y ⪰ 0, Y₀₀ = 1, the rows of Y satisfy the equality constraints, and the
-    products of any two slacks (1 ± d_i)/2 are nonnegative.
-
-    Returns
-    -------
-    cvxpy problem, dict of cvxpy constraints
-        "pairs_0" to "pairs_3" and "squares"; their multipliers are those of `Multipliers`.
-    """
-    import cvxpy as cp
-
-    m = spins.m
-    Y = cp.Variable((m + 1, m + 1), name="Y", PSD=True)
-    i, j = pair_indices(m)
-    di, dj, dij = Y[0, i + 1], Y[0, j + 1], Y[i + 1, j + 1]
-    constraints = {"corner": Y[0, 0] == 1.0}
-    for q, (si, sj) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
-        constraints[f"pairs_{q}"] = 0.25 * (1.0 + si * di + sj * dj + si * sj * dij) >= 0.0
-    constraints["squares"] = 0.25 * (1.0 - cp.diag(Y)[1:]) >= 0.0
-    for k, row in enumerate(spins.rows):
-        constraints[f"row_{k}"] = row @ Y[1:, :] == spins.rhs[k] * Y[0, :]
-    cost = spins.constant + spins.slope @ Y[0, 1:]
-    cost += 0.5 * cp.sum(cp.multiply(spins.curvature, Y[1:, 1:]))
-    return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
-
-
-def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Multipliers:
-    """Multipliers from a conic solver; their bound is safe whatever its accuracy.
-
-    Parameters
-    ----------
-    spins : Spins
-    solver : {"clarabel", "scs"}
-    seconds : float
-        Limit of the solver.
-
-    Raises
-    ------
-    SolverFailed
-        If it returns no multipliers.
-    """
-    import cvxpy as cp
-
-    if spins.m == 0:
-        return Multipliers.spectral(0)
-    model, constraints = doubly_nonnegative(spins)
-    limit = {CONIC[solver]: seconds} if np.isfinite(seconds) else {}
-    with warnings.catch_warnings():
-        # An inaccurate answer is as welcome as any.
-        warnings.simplefilter("ignore")
-        try:
-            model.solve(solver=solver.upper(), **limit)
-        except cp.SolverError as error:
-            raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
-    columns = [constraints[f"pairs_{q}"].dual_value for q in range(4)]
-    squares = constraints["squares"].dual_value
-    if squares is None or any(column is None for column in columns):
-        raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
-    return Multipliers.plain(np.column_stack(columns), np.asarray(squares))

@@ -1,0 +1,100 @@
+"""The doubly nonnegative relaxation as a conic solver takes it, without triangle inequalities."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation.interruptible import in_child
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
+
+__all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
+
+TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
+"""What the conic solvers call their time limit."""
+
+CONIC_SOLVERS = tuple(TIME_LIMIT_OPTIONS)
+
+SECONDS_BEYOND_LIMIT = 0.5
+"""How long after its own time limit a conic solver is no longer waited for."""
+
+
+def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
+    """The relaxation without triangle inequalities as cvxpy declares it.
+
+    With Y ≈ (1, d)(1, d)ᵀ: Y ⪰ 0, Y₀₀ = 1, the rows of Y satisfy the equality constraints, and the
+    products of any two slacks (1 ± d_i)/2 are nonnegative.
+
+    Returns
+    -------
+    cvxpy problem, dict of cvxpy constraints
+        "pairs_0" to "pairs_3" and "squares"; their multipliers are those of `Multipliers`.
+    """
+    import cvxpy as cp
+
+    m = spins.m
+    Y = cp.Variable((m + 1, m + 1), name="Y", PSD=True)
+    i, j = pair_indices(m)
+    di, dj, dij = Y[0, i + 1], Y[0, j + 1], Y[i + 1, j + 1]
+    constraints = {"corner": Y[0, 0] == 1.0}
+    for q, (si, sj) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
+        constraints[f"pairs_{q}"] = 0.25 * (1.0 + si * di + sj * dj + si * sj * dij) >= 0.0
+    constraints["squares"] = 0.25 * (1.0 - cp.diag(Y)[1:]) >= 0.0
+    for k, row in enumerate(spins.rows):
+        constraints[f"row_{k}"] = row @ Y[1:, :] == spins.rhs[k] * Y[0, :]
+    cost = spins.constant + spins.slope @ Y[0, 1:]
+    cost += 0.5 * cp.sum(cp.multiply(spins.curvature, Y[1:, 1:]))
+    return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
+
+
+def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Multipliers:
+    """Multipliers from a conic solver; their bound is safe whatever its accuracy.
+
+    Parameters
+    ----------
+    spins : Spins
+    solver : {"clarabel", "scs"}
+    seconds : float
+        Limit of the solver.
+
+    Raises
+    ------
+    SolverFailed
+        If it returns no multipliers.
+    """
+    import cvxpy as cp
+
+    if spins.m == 0:
+        return Multipliers.spectral(0)
+    model, constraints = doubly_nonnegative(spins)
+    limit = {TIME_LIMIT_OPTIONS[solver]: seconds} if np.isfinite(seconds) else {}
+    with warnings.catch_warnings():
+        # An inaccurate answer is as welcome as any.
+        warnings.simplefilter("ignore")
+        try:
+            model.solve(solver=solver.upper(), **limit)
+        except cp.SolverError as error:
+            raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
+    columns = [constraints[f"pairs_{q}"].dual_value for q in range(4)]
+    squares = constraints["squares"].dual_value
+    if squares is None or any(column is None for column in columns):
+        raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
+    return Multipliers.plain(np.column_stack(columns), np.asarray(squares))
+
+
+def limited_multipliers(spins: Spins, solver: str, seconds: float) -> Multipliers:
+    """`conic_multipliers` in a child process, which is abandoned where it does not end in time.
+
+    Clarabel keeps the interpreter's lock while it sets up a semidefinite program.
+
+    Raises
+    ------
+    TimeLimitReached
+    SolverFailed
+    """
+    importlib.import_module("cvxpy")  # not in the child, every time
+    return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, spins, solver, seconds)
