@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import box_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, box_quadratic
+from indefinite_opt.solvers.solver import Task
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""
@@ -104,11 +106,19 @@ def test_global_is_claimed_of_global_optima_only() -> None:
         assert bound <= least + ROUNDING * max(1.0, abs(least))
 
 
-def test_time_limit_and_callback_exceptions() -> None:
+def test_the_search_ends_soon_after_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that goes on by 10 ms whenever it is read: it is read a few times more."""
+    ticks = itertools.count()
+    monkeypatch.setattr(Task, "elapsed", property(lambda task: 0.01 * next(ticks)))
     problem = random_problem("sigmoid", n=150, seed=0)
-    began = time.perf_counter()
-    iopt.bound(problem, iopt.SVMDual(C=10.0), time_limit=1.0, gap=1e-12)
-    assert time.perf_counter() - began < 4.0
+    bracket = iopt.bound(problem, iopt.SVMDual(C=10.0), time_limit=5.0, gap=1e-12)
+    assert bracket.status is iopt.Status.TIME_LIMIT
+    assert bracket.nodes > 0
+    assert next(ticks) <= 500 + 60
+
+
+def test_exceptions_of_the_callback_come_through() -> None:
+    problem = random_problem("sigmoid", n=150, seed=0)
 
     def fails(trace: iopt.Trace) -> bool:
         raise RuntimeError("of the callback")
@@ -135,10 +145,8 @@ def test_an_interrupt_returns_a_bracket() -> None:
         assert process.stdout.readline() == "go\n"
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        began = time.perf_counter()
+        # Not to be interrupted would take a minute, and end with another status.
         rest = process.stdout.read()
-        process.wait(timeout=20)
-    assert time.perf_counter() - began < 10.0
     assert rest.splitlines()[-1] == "INTERRUPTED True"
 
 
