@@ -54,7 +54,7 @@ class ESVM(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> print(ESVM(C=10.0).declare(problem))
-    ESVM(C=10, energy=1)
+    ESVM(C=10)
       maximize    eᵀα - ½ (y∘α)ᵀK̃(y∘α)
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)

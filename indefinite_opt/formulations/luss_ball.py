@@ -54,7 +54,7 @@ class LussBall(Formulation):
     >>> LussBall.smallest_radius(problem)
     1.0
     >>> print(LussBall(C=10.0, radius=2.0).declare(problem))
-    LussBall(C=10, radius=2, new_points=projected)
+    LussBall(C=10, radius=2)
       maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α)
       subject to  yᵀα = 0          (balance)
                   0 ≤ α ≤ C        (lower, upper)

@@ -58,7 +58,7 @@ class LussDual(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> print(LussDual(C=10.0, rho=1.0).declare(problem))
-    LussDual(C=10, rho=1, new_points=projected)
+    LussDual(C=10)
       maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α) + ρ ‖K - K₀‖_F²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
@@ -100,7 +100,7 @@ class LussDual(Formulation):
 
         >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
         >>> print(LussDual(C=10.0, rho=1.0).dual(problem))
-        Dual of LussDual(C=10, rho=1, new_points=projected)
+        Dual of LussDual(C=10)
           minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ + ρ ‖K - K₀‖_F²
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)

@@ -79,7 +79,7 @@ class Formulation(ABC):
         return -np.inf
 
     def parameters(self) -> dict[str, str]:
-        """The parameters as the title shows them, without those that are unset or off as usual.
+        """The parameters as text, without those that are unset or off as usual.
 
         What the repr leaves out, an array, is shown by its digest.
         """
@@ -92,12 +92,14 @@ class Formulation(ABC):
 
     def __str__(self) -> str:
         # Different formulations have different titles: comparisons tell them apart by these.
-        shown = ", ".join(f"{name}={value}" for name, value in self.parameters().items())
+        usual = {field.name: short(field.default) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        told = self.parameters().items()
+        shown = ", ".join(f"{name}={value}" for name, value in told if value != usual[name])
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 
 def _is_quiet(value: Any, default: Any) -> bool:
-    """Whether a title reads better without the parameter: unset, or a switch left as it is."""
+    """Whether a legend reads better without the parameter: unset, or a switch left as it is."""
     return value is None or (isinstance(value, bool) and value is default)
 
 

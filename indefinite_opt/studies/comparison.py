@@ -221,7 +221,7 @@ def compare(
     >>> problem = iopt.KernelProblem.from_data(X, np.repeat([0, 1], 20), "gaussian")
     >>> comparison = compare(problem, ["SVMDual", "UniformWeights"], folds=2)
     >>> comparison.summary[["formulation", "accuracy", "claim"]].values.tolist()
-    [['SVMDual(C=1)', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
+    [['SVMDual', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
     """
     if not isinstance(problem, KernelProblem):
         raise ProblemError("problem", "a KernelProblem", type(problem).__name__)

@@ -222,7 +222,7 @@ def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
     assert [text.get_text() for text in ends.get_legend().get_texts()] == [
         "objective of the best point", "proved bound",
     ]  # fmt: skip
-    assert ends.get_legend().get_title().get_text() == "SVMDual(C=1) on hand-made"
+    assert ends.get_legend().get_title().get_text() == "SVMDual on hand-made"
     assert gap.get_yscale() == "log"
     np.testing.assert_allclose(gap.lines[0].get_ydata(), [1.0, 0.25, 0.1 / 4.5, 2e-4])
     assert gap.get_title(loc="left") == "relative gap 2.0e-04 after 4 s"

@@ -732,7 +732,7 @@ def test_commands(points: Path, title: str) -> None:
     values = points.with_name("values.npz")
     result = run("solve", points, title, "--output", values)
     assert result.exit_code == 0, result.output
-    assert f"{title[:-1]}, new_points=projected), by newton in" in result.stdout
+    assert f"{title}, by newton in" in result.stdout
     assert "GLOBAL" in result.stdout
     with np.load(points) as arrays:
         X, y = arrays["X"], arrays["y"]
@@ -755,10 +755,10 @@ def test_command_compare(points: Path, tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     table = (tmp_path / "report" / "table.md").read_text(encoding="utf-8")
-    assert "LussDual(C=1, rho=1, new_points=joint)" in table
+    assert "LussDual(new_points=joint)" in table
     assert "FAILED" not in table
     report = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
-    assert "LussBall(C=1, new_points=projected)" in report
+    assert "LussBall" in report
 
 
 def test_commands_show_and_list() -> None:

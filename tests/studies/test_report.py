@@ -182,9 +182,9 @@ def test_sections(page: Page) -> None:
 
 def test_results_name_each_number(page: Page) -> None:
     rows = [[" ".join(cell.split()) for cell in row] for row in page.rows]
-    assert ["SVMDual C=1", "smo", "87.5 ± 12.5 %", "3", "GLOBAL", "duality gap 3.1e-09", "3.5",
+    assert ["SVMDual", "smo", "87.5 ± 12.5 %", "3", "GLOBAL", "duality gap 3.1e-09", "3.5",
             "0.003"] in rows  # fmt: skip
-    assert ["SVMDual C=1", "uno", "50.0 ± 0.0 %", "2.5", "LOCAL", "KKT residual 8e-07", "3",
+    assert ["SVMDual", "uno", "50.0 ± 0.0 %", "2.5", "LOCAL", "KKT residual 8e-07", "3",
             "0.3"] in rows  # fmt: skip
     assert ["2 of 2 failed: InfeasibleProblem: mu < 1/3"] in rows
     assert ["1 of 2 failed: SolverFailed: rounding"] in rows

@@ -353,7 +353,7 @@ def bracket() -> iopt.Bracket:
 
 def test_text(bracket: iopt.Bracket) -> None:
     first, second, third, *rest = str(bracket).splitlines()
-    assert first.startswith("SVMDual(C=1) on gaussian-matrix (n = 40): ")
+    assert first.startswith("SVMDual on gaussian-matrix (n = 40): ")
     low, high = f"{bracket.lower:.10g}", f"{bracket.upper:.10g}"
     assert first.endswith(f": {low} ≤ optimal value ≤ {high}")
     assert second.split() == ["relative", "gap", f"{bracket.relative_gap:.2e}"]
