@@ -72,7 +72,6 @@ def test_partial_and_full_projections_are_the_same_method(
 def test_iterations_approach_the_semidefinite_bound() -> None:
     """Without triangle inequalities the limit is the optimum of the model cvxpy solves."""
     from indefinite_opt.solvers.branch_and_bound.conic_relaxation import doubly_nonnegative
-    from indefinite_opt.workflow.bracket import doubly_nonnegative
 
     spins, value = spins_of(10, 1)
     model, _ = doubly_nonnegative(spins)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "ATOM",
@@ -24,14 +23,12 @@ __all__ = [
     "POWER",
     "PRODUCT",
     "SCALED",
-    "SUM",
     "TEXT",
     "UNKNOWNS",
     "Piece",
-    "index_text",
     "number",
-    "subscript",
-    "superscript",
+    "plain",
+    "script",
     "symbol",
     "total",
 ]
@@ -83,43 +80,20 @@ SUM, HADAMARD, SCALED, PRODUCT, POWER, ATOM, LETTER = range(7)
 
 NOTATION = {
     "ones": (r"\mathbf{e}", "e"),
-    "identity": ("I", "I"),
-    "array": (r"\mathbf{c}", "c"),
-    "axis": (r"\text{axis }%s", "axis %s"),
     "word": (r"\mathrm{%s}", "%s"),
     "bar": (r"\bar", "\u0304"),
     "tilde": (r"\tilde", "\u0303"),
-    "hat": (r"\hat", "\u0302"),
     "T": (r"%s^\top", "%sᵀ"),
     "inverse": ("%s^{-1}", "%s⁻¹"),
     "hadamard": (r"%s \circ %s", "%s∘%s"),
     "dot": (r"%s \cdot %s", "%s·%s"),
-    "fraction": (r"\frac{%s}{%s}", "%s/%s"),
-    "inner": (r"\langle %s, %s \rangle", "⟨%s, %s⟩"),
+    "fraction": ("%s / %s", "%s/%s"),
     "norm": (r"\|%s\|", "‖%s‖"),
-    "exp": ("e^{%s}", "exp(%s)"),
-    "log1p": (r"\log(1 + %s)", "log(1 + %s)"),
     "logistic": (r"\log(1 + e^{%s})", "log(1 + exp(%s))"),
-    "sqrt": (r"\sqrt{%s}", "√%s"),
-    "log_det": (r"\log\det(%s)", "log det(%s)"),
-    "lambda_max": (r"\lambda_{\max}(%s)", "λ_max(%s)"),
-    "lambda_min": (r"\lambda_{\min}(%s)", "λ_min(%s)"),
-    "max": (r"\max", "max"),
-    "min": (r"\min", "min"),
-    "log": (r"\log", "log"),
-    "function": (r"\operatorname{%s}", "%s"),
-    "abs": ("|%s|", "|%s|"),
-    "infinity": (r"\infty", "∞"),
-    "cell": (" & ", ", "),
-    "row": (r" \\ ", "; "),
-    "matrix": (r"\begin{bmatrix} %s \end{bmatrix}", "[%s]"),
     "=": ("=", "="),
     "<=": (r"\le", "≤"),
     ">=": (r"\ge", "≥"),
-    "<<": (r"\preceq", "⪯"),
     ">>": (r"\succeq", "⪰"),
-    "boolean": (r"%s \in \{0, 1\}", "%s ∈ {0, 1}"),
-    "integer": (r"%s \in \mathbb{Z}", "%s ∈ ℤ"),
 }
 
 _GREEK = dict(
@@ -130,8 +104,10 @@ _GREEK = dict(
         " Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω",
     )
 )
-_RAISED = str.maketrans("0123456789+-()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ")
-_LOWERED = str.maketrans("0123456789+-()ijn", "₀₁₂₃₄₅₆₇₈₉₊₋₍₎ᵢⱼₙ")
+_SCRIPTS = {
+    "^": str.maketrans("0123456789-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁽⁾"),
+    "_": str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"),
+}
 _GLYPHS = {unicodedata.normalize("NFKC", c): c for c in "½⅓⅔¼¾⅙⅚⅛⅜⅝⅞⅑"}
 
 
@@ -166,8 +142,7 @@ class Piece(NamedTuple):
 
 
 def _bracketed(body: str) -> str:
-    tall = r"\frac" in body or r"\begin" in body
-    return rf"\left( {body} \right)" if tall else f"({body})"
+    return f"({body})"
 
 
 def total(pieces: Iterable[Piece]) -> Piece:
@@ -181,63 +156,49 @@ def total(pieces: Iterable[Piece]) -> Piece:
 def number(value: float, to: int) -> Piece:
     body, negative = abs(value), value < 0
     if not math.isfinite(body):
-        return Piece(NOTATION["infinity"][to] if body > 0 else "nan", LETTER, negative)
+        return Piece((r"\infty", "∞")[to] if body > 0 else "nan", LETTER, negative)
     near = Fraction(body).limit_denominator(9)
-    top, bottom = near.numerator, near.denominator
+    top, bottom = str(near.numerator), str(near.denominator)
     # 1/5 is better read as 0.2; 1e-12 forgives the rounding of 1/3 and nothing else.
-    exact = abs(near - body) <= 1e-12 * body and bottom != 5
-    if exact and bottom == 1 and body < 1e6:
-        return Piece(str(top), LETTER, negative)
-    if exact and bottom > 1 and top < 100:
-        return Piece(_fraction(str(top), str(bottom), to), PRODUCT, negative)
+    exact = abs(near - body) <= 1e-12 * body and bottom != "5"
+    if exact and bottom == "1" and body < 1e6:
+        return Piece(top, LETTER, negative)
+    if exact and bottom != "1" and len(top) < 3:
+        raised, lowered = top.translate(_SCRIPTS["^"]), bottom.translate(_SCRIPTS["_"])
+        text = _GLYPHS.get(f"{top}\u2044{bottom}", f"{raised}\u2044{lowered}")
+        return Piece((rf"\tfrac{{{top}}}{{{bottom}}}", text)[to], PRODUCT, negative)
     mantissa, _, exponent = f"{body:.4g}".partition("e")
     if not exponent:
         return Piece(mantissa, LETTER, negative)
-    ten = superscript("10", str(int(exponent)), to)
-    body_text = ten if mantissa == "1" else NOTATION["dot"][to] % (mantissa, ten)
-    return Piece(body_text, PRODUCT, negative)
+    ten = script("^", "10", str(int(exponent)), to)
+    return Piece(
+        ten if mantissa == "1" else NOTATION["dot"][to] % (mantissa, ten), PRODUCT, negative
+    )
 
 
-def _fraction(top: str, bottom: str, to: int) -> str:
+def script(mark: str, base: str, above: str, to: int) -> str:
+    """A superscript, for the mark ^, or a subscript, for _."""
     if to == LATEX:
-        return rf"\tfrac{{{top}}}{{{bottom}}}"
-    raised, lowered = top.translate(_RAISED), bottom.translate(_LOWERED)
-    return _GLYPHS.get(f"{top}\u2044{bottom}", f"{raised}\u2044{lowered}")
-
-
-def _script(mark: str, table: dict[int, int], base: str, script: str, to: int) -> str:
-    if to == LATEX:
-        return f"{base}{mark}{script}" if len(script) == 1 else f"{base}{mark}{{{script}}}"
-    if all(ord(c) in table for c in script):
-        return base + script.translate(table)
-    simple = len(script) == 1 or script.isalpha() or re.fullmatch(r"\{[^{}]*\}", script)
-    return f"{base}{mark}{script}" if simple else f"{base}{mark}({script})"
-
-
-superscript = partial(_script, "^", _RAISED)
-subscript = partial(_script, "_", _LOWERED)
+        return f"{base}{mark}{above}" if len(above) == 1 else f"{base}{mark}{{{above}}}"
+    if all(ord(c) in _SCRIPTS[mark] for c in above):
+        return base + above.translate(_SCRIPTS[mark])
+    return f"{base}{mark}{above}"
 
 
 def _stem(stem: str, to: int) -> str:
     if stem in _GREEK:
-        command = r"\varepsilon" if stem == "epsilon" else f"\\{stem}"
-        return (command, _GREEK[stem])[to]
-    if len(stem) == 1:
-        return stem
-    return NOTATION["word"][to] % (stem.replace("_", r"\_") if to == LATEX else stem)
+        return (r"\varepsilon" if stem == "epsilon" else f"\\{stem}", _GREEK[stem])[to]
+    return stem if len(stem) == 1 else NOTATION["word"][to] % plain(stem, to)
 
 
 def symbol(name: str, to: int) -> Piece:
-    """A name as a symbol: alphabar -> ᾱ, K0 -> K₀, D2 -> D⁽²⁾; a word stays a word."""
-    if "\\" in name:
-        level = POWER if "^" in name else ATOM if "_" in name else LETTER
-        return Piece(name if to == LATEX else _without_commands(name), level)
+    """A name as a symbol: alphabar -> ᾱ, K0 -> K₀, D2 -> D⁽²⁾; any other name is a word."""
     if name == "D2":
-        return Piece(superscript("D", "(2)", to), POWER)
+        return Piece(script("^", "D", "(2)", to), POWER)
     letter = "|".join(sorted(_GREEK, key=len, reverse=True)) + "|[^\\W\\d_]"
-    found = re.fullmatch(rf"({letter})(bar|tilde|hat)?(?:_?(\d+)|_(\w+))?", name)
+    found = re.fullmatch(rf"({letter})(bar|tilde)?(?:_?(\d+)|_(\w+))?", name)
     if found is None:
-        return Piece(_stem(name, to), word=True)
+        return Piece(name if "\\" in name and to == LATEX else _stem(name, to), word=True)
     stem, accent, digits, word = found.groups()
     body = _stem(stem, to)
     if accent and to == LATEX:
@@ -246,34 +207,9 @@ def symbol(name: str, to: int) -> Piece:
         body = unicodedata.normalize("NFC", body + NOTATION[accent][to])
     if not (digits or word):
         return Piece(body)
-    return Piece(subscript(body, digits or _stem(word, to), to), ATOM)
+    return Piece(script("_", body, digits or _stem(word, to), to), ATOM)
 
 
-def _without_commands(name: str) -> str:
-    """A name written in LaTeX, for the terminal: accents and Greek kept, other commands dropped."""
-    for accent in ("bar", "tilde", "hat"):
-        name = re.sub(rf"\\{accent}\s*(\{{.*?\}}|\\\w+|\w)", rf"\1{NOTATION[accent][TEXT]}", name)
-    name = re.sub(r"\\([A-Za-z]+)\s*", lambda command: _GREEK.get(command[1], ""), name)
-    return unicodedata.normalize("NFC", re.sub(r"[{}\\]", "", name))
-
-
-def index_text(key: Any, n: int) -> str:
-    """A Python index as mathematics counts: from 1, ends included."""
-    if isinstance(key, slice):
-        # cvxpy writes the end of a reversed slice as -1, which Python would count from the end.
-        backwards = (key.step or 1) < 0 and key.stop == -1
-        chosen = range(n)[slice(key.start, None, key.step) if backwards else key]
-        if chosen == range(n) and n > 1:
-            return ":"
-        if len(chosen) > 1 and chosen.step == 1:
-            return f"{chosen[0] + 1}:{chosen[-1] + 1}"
-        return str(chosen[0] + 1) if len(chosen) == 1 else _listed(chosen)
-    if not hasattr(key, "__len__"):
-        return str(range(n)[int(key)] + 1)
-    flags = getattr(key, "dtype", None) == "bool"
-    return _listed(key.nonzero()[0] if flags else [range(n)[int(i)] for i in key])
-
-
-def _listed(indices: Sequence[int]) -> str:
-    numbers = [str(int(i) + 1) for i in indices]
-    return f"{{{','.join(numbers if len(numbers) < 7 else [*numbers[:3], '…', numbers[-1]])}}}"
+def plain(name: str, to: int) -> str:
+    """A word as it may stand in text."""
+    return name.replace("_", r"\_") if to == LATEX else name

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.display.expressions import (
     Printer,
     latex_expression,
     text_expression,
-    unknown,
     unpromoted,
 )
-from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT, total
+from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -57,39 +55,24 @@ def _inner(program: DeclaredProgram) -> tuple[Any, dict[str, Any]]:
     return (None, {}) if inner is None else (inner.variable, inner.subject_to)
 
 
-_Line = tuple[str, tuple[str, ...]]
-"""A printed constraint and the names under which its parts were declared."""
-
-
 def _relation(printer: Printer, constraint: Any) -> str:
-    kind = type(constraint).__name__
-    args = constraint.args
-    if kind == "Inequality":
-        return _inequality(printer, *args)
-    if kind == "Equality":
-        left, right = reversed(args) if args[0].is_constant() else args
-        shape = max(left.shape, right.shape, key=math.prod)
-        sides = [printer.filling(side, shape).signed for side in (left, right)]
-        return f" {printer.write('=')} ".join(sides)
-    if kind == "PSD":
-        return _semidefinite(printer, args[0])
-    if kind == "SOC" and args[1].ndim == 1:
-        cone = [printer.norm(args[1], "2").signed, printer.show(args[0])]
-        return f" {printer.write('<=')} ".join(cone)
-    sign = {"NonNeg": ">=", "NonPos": "<=", "Zero": "="}.get(kind)
-    if sign:
-        return f"{printer.show(args[0])} {printer.write(sign)} 0"
-    return unknown(printer, constraint).signed
-
-
-def _inequality(printer: Printer, low: Any, high: Any) -> str:
     """cvxpy keeps low <= high; a constant, or else the shorter side, is shown on the right."""
-    left, right = _side(printer, low, high), _side(printer, high, low)
-    fixed = low.is_constant(), high.is_constant()
-    flip = fixed[0] if fixed[0] != fixed[1] else _count(low) < _count(high)
-    if flip:
-        return f"{right} {printer.write('>=')} {left}"
-    return f"{left} {printer.write('<=')} {right}"
+    kind, args = type(constraint).__name__, constraint.args
+    if kind == "PSD":
+        return f"{printer.show(args[0])} {printer.write('>>')} 0"
+    if kind not in ("Inequality", "Equality"):
+        return printer.show(constraint)
+    left, right = args
+    fixed = left.is_constant(), right.is_constant()
+    shorter = kind == "Inequality" and _count(left) < _count(right)
+    flip = fixed[0] if fixed[0] != fixed[1] else shorter
+    sign = "=" if kind == "Equality" else ">=" if flip else "<="
+    if kind == "Equality":
+        shape = max(left.shape, right.shape, key=math.prod)
+        sides = [printer.filling(side, shape).signed for side in args]
+    else:
+        sides = [_side(printer, left, right), _side(printer, right, left)]
+    return f" {printer.write(sign)} ".join(reversed(sides) if flip else sides)
 
 
 def _side(printer: Printer, expr: Any, other: Any) -> str:
@@ -104,74 +87,66 @@ def _count(expr: Any) -> int:
     return 1 + sum(_count(arg) for arg in expr.args)
 
 
-def _semidefinite(printer: Printer, expr: Any) -> str:
-    """A - B ⪰ 0, as cvxpy keeps A >> B, with the subtracted terms on the right."""
-    terms = expr.args if type(expr).__name__ == "AddExpression" else [expr]
-    pieces = [printer.piece(term) for term in terms]
-    larger = total(piece for piece in pieces if not piece.negative)
-    smaller = total(p._replace(negative=False) for p in pieces if p.negative)
-    if larger.body == "0":
-        return f"{smaller.body} {printer.write('<<')} 0"
-    return f"{larger.body} {printer.write('>>')} {smaller.body}"
-
-
 def _variables(program: DeclaredProgram) -> list[Any]:
     """The optimization variables in order of appearance."""
     declared = [program.objective, *program.subject_to.values()]
     return list({v.id: v for expr in declared for v in expr.variables()}.values())
 
 
-def _lines(printer: Printer, program: DeclaredProgram) -> list[_Line]:
-    """The constraints, with those built into a variable (`nonneg=True`, ...) at the end."""
+class _Line(NamedTuple):
+    """A printed constraint, what a constant bounds in it, and value and name of each end."""
+
+    body: str
+    bounded: tuple[Any, ...] | None
+    ends: dict[str, tuple[str, str]]
+
+
+def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
+    """Each constraint and the name it was declared under; those built into variables at the end.
+
+    Two constant bounds of the same expression share one line: 0 ≤ α ≤ C.
+    """
     declared = [*program.subject_to.items(), *_inner(program)[1].items()]
     variables = _variables(program)
     declared += [("domain", bound) for variable in variables for bound in variable.domain]
-    lines = _merged(printer, declared)
-    for variable in variables:
-        symbol = printer.show(variable)
-        for kind in ("boolean", "integer"):
-            if variable.attributes[kind]:
-                lines.append((printer.write(kind, symbol), ("domain",)))
-        if variable.attributes["symmetric"]:
-            body = f"{symbol} {printer.write('=')} {printer.transposed(variable).body}"
-            lines.append((body, ("domain",)))
-    return lines
-
-
-def _merged(printer: Printer, declared: Sequence[tuple[str, Any]]) -> list[_Line]:
-    """One line each, but two constant bounds of the same expression share one: 0 ≤ α ≤ C."""
     lines: list[_Line] = []
-    waiting: dict[tuple[Any, ...], tuple[int, str, str]] = {}
     for name, constraint in declared:
-        lines.append((_relation(printer, constraint), (name,)))
-        bound = _bound(printer, constraint)
-        if bound is None:
-            continue
-        (which, *bounded), value = bound
-        partner = waiting.pop(("upper" if which == "lower" else "lower", *bounded), None)
+        bounded, end, value = _bound(printer, constraint)
+        same = (line for line in lines if bounded and line.bounded == bounded)
+        partner = next((line for line in same if end not in line.ends), None)
         if partner is None:
-            waiting.setdefault((which, *bounded), (len(lines) - 1, name, value))
-            continue
-        lines.pop()
-        position, other_name, other_value = partner
-        ends = [(other_value, other_name), (value, name)]
-        (low, low_name), (high, high_name) = ends if which == "upper" else reversed(ends)
-        between = f" {printer.write('<=')} "
-        names = tuple(dict.fromkeys((low_name, high_name)))
-        lines[position] = (between.join((low, str(bounded[0]), high)), names)
-    return lines
+            lines.append(_Line(_relation(printer, constraint), bounded, {end: (value, name)}))
+        else:
+            partner.ends[end] = (value, name)
+    shown = [_joined(printer, line) for line in lines]
+    for variable in variables:  # boolean, integer, symmetric, ...
+        kinds = [kind for kind, is_set in variable.attributes.items() if is_set is True]
+        kinds = [kind for kind in kinds if kind not in _IN_DOMAIN]
+        word = printer.piece(variable).body
+        shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
+    return shown
 
 
-def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...], str] | None:
-    """((which end, bounded expression, its variables), value) of a constant bound."""
-    if type(constraint).__name__ != "Inequality":
-        return None
-    low, high = constraint.args
-    if low.is_constant() == high.is_constant():
-        return None
-    which, value, bounded = ("lower", low, high) if low.is_constant() else ("upper", high, low)
-    same = tuple(variable.id for variable in bounded.variables())
-    return (which, _side(printer, bounded, value), same), _side(printer, value, bounded)
+_IN_DOMAIN = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD")
+"""Attributes of variables that cvxpy gives as constraints, too."""
+
+
+def _joined(printer: Printer, line: _Line) -> tuple[str, str]:
+    if len(line.ends) < 2 or line.bounded is None:
+        return line.body, next(iter(line.ends.values()))[1]
+    (low, lower), (high, upper) = line.ends["lower"], line.ends["upper"]
+    body = f" {printer.write('<=')} ".join((low, line.bounded[0], high))
+    return body, ", ".join(dict.fromkeys((lower, upper)))
+
+
+def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
+    """What a constant bounds, by its print and its variables; at which end; and by what."""
+    low, high = (*constraint.args, None, None)[:2]
+    if type(constraint).__name__ != "Inequality" or low.is_constant() == high.is_constant():
+        return None, "", ""
+    end, value, inside = ("lower", low, high) if low.is_constant() else ("upper", high, low)
+    same = tuple(variable.id for variable in inside.variables())
+    return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
 
 
 def _sense(program: DeclaredProgram) -> str:
@@ -186,18 +161,6 @@ def latex(program: DeclaredProgram) -> str:
     An `array` environment without delimiters: put it between `$$` for MathJax, KaTeX or LaTeX.
     (`aligned` would do there too, but converters to MathML do not know it.)
 
-    Parameters
-    ----------
-    program : DeclaredProgram
-        Anything with `name`, `sense`, `objective` and `subject_to`.
-
-    Raises
-    ------
-    ParameterError
-        If the sense is neither "minimize" nor "maximize".
-
-    Examples
-    --------
     >>> import cvxpy as cp
     >>> from types import SimpleNamespace
     >>> x = cp.Variable(2, name="x")
@@ -225,31 +188,7 @@ def latex(program: DeclaredProgram) -> str:
 
 
 def text(program: DeclaredProgram) -> str:
-    """Unicode text of a declared program; the names of the constraints stand at the right.
-
-    Parameters
-    ----------
-    program : DeclaredProgram
-        Anything with `name`, `sense`, `objective` and `subject_to`.
-
-    Raises
-    ------
-    ParameterError
-        If the sense is neither "minimize" nor "maximize".
-
-    Examples
-    --------
-    >>> import cvxpy as cp
-    >>> from types import SimpleNamespace
-    >>> x = cp.Variable(2, name="x")
-    >>> bounds = {"lower": x >= 0, "upper": x <= 1}
-    >>> print(text(SimpleNamespace(
-    ...     name="Box", sense="maximize", objective=cp.sum(x), subject_to=bounds
-    ... )))
-    Box
-      maximize    eᵀx
-      subject to  0 ≤ x ≤ 1  (lower, upper)
-    """
+    """Unicode text of a declared program; the names of the constraints stand at the right."""
     printer = Printer(TEXT)
     inner, _ = _inner(program)
     least = "" if inner is None else f"min over {printer.show(inner)} of "
@@ -259,7 +198,7 @@ def text(program: DeclaredProgram) -> str:
     for i, (body, names) in enumerate(lines):
         padding = " " * (width - _width(body))
         head = "" if i else "subject to"
-        rows.append(f"  {head:<12}{body}{padding}  ({', '.join(names)})")
+        rows.append(f"  {head:<12}{body}{padding}  ({names})")
     return "\n".join(rows)
 
 
