@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.classifier import Classifier, confidence_classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.linear_bounds import SensitivityGame, SensitivityUnits
 from indefinite_opt.modeling.structures.linear_program import Columns, Entries, LinearProgram, Rows
-from indefinite_opt.problem.confidence_problem import confidence_classifier, own_sensitivity
+from indefinite_opt.problem.confidence_problem import own_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["GuoSchuurmansLP"]

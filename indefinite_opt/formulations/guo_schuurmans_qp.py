@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
+from indefinite_opt.modeling.classifier import Classifier, confidence_classifier
 from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.confidence_problem import checked_sensitivity, confidence_classifier
+from indefinite_opt.problem.confidence_problem import checked_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["GuoSchuurmansQP"]

@@ -12,10 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError, UnknownName
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
+from indefinite_opt.problem.confidence_problem import own_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
 from indefinite_opt.problem.spectrum import TRANSFORMS, spectrum
 
-__all__ = ["TREATMENTS", "Classifier", "KernelChange", "ProxyChange", "least_error_offset"]
+__all__ = [
+    "TREATMENTS",
+    "Classifier",
+    "KernelChange",
+    "ProxyChange",
+    "confidence_classifier",
+    "least_error_offset",
+]
 
 Array = NDArray[np.float64]
 
@@ -262,3 +270,16 @@ def least_error_offset(scores: Array, y: Array) -> float:
     if cut == thresholds.size:
         return -(float(thresholds[-1]) + 0.5 * reach)
     return -0.5 * float(thresholds[cut - 1] + thresholds[cut])
+
+
+def confidence_classifier(
+    problem: KernelProblem, alpha: Array, sensitivity: Array | None
+) -> Classifier:
+    """ŷ(x) = argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, equation (3), b of least training error.
+
+    A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
+    """
+    coef = problem.y * alpha
+    Delta = own_sensitivity(problem, sensitivity)
+    scores = problem.gram.times(coef) if Delta is None else 0.5 * problem.y * (Delta @ alpha)
+    return Classifier(coef, least_error_offset(scores, problem.y), problem.classes)

@@ -30,19 +30,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation.arrays import SYMMETRY_TOLERANCE, checked_labels, real_array
-from indefinite_opt.modeling.classifier import Classifier, least_error_offset
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split
 from indefinite_opt.problem.kernels import checked_points
 
-__all__ = [
-    "ConfidenceKernel",
-    "ConfidenceProblem",
-    "checked_sensitivity",
-    "confidence_classifier",
-    "own_sensitivity",
-]
+__all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_sensitivity"]
 
 Array = NDArray[np.float64]
 
@@ -346,19 +339,6 @@ def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | 
     if isinstance(problem, ConfidenceProblem) and not problem.is_kernel:
         return problem.sensitivity
     return None
-
-
-def confidence_classifier(
-    problem: KernelProblem, alpha: Array, sensitivity: Array | None
-) -> Classifier:
-    """ŷ(x) = argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, equation (3), b of least training error.
-
-    A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
-    """
-    coef = problem.y * alpha
-    Delta = own_sensitivity(problem, sensitivity)
-    scores = problem.gram.times(coef) if Delta is None else 0.5 * problem.y * (Delta @ alpha)
-    return Classifier(coef, least_error_offset(scores, problem.y), problem.classes)
 
 
 def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
