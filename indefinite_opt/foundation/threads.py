@@ -6,7 +6,7 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["SMALL", "few_threads", "one_thread", "threads"]
+__all__ = ["SMALL", "few_threads", "one_thread", "thread_count"]
 
 SMALL = 1000
 """Below this order a second BLAS thread costs more than it brings (and much more when the
@@ -34,7 +34,7 @@ def one_thread() -> AbstractContextManager[Any]:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def threads() -> int:
+def thread_count() -> int:
     """Threads of the linear algebra library, one at least: how many a solver may use, too."""
     found = [library["num_threads"] for library in _controller().info()]
     return max(1, min(found, default=1))

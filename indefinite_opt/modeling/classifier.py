@@ -14,7 +14,7 @@ from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.problem.confidence_problem import own_sensitivity
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import TRANSFORMS, spectrum
+from indefinite_opt.problem.spectrum import TRANSFORMS, eigendecomposition
 
 __all__ = [
     "TREATMENTS",
@@ -141,7 +141,7 @@ class ProxyChange:
 
 def _transformed_rows(full: Array, n: int, transform: str) -> Array:
     """Rows from n on, columns before, of a full kernel with transformed spectrum."""
-    source = spectrum(full)
+    source = eigendecomposition(full)
     values = TRANSFORMS[transform](source.values)
     kept = values != 0
     left = source.vectors[n:, kept] * values[kept]

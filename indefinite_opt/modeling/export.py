@@ -13,10 +13,10 @@ from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 
-__all__ = ["export"]
+__all__ = ["write_model"]
 
 
-def export(structure: Structure, path: Path) -> Path:
+def write_model(structure: Structure, path: Path) -> Path:
     """Write a model in its declared sense.
 
     .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic

@@ -186,9 +186,9 @@ class Program(Model):
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
-        from indefinite_opt.modeling.export import export
+        from indefinite_opt.modeling.export import write_model
 
-        return export(self.structure, Path(path))
+        return write_model(self.structure, Path(path))
 
     def __repr__(self) -> str:
         return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"

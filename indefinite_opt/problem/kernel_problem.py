@@ -27,9 +27,9 @@ from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, forme
 from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
+    eigendecomposition,
     negative_direction,
     norm_bound,
-    spectrum,
     zero_tolerance,
 )
 
@@ -380,7 +380,7 @@ class KernelProblem:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of K."""
-        return spectrum(self.K)
+        return eigendecomposition(self.K)
 
     @cached_property
     def most_negative(self) -> Array:
@@ -411,7 +411,7 @@ class KernelProblem:
     @cached_property
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
-        return spectrum(self.centered, norm=self._norm)
+        return eigendecomposition(self.centered, norm=self._norm)
 
     @property
     def signature(self) -> tuple[int, int]:

@@ -20,9 +20,9 @@ __all__ = [
     "Inertia",
     "Spectrum",
     "convexity_tolerance",
+    "eigendecomposition",
     "negative_direction",
     "norm_bound",
-    "spectrum",
     "zero_tolerance",
 ]
 
@@ -172,7 +172,7 @@ class Spectrum:
         )
 
 
-def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
+def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
     """Eigendecomposition of a symmetric matrix, O(n³); or only its leading part.
 
     Parameters
@@ -197,7 +197,7 @@ def spectrum(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectru
     Examples
     --------
     >>> import numpy as np
-    >>> spectrum(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
+    >>> eigendecomposition(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
     array([-1.,  1.])
     """
     from scipy.sparse.linalg import eigsh

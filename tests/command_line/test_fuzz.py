@@ -18,7 +18,6 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import app as cli
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
-from indefinite_opt.modeling.export import export
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import get as get_solver
 from indefinite_opt.studies.comparison import COLUMNS, Comparison, _Ledger
@@ -100,7 +99,7 @@ def npz_values(folder: Path) -> tuple[bytes, Reader]:
 
 
 def npz_export(folder: Path) -> tuple[bytes, Reader]:
-    path = export(DUAL.structure(PROBLEM), folder / "program.npz")
+    path = write_model(DUAL.structure(PROBLEM), folder / "program.npz")
     return path.read_bytes(), lambda content: read_arrays(stored(path, content))
 
 

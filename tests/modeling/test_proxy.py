@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
-from indefinite_opt.problem.spectrum import spectrum
+from indefinite_opt.problem.spectrum import eigendecomposition
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
     for seed, n in enumerate((1, 2, 3, 7, 20)):
         K = matrix(kind, n, seed)
         z = point(where, K, seed)
-        oracle = ProxyOracle(spectrum(K))
+        oracle = ProxyOracle(eigendecomposition(K))
         for rho in (1e-8, 1e-3, 1.0, 1e3, 1e8):
             change, product = oracle(z, rho)
             M = K + np.outer(z, z) / (4.0 * rho)
@@ -111,7 +111,7 @@ def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
 
 @pytest.mark.parametrize("rho", [1e-8, 1.0, 1e8])
 def test_oracle_at_zero(rho: float) -> None:
-    oracle = ProxyOracle(spectrum(matrix("indefinite", 6, 0)))
+    oracle = ProxyOracle(eigendecomposition(matrix("indefinite", 6, 0)))
     change, product = oracle(np.zeros(6), rho)
     assert change == 0.0
     assert not product.any()
@@ -120,7 +120,7 @@ def test_oracle_at_zero(rho: float) -> None:
 def test_change_of_a_tiny_step_keeps_its_digits() -> None:
     """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
     K, z = matrix("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
-    change, product = ProxyOracle(spectrum(K))(z, 1.0)
+    change, product = ProxyOracle(eigendecomposition(K))(z, 1.0)
     assert change == pytest.approx(0.5 * z @ positive(K) @ z, rel=1e-10)
     np.testing.assert_allclose(product, positive(K) @ z, rtol=1e-10)
 
@@ -137,7 +137,7 @@ def test_eigen_decomposes_the_updated_matrix(
 ) -> None:
     K, rho = matrix(kind, n, seed) * 10.0**log_scale, 10.0**log_rho
     z = point(POINTS[seed % len(POINTS)], K, seed)
-    eigen = ProxyOracle(spectrum(K)).eigen(z, rho)
+    eigen = ProxyOracle(eigendecomposition(K)).eigen(z, rho)
     M = K + np.outer(z, z) / (4.0 * rho)
     norm = float(np.linalg.norm(K, 2) + z @ z / (4.0 * rho))
     X = eigen.vectors
@@ -154,7 +154,7 @@ def test_eigen_decomposes_the_updated_matrix(
 
 def test_calls_of_the_oracle_allocate_nothing_that_stays() -> None:
     K = matrix("indefinite", 50, 0)
-    oracle = ProxyOracle(spectrum(K))
+    oracle = ProxyOracle(eigendecomposition(K))
     z = point("normal", K, 0)
     oracle(z, 1.0)
     tracemalloc.start()
@@ -174,7 +174,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
         K = matrix(kind, n, seed)
         z = point("normal", K, seed)
         for rho in (1e-2, 1.0, 1e2):
-            change, product = ProxyOracle(spectrum(K))(z, rho, epsilon)
+            change, product = ProxyOracle(eigendecomposition(K))(z, rho, epsilon)
             M = K + np.outer(z, z) / (4.0 * rho)
             after, vectors = parts(M)
             before, _ = parts(K)

@@ -88,13 +88,13 @@ def test_lapack_factorises_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     """Two threads of OpenBLAS end the process at order 16 000."""
     from scipy.linalg import lapack
 
-    from indefinite_opt.foundation.threads import threads
+    from indefinite_opt.foundation.threads import thread_count
 
     seen: list[int] = []
     factorise = lapack.dpotrf
 
     def counted(*arguments: object, **options: object) -> object:
-        seen.append(threads())
+        seen.append(thread_count())
         return factorise(*arguments, **options)
 
     monkeypatch.setattr(lapack, "dpotrf", counted)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.problem import kernel_problem as problem_module
-from indefinite_opt.problem.spectrum import negative_direction, spectrum
+from indefinite_opt.problem.spectrum import eigendecomposition, negative_direction
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_eigendecompositions_happen_once_and_only_when_asked(monkeypatch) -> Non
 
     def counted(K, **options):
         calls.append(K.shape)
-        return spectrum(K, **options)
+        return eigendecomposition(K, **options)
 
-    monkeypatch.setattr(problem_module, "spectrum", counted)
+    monkeypatch.setattr(problem_module, "eigendecomposition", counted)
     problem = random_problem("sigmoid", n=30, seed=0)
     result = iopt.solve(problem, iopt.SVMDual(C=1.0))
     assert calls == []
@@ -181,13 +181,13 @@ def test_partial_spectrum_has_the_largest_magnitudes() -> None:
     problem = random_problem("sigmoid", n=50, seed=4)
     full = np.linalg.eigvalsh(problem.K)
     for leading in (3, 40):
-        partial = spectrum(problem.K, leading)
+        partial = eigendecomposition(problem.K, leading)
         expected = np.sort(full[np.argsort(-np.abs(full))[:leading]])
         np.testing.assert_allclose(partial.values, expected, atol=1e-10)
         residual = problem.K @ partial.vectors - partial.vectors * partial.values
         assert np.abs(residual).max() < 1e-9
     with pytest.raises(iopt.ParameterError, match="integer from 1 to 50"):
-        spectrum(problem.K, 51)
+        eigendecomposition(problem.K, 51)
 
 
 def test_from_distances() -> None:

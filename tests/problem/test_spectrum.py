@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.problem.spectrum import (
     Spectrum,
+    eigendecomposition,
     negative_direction,
     norm_bound,
-    spectrum,
     zero_tolerance,
 )
 
@@ -67,7 +67,7 @@ def test_inertia_by_the_largest_eigenvalue_or_the_norm_before() -> None:
     assert Spectrum(found.values, found.vectors, norm=8.0).inertia == (0, 1, 5)
     assert Spectrum(found.values, found.vectors, norm=1.0).inertia == (1, 2, 3)
     # A matrix of tiny numbers is judged by these, and a partial one by its order.
-    assert spectrum(np.diag([-1e-30, 2e-30])).inertia == (1, 1, 0)
+    assert eigendecomposition(np.diag([-1e-30, 2e-30])).inertia == (1, 1, 0)
     assert values_only(-1e-30, 2e-30).inertia == (1, 1, 0)
     assert Spectrum(np.array([1.0]), np.ones((64, 1)) / 8.0).zero_tolerance == 64 * EPS
 
@@ -91,7 +91,7 @@ def test_clusters_of_eigenvalues() -> None:
 def test_parts_of_a_spectrum() -> None:
     """diag(-3, -1, 2, 5) on other axes: ‖K₋‖² = 10, and h(K) by h of each eigenvalue."""
     K = rotated(np.array([-3.0, -1.0, 2.0, 5.0]), [0])
-    found = spectrum(K)
+    found = eigendecomposition(K)
     assert found.minimum == pytest.approx(-3.0)
     assert found.maximum == pytest.approx(5.0)
     assert found.negative_square == pytest.approx(10.0)
@@ -122,7 +122,7 @@ def test_leading_eigenvalues_in_ascending_order(leading: int) -> None:
     """By Lanczos iteration up to half of them, else from all."""
     values = np.array([-7.0, -5.0, -1.5, 0.5, 1.0, 3.0, 6.0, 8.0])
     K = rotated(values, [1])
-    found = spectrum(K, leading, norm=9.0)
+    found = eigendecomposition(K, leading, norm=9.0)
     expected = np.sort(values[np.argsort(-np.abs(values))[:leading]])
     np.testing.assert_allclose(found.values, expected, atol=1e-12)
     np.testing.assert_allclose(K @ found.vectors, found.vectors * found.values, atol=1e-12)

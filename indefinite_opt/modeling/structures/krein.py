@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import Spectrum, spectrum, zero_tolerance
+from indefinite_opt.problem.spectrum import Spectrum, eigendecomposition, zero_tolerance
 
 __all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
 
@@ -141,7 +141,7 @@ def _leading(problem: KernelProblem, energy: float) -> Stabilised:
     began, count = time.perf_counter(), _FIRST
     while square > 0.0 and count <= n // 2:
         try:
-            part = spectrum(K, leading=count)
+            part = eigendecomposition(K, leading=count)
         except ArpackError:  # all of them are then computed, as `computed` tells
             break
         # The squares of the known eigenvalues cancel: their rounding could hide part of the rest.

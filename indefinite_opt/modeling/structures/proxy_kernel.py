@@ -55,14 +55,14 @@ class ProxyOracle:
     Examples
     --------
     >>> import numpy as np
-    >>> from indefinite_opt.problem.spectrum import spectrum
-    >>> oracle = ProxyOracle(spectrum(np.diag([1.0, -1.0])))
+    >>> from indefinite_opt.problem.spectrum import eigendecomposition
+    >>> oracle = ProxyOracle(eigendecomposition(np.diag([1.0, -1.0])))
     >>> oracle(np.array([1.0, 0.0]), rho=0.25)      # M = diag(2, -1), K* = diag(2, 0)
     (0.75, array([2., 0.]))
     """
 
     def __init__(self, spectrum: Spectrum) -> None:
-        from indefinite_opt.problem import rank_one_update as secular
+        from indefinite_opt.modeling.structures import _rank_one_update as secular
 
         self.spectrum = spectrum
         n = spectrum.values.size
@@ -108,7 +108,7 @@ class ProxyOracle:
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
         """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
-        from indefinite_opt.problem import rank_one_update as secular
+        from indefinite_opt.modeling.structures import _rank_one_update as secular
 
         u, sigma = self.coordinates(z), 0.25 / rho
         poles, pole_of = self._poles

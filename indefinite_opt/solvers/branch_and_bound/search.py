@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached
-from indefinite_opt.foundation.threads import few_threads, one_thread, threads
+from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
@@ -295,7 +295,7 @@ class GlobalSearch:
 
     def _divide_and_bound(self) -> Status:
         boxes = _Boxes(Node(self.first_box, self.ends.lower, 0, self.root))
-        workers = threads()
+        workers = thread_count()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             # While there is one box its relaxations have the other threads to themselves.
             self.box_bound.spare = pool if workers >= len(TUNINGS) else None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.foundation.threads import few_threads, threads
+from indefinite_opt.foundation.threads import few_threads, thread_count
 from indefinite_opt.modeling.formulation import check_positive
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
@@ -121,7 +121,7 @@ class LocalSearch:
         if self.stopped:
             return Status.INTERRUPTED
         whole = self.qp.problem.gram.whole is not None
-        jobs = (options.jobs or threads()) if whole else 1  # one cache of rows for all
+        jobs = (options.jobs or thread_count()) if whole else 1  # one cache of rows for all
         with few_threads(0), ThreadPoolExecutor(jobs) as pool:
             try:
                 for round_ in self._rounds():

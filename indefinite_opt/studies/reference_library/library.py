@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import parsed_json, read_bytes
-from indefinite_opt.modeling.export import export as write_model
+from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.formulation import check_tolerance
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.kernel_problem import KernelProblem

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from indefinite_opt.problem import rank_one_update as secular
+from indefinite_opt.modeling.structures import _rank_one_update as secular
 
 Array = NDArray[np.float64]
 
