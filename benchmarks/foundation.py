@@ -67,7 +67,7 @@ def agreement() -> None:
         indefinite = title.startswith(("Spectrum", "GuoSchuurmansLP", "LPSVM"))
         kernel = "sigmoid" if indefinite else "gaussian"
         problem = iopt.KernelProblem(*two_classes(150, kernel))
-        names = [name for name in iopt.solvers(title) if name != "uno"]
+        names = [name for name in iopt.available_solvers(title) if name != "uno"]
         values = [iopt.solve(problem, title, solver=name, tol=1e-7).objective for name in names]
         spread = (max(values) - min(values)) / max(1.0, abs(values[0]))
         print(f"| {title} | {kernel} | {', '.join(names)} | {spread:.1e} |")

@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.foundation.journal import Journal as JsonLines
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import Journal as JsonLines
+from indefinite_opt.modeling.structures import BoxLineQP
 
 Array = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from local_solver import KERNELS, two_classes
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP
 
 Array = NDArray[np.float64]
 

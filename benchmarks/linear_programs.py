@@ -24,7 +24,7 @@ FORMULATIONS = ("GuoSchuurmansLP", "LPSVM(C=1)", "LPSVM(C=10)")
 
 def timed(
     problem: iopt.KernelProblem, formulation: str, solver: str, limit: float
-) -> tuple[float, iopt.Result]:
+) -> tuple[float, iopt.workflow.Result]:
     """Seconds of the whole call, and its result."""
     began = time.perf_counter()
     result = iopt.solve(problem, formulation, solver=solver, time_limit=limit)

@@ -154,7 +154,7 @@ def speed(sizes: list[int], runs: int) -> None:
 
 
 def uno_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts: int) -> float:
-    from indefinite_opt.solvers.external.uno import UNO
+    from indefinite_opt.solvers.external import UNO
 
     return iopt.solve(problem, formulation, solver=UNO(starts=starts), seed=1).objective
 

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 from indefinite_opt.figures import convergence_figure
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyOracle
+from indefinite_opt.modeling.structures import ProxyOracle
 
 KERNELS = ("sigmoid", "simpson", "epanechnikov")
 C, RHO = 1.0, 1.0

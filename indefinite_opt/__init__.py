@@ -11,120 +11,73 @@ Declared as the papers write them, solved, certified and compared.
 
 from __future__ import annotations
 
-from typing import Any
-
-from indefinite_opt import formulations as _formulations
-from indefinite_opt.errors import (
-    BadArgument,
-    DataError,
-    IncompatibleSolver,
-    IndefiniteOptError,
-    InfeasibleProblem,
-    ParameterError,
-    ProblemError,
-    SolverFailed,
-    UnboundedProblem,
-    UnknownName,
+from indefinite_opt import errors, theory
+from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.formulations import (
+    ESVM,
+    KSVM,
+    LPSVM,
+    ConvexHullDual,
+    GuoSchuurmansLP,
+    GuoSchuurmansQP,
+    KernelLogistic,
+    LussBall,
+    LussDual,
+    PseudoEuclideanPrimal,
+    SeparabilitySVM,
+    SpectrumSVM,
+    SVMDual,
+    UniformWeights,
+    available_formulations,
 )
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.program import Program
-from indefinite_opt.problem import kernels
-from indefinite_opt.problem.confidence_problem import ConfidenceProblem
-from indefinite_opt.problem.datasets import loading as datasets
-from indefinite_opt.problem.embedding import Embedding, embed
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Claim, Optimum, Status, Trace
-from indefinite_opt.studies import baselines as _baselines
-from indefinite_opt.studies.comparison import Comparison, compare
-from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.theory.hulls import hull_to_svm, svm_to_hull
-from indefinite_opt.theory.krein_certificate import krein_certificate
-from indefinite_opt.theory.lifting import haasdonk_proposition_2, lin_lin_theorem_1
-from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.theory.sigmoid_limits import limit_study
-from indefinite_opt.theory.suitability import Diagnosis, diagnose, hull_diagnosis
-from indefinite_opt.theory.uniqueness import haasdonk_lemma_5
-from indefinite_opt.workflow.bracket import Bracket, bound
-from indefinite_opt.workflow.certificates.certificate import Certificate
-from indefinite_opt.workflow.certificates.verification import verify
-from indefinite_opt.workflow.choice import available_solvers as solvers
-from indefinite_opt.workflow.path import solve_path
-from indefinite_opt.workflow.result import Result
-from indefinite_opt.workflow.solving import solve
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
+from indefinite_opt.solvers import Claim, Solver, Status
+from indefinite_opt.studies import compare, reference_library
+from indefinite_opt.studies.baselines import KNN, LIBSVM, RVM, Baseline, available_baselines
+from indefinite_opt.workflow import available_solvers, bound, solve, solve_path
+from indefinite_opt.workflow.certificates import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "BadArgument",
-    "Bracket",
-    "Certificate",
+    "ESVM",
+    "KNN",
+    "KSVM",
+    "LIBSVM",
+    "LPSVM",
+    "RVM",
+    "Baseline",
     "Claim",
-    "Classifier",
-    "Comparison",
     "ConfidenceProblem",
-    "DataError",
-    "Diagnosis",
-    "Embedding",
+    "ConvexHullDual",
     "Formulation",
-    "IncompatibleSolver",
+    "GuoSchuurmansLP",
+    "GuoSchuurmansQP",
     "IndefiniteOptError",
-    "InfeasibleProblem",
+    "Kernel",
+    "KernelLogistic",
     "KernelProblem",
-    "Optimum",
-    "ParameterError",
-    "ProblemError",
-    "Program",
-    "Result",
-    "SolverFailed",
+    "LussBall",
+    "LussDual",
+    "PseudoEuclideanPrimal",
+    "SVMDual",
+    "SeparabilitySVM",
+    "Solver",
+    "SpectrumSVM",
     "Status",
-    "Trace",
-    "UnboundedProblem",
-    "UnknownName",
-    "analyse_sigmoid",
-    "baselines",
+    "UniformWeights",
+    "available_baselines",
+    "available_formulations",
+    "available_solvers",
     "bound",
     "compare",
     "datasets",
-    "diagnose",
-    "embed",
-    "formulations",
-    "haasdonk_lemma_5",
-    "haasdonk_proposition_2",
-    "hull_diagnosis",
-    "hull_to_svm",
+    "errors",
     "kernels",
-    "krein_certificate",
-    "limit_study",
-    "lin_lin_theorem_1",
-    "references",
-    "shift_threshold",
+    "reference_library",
     "solve",
     "solve_path",
-    "solvers",
-    "svm_to_hull",
+    "theory",
     "verify",
 ]
-
-
-def formulations() -> list[str]:
-    """Names of the formulations."""
-    return sorted(_formulations.known())
-
-
-def baselines() -> list[str]:
-    """Names of the baselines that `compare` puts beside the formulations."""
-    return sorted(_baselines.known())
-
-
-def __getattr__(name: str) -> Any:
-    """Formulations and baselines by name; they are found in their folders, not listed here."""
-    if name[:1].isupper():
-        for found in (_formulations.known(), _baselines.known()):
-            if name in found:
-                return found[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_formulations.known(), *_baselines.known()])

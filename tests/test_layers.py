@@ -1,18 +1,27 @@
-"""No file of the package imports, by any way, a file that imports it; importing it is light."""
+"""A room imports only rooms above it, and of those only what their `__init__` names."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import indefinite_opt as iopt
 
 PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
+
+ROOMS = (
+    "foundation", "problem", "modeling", "formulations", "solvers", "figures", "workflow",
+    "theory", "studies", "command_line",
+)  # fmt: skip
+"""In the order in which data flow."""
 
 HEAVY = (
     "cvxpy", "numba", "sklearn", "pandas", "matplotlib", "highspy", "osqp", "scipy.optimize",
@@ -20,38 +29,138 @@ HEAVY = (
 )  # fmt: skip
 
 
-def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Every import that can run, those inside functions included."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            for other in child.orelse:
-                yield from statements(ast.Module([other], []))
-        else:
-            yield from statements(child)
-
-
-def module_name(path: Path) -> str:
-    parts = [PACKAGE, *path.relative_to(ROOT).with_suffix("").parts]
+def module_name(path: Path, root: Path) -> str:
+    parts = [PACKAGE, *path.relative_to(root).with_suffix("").parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def test_no_circle_of_imports() -> None:
-    modules = {module_name(path): path for path in ROOT.rglob("*.py")}
-    graph: dict[str, set[str]] = {}
+def imports(path: Path, root: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """(line, module, names) of every import, wherever it stands and whatever it is for."""
+    folder = [PACKAGE, *path.relative_to(root).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            base = folder[: len(folder) - node.level + 1] if node.level else []
+            module = ".".join([*base, node.module or ""]).rstrip(".")
+            yield node.lineno, module, [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, []
+
+
+def room(module: str) -> str:
+    return module.removeprefix(PACKAGE).lstrip(".").partition(".")[0]
+
+
+def violations(root: Path) -> list[str]:
+    """One sentence per file without a room, and per import that goes up or behind a face."""
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        name = module_name(path, root)
+        here = room(name)
+        if here not in ("", "errors", *ROOMS):
+            found.append(f"{name}: is in no room")
+            continue
+        for line, module, _ in imports(path, root):
+            there, where = room(module), f"{name}:{line} imports {module}"
+            inside = module.partition(".")[0] == PACKAGE and here in ROOMS and there != here
+            if not inside or there == "errors" or (there == "" and here == ROOMS[-1]):
+                continue
+            if there not in ROOMS or ROOMS.index(there) > ROOMS.index(here):
+                found.append(f"{where}, which is not above it")
+            elif not root.joinpath(*module.split(".")[1:]).is_dir():
+                found.append(f"{where}, which is not the face of its room")
+    return found
+
+
+def circle(root: Path) -> list[str]:
+    """Files that import one another, by any way."""
+    modules = {module_name(path, root): path for path in root.rglob("*.py")}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
     for name, path in modules.items():
-        found = graph.setdefault(name, set())
-        for statement in statements(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(statement, ast.Import):
-                found |= {alias.name for alias in statement.names if alias.name in modules}
-            elif statement.module in modules:
-                inner = {f"{statement.module}.{alias.name}" for alias in statement.names}
-                found |= (inner & set(modules)) or {statement.module}
+        for _, module, names in imports(path, root):
+            inner = {f"{module}.{part}" for part in names} & set(modules)
+            graph[name] |= inner or {module} & set(modules)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        raise AssertionError(" -> ".join(error.args[1])) from None
+        return list(error.args[1])
+    return []
+
+
+def test_rooms_are_in_order() -> None:
+    assert violations(ROOT) == []
+
+
+def test_no_circle_of_imports() -> None:
+    assert circle(ROOT) == []
+
+
+def test_every_room_exists_and_says_what_it_is_for() -> None:
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(ROOMS)
+    for name in ROOMS:
+        assert importlib.import_module(f"{PACKAGE}.{name}").__doc__
+
+
+def test_no_public_name_shadows_a_module() -> None:
+    """`import indefinite_opt.solvers` is the package, and so for every folder and file."""
+    for path in ROOT.rglob("*.py"):
+        name = module_name(path, ROOT)
+        if name == PACKAGE or (path.stem.startswith("_") and path.stem != "__init__"):
+            continue
+        parent, _, last = name.rpartition(".")
+        module = importlib.import_module(name)
+        assert getattr(importlib.import_module(parent), last) is module, name
+
+
+def test_tests_mirror_the_rooms() -> None:
+    folders = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
+    assert folders - {"__pycache__", "helpers", "adversary"} <= set(ROOMS)
+
+
+FAKE = {
+    "errors.py": "",
+    "problem/__init__.py": "from indefinite_opt.problem.kernels import Kernel\n",
+    "problem/kernels.py": "from indefinite_opt.errors import ProblemError\n",
+    "solvers/__init__.py": "",
+    "solvers/smo.py": "from indefinite_opt.problem import Kernel\n",
+    "__init__.py": "from indefinite_opt.solvers import smo\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("problem/kernels.py", "from indefinite_opt.solvers import smo\n",
+         "indefinite_opt.problem.kernels:1 imports indefinite_opt.solvers, which is not above it"),
+        ("problem/kernels.py", "def late():\n    import indefinite_opt.solvers as s\n",
+         "indefinite_opt.problem.kernels:2 imports indefinite_opt.solvers, which is not above it"),
+        ("problem/kernels.py", "if TYPE_CHECKING:\n    from ..solvers import smo\n",
+         "indefinite_opt.problem.kernels:2 imports indefinite_opt.solvers, which is not above it"),
+        ("problem/kernels.py", "import indefinite_opt as iopt\n",
+         "indefinite_opt.problem.kernels:1 imports indefinite_opt, which is not above it"),
+        ("solvers/smo.py", "from indefinite_opt.problem.kernels import Kernel\n",
+         "indefinite_opt.solvers.smo:1 imports indefinite_opt.problem.kernels, which is not the "
+         "face of its room"),
+        ("novel.py", "", "indefinite_opt.novel: is in no room"),
+    ],
+)  # fmt: skip
+def test_the_checker_finds_a_violation(
+    tmp_path: Path, name: str, text: str, complaint: str
+) -> None:
+    for file, content in {**FAKE, name: text}.items():
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    assert violations(tmp_path) == [complaint]
+
+
+def test_the_checker_finds_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from indefinite_opt import b\n", encoding="utf-8")
+    (tmp_path / "b.py").write_text(
+        "if TYPE_CHECKING:\n    from indefinite_opt.a import x\n", encoding="utf-8"
+    )
+    assert set(circle(tmp_path)) == {f"{PACKAGE}.a", f"{PACKAGE}.b"}
 
 
 def test_importing_the_package_is_light() -> None:

@@ -1,1 +1,1 @@
-"""The command indefinite-opt."""
+"""The command `indefinite-opt`: it calls the public functions, and prints what they return."""

@@ -22,14 +22,12 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_json
-from indefinite_opt.foundation.naming import split_calls
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.studies.comparison import warm_up
+from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_json, split_calls
+from indefinite_opt.modeling import check_positive
+from indefinite_opt.studies import warm_up
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.workflow.certificates import proof_checker
-from indefinite_opt.workflow.certificates.proof_document import read_document
-from indefinite_opt.workflow.choice import default_solver
+from indefinite_opt.workflow import default_solver
+from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 __all__ = ["main"]
 
@@ -159,10 +157,15 @@ def list_(
     data = sorted(iopt.datasets.describe().items())
     sections: dict[str, list[tuple[str, str]]] = {
         "formulations": [
-            (name, getattr(iopt, name).reference + "; solvers: " + ", ".join(iopt.solvers(name)))
-            for name in iopt.formulations()
+            (
+                name,
+                getattr(iopt, name).reference
+                + "; solvers: "
+                + ", ".join(iopt.available_solvers(name)),
+            )
+            for name in iopt.available_formulations()
         ],
-        "baselines": [(name, getattr(iopt, name).reference) for name in iopt.baselines()],
+        "baselines": [(name, getattr(iopt, name).reference) for name in iopt.available_baselines()],
         "solvers": _solver_lines(),
         "kernels": [(name, _first_line(iopt.kernels.get(name))) for name in _simple_kernels()],
         "data": data
@@ -171,7 +174,7 @@ def list_(
     }
     if what != "all":
         if what not in sections:
-            raise iopt.UnknownName("what", what, [*sections, "all"])
+            raise iopt.errors.UnknownName("what", what, [*sections, "all"])
         sections = {what: sections[what]}
     elif not as_json:
         sections["data"] = [("names", ", ".join(name for name, _ in data))]
@@ -370,7 +373,7 @@ def verify(
     wanted = None
     if require is not None:
         if require.upper() not in iopt.Claim.__members__:
-            raise iopt.UnknownName("require", require, iopt.Claim.__members__)
+            raise iopt.errors.UnknownName("require", require, iopt.Claim.__members__)
         wanted = iopt.Claim[require.upper()]
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
@@ -469,7 +472,7 @@ def compare(
         table = comparison.summary.to_dict("records")
         _print_json({"settings": comparison.settings, "table": table})
         return
-    from indefinite_opt.studies.report.report import terminal_table
+    from indefinite_opt.studies.report import terminal_table
 
     console.print(terminal_table(comparison))
     console.print(f"Report: {report}", highlight=False, soft_wrap=True)
@@ -583,7 +586,7 @@ def _warm_up(solver: str) -> None:
 def _matching(entries: list[Named], pattern: str) -> list[Named]:
     found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
     if not found:
-        raise iopt.UnknownName("pattern", pattern, (entry.name for entry in entries))
+        raise iopt.errors.UnknownName("pattern", pattern, (entry.name for entry in entries))
     return found
 
 
@@ -598,7 +601,7 @@ def _problem(
 ) -> iopt.KernelProblem:
     dataset = _dataset(data, data_dir, max_bytes)
     if dataset.X is None and (parameters or kernel != DEFAULT_KERNEL):
-        raise iopt.ParameterError(
+        raise iopt.errors.ParameterError(
             "kernel", "none, for data that bring their own as similarities or distances",
             ", ".join([kernel, *(f"{name}={value}" for name, value in parameters.items())]),
         )  # fmt: skip
@@ -615,7 +618,7 @@ def _dataset(data: str, data_dir: Path | None, max_bytes: int) -> iopt.datasets.
     try:
         # A name wins over a file or folder that happens to have it.
         return iopt.datasets.load(data, data_dir, max_bytes=max_bytes)
-    except (iopt.ParameterError, iopt.UnknownName):
+    except (iopt.errors.ParameterError, iopt.errors.UnknownName):
         if not path.is_file():
             raise
     raise DataError("data", "a data set or a readable .npz file, named so", data)
@@ -655,7 +658,7 @@ def _check_writable(option: str, path: Path | None) -> None:
         raise DataError(option, "a file that can be written", f"{path}")
 
 
-def _draw(path: Path, bracket: iopt.Bracket) -> None:
+def _draw(path: Path, bracket: iopt.workflow.Bracket) -> None:
     try:
         bracket.plot().savefig(path, dpi=200)
     except OSError as error:
@@ -702,7 +705,7 @@ def _first_line(thing: Any) -> str:
     return (thing.__doc__ or "").strip().split("\n")[0]
 
 
-def _certificate_fields(certificate: iopt.Certificate) -> dict[str, Any]:
+def _certificate_fields(certificate: iopt.workflow.certificates.Certificate) -> dict[str, Any]:
     numbers = (
         "objective", "bound", "gap", "relative_gap", "primal_residual", "stationarity",
         "complementarity", "curvature",
@@ -713,7 +716,7 @@ def _certificate_fields(certificate: iopt.Certificate) -> dict[str, Any]:
     return fields | {"tol": certificate.tol, "reasons": list(certificate.reasons)}
 
 
-def _bracket_fields(bracket: iopt.Bracket) -> dict[str, Any]:
+def _bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
     trace = bracket.trace
     ends = [trace.objective, trace.bound]
     lower, upper = ends if bracket.maximised else ends[::-1]

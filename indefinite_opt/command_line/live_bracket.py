@@ -14,7 +14,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from indefinite_opt.solvers.solution import Trace
+from indefinite_opt.solvers import Trace
 
 __all__ = ["Watch", "share_closed"]
 

@@ -29,7 +29,7 @@ from indefinite_opt.figures.style import (
     side_by_side,
     styled,
 )
-from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.modeling import Formulation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Trace
+from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

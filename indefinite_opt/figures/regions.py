@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures.inputs import ResultLike
 from indefinite_opt.figures.style import BLUE, INK, VERMILLION, side_by_side, styled
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indefinite_opt.modeling.classifier import Classifier
+    from indefinite_opt.modeling import Classifier
 
 __all__ = ["decision_regions", "regions_figure"]
 

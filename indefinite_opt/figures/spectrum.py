@@ -17,13 +17,13 @@ from indefinite_opt.figures.style import (
     side_by_side,
     styled,
 )
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indefinite_opt.problem.spectrum import Spectrum
+    from indefinite_opt.problem import Spectrum
 
 __all__ = ["spectrum_figure"]
 

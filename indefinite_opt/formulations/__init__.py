@@ -1,21 +1,65 @@
-"""One file per formulation; every concrete `Formulation` in this folder is found by itself."""
+"""One file per formulation, in the letters of the paper that it is from.
+
+Every concrete `Formulation` in this folder is found by itself; those of the package are named here,
+too, so that editors and type checkers see them.
+"""
 
 from __future__ import annotations
 
 import functools
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation.naming import instantiate
-from indefinite_opt.foundation.registry import discover
-from indefinite_opt.modeling.formulation import Formulation
+from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
+from indefinite_opt.formulations.esvm import ESVM
+from indefinite_opt.formulations.guo_schuurmans_lp import GuoSchuurmansLP
+from indefinite_opt.formulations.guo_schuurmans_qp import GuoSchuurmansQP
+from indefinite_opt.formulations.kernel_logistic import KernelLogistic
+from indefinite_opt.formulations.ksvm import KSVM
+from indefinite_opt.formulations.lp_svm import LPSVM
+from indefinite_opt.formulations.luss_ball import LussBall
+from indefinite_opt.formulations.luss_dual import LussDual
+from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
+from indefinite_opt.formulations.separability_svm import SeparabilitySVM
+from indefinite_opt.formulations.spectrum_svm import SpectrumSVM
+from indefinite_opt.formulations.svm_dual import SVMDual
+from indefinite_opt.formulations.uniform_weights import UniformWeights
+from indefinite_opt.foundation import discover, instantiate
+from indefinite_opt.modeling import Formulation
 
-__all__ = ["as_formulation", "known"]
+__all__ = [
+    "ESVM",
+    "KSVM",
+    "LPSVM",
+    "ConvexHullDual",
+    "GuoSchuurmansLP",
+    "GuoSchuurmansQP",
+    "KernelLogistic",
+    "LussBall",
+    "LussDual",
+    "PseudoEuclideanPrimal",
+    "SVMDual",
+    "SeparabilitySVM",
+    "SpectrumSVM",
+    "UniformWeights",
+    "as_formulation",
+    "available_formulations",
+    "known",
+]
 
 
 @functools.cache
 def known() -> dict[str, type[Formulation]]:
     """Every formulation by name, in the order of the file names."""
     return {cls.__name__: cls for cls in discover(__name__, __path__, Formulation)}  # type: ignore[type-abstract]
+
+
+def available_formulations() -> list[str]:
+    """Names of the formulations.
+
+    >>> "SVMDual" in available_formulations()
+    True
+    """
+    return sorted(known())
 
 
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.krein import Stabilised, stabilise
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["ESVM"]
 

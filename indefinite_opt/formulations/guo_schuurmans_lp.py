@@ -9,13 +9,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier, confidence_classifier
-from indefinite_opt.modeling.formulation import Formulation, check_positive, reduced_weight
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.linear_bounds import SensitivityGame, SensitivityUnits
-from indefinite_opt.modeling.structures.linear_program import Columns, Entries, LinearProgram, Rows
-from indefinite_opt.problem.confidence_problem import own_sensitivity
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import (
+    Classifier,
+    Formulation,
+    Model,
+    check_positive,
+    confidence_classifier,
+    constants,
+    reduced_weight,
+)
+from indefinite_opt.modeling.structures import (
+    Columns,
+    Entries,
+    LinearProgram,
+    Rows,
+    SensitivityGame,
+    SensitivityUnits,
+)
+from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 __all__ = ["GuoSchuurmansLP"]
 

@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.logistic import LogisticProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.modeling.structures import LogisticProgram
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KernelLogistic"]
 

@@ -9,18 +9,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.linear_bounds import KernelUnits, OneNormMachine
-from indefinite_opt.modeling.structures.linear_program import (
+from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.modeling.structures import (
     Columns,
     DualUnits,
     Entries,
+    KernelUnits,
     LinearProgram,
+    OneNormMachine,
     Rows,
 )
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LPSVM"]
 

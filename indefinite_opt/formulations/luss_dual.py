@@ -9,12 +9,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, ProxyChange
-from indefinite_opt.modeling.formulation import Formulation, check_choice, check_positive
-from indefinite_opt.modeling.program import Inner, Model, Program, constants
-from indefinite_opt.modeling.semidefinite import kernel_variable, priced_proxy, proxy_dual
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyDual
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import (
+    TREATMENTS,
+    Classifier,
+    Formulation,
+    Inner,
+    Model,
+    Program,
+    ProxyChange,
+    check_choice,
+    check_positive,
+    constants,
+    kernel_variable,
+    priced_proxy,
+    proxy_dual,
+)
+from indefinite_opt.modeling.structures import ProxyDual
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LussDual"]
 

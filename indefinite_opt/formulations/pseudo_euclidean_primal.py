@@ -8,12 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation, check_positive
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
-from indefinite_opt.problem.embedding import embed
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.modeling.structures import LiftedPrimal
+from indefinite_opt.problem import KernelProblem, embed
 
 __all__ = ["PseudoEuclideanPrimal"]
 

@@ -8,17 +8,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import TREATMENTS, Classifier, KernelChange
-from indefinite_opt.modeling.formulation import (
+from indefinite_opt.modeling import (
+    TREATMENTS,
+    Classifier,
     Formulation,
+    KernelChange,
+    Model,
     check_choice,
     check_positive,
     check_switch,
+    constants,
 )
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import TRANSFORMS
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import TRANSFORMS, KernelProblem
 
 __all__ = ["SpectrumSVM"]
 

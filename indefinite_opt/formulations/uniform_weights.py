@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier, confidence_classifier
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.modeling.structures.linear_program import Columns, LinearProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, Formulation, Model, confidence_classifier, constants
+from indefinite_opt.modeling.structures import Columns, LinearProgram
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["UniformWeights"]
 

@@ -1,1 +1,69 @@
-"""What every room uses and what knows no mathematics: arrays, names, files, threads, limits."""
+"""What every room uses and what knows no mathematics.
+
+Arrays and numbers are checked here, names are parsed, files read and written within limits, threads
+counted, and long calls ended in time. It exports those functions, and knows no kernel.
+"""
+
+from indefinite_opt.foundation import naming
+from indefinite_opt.foundation.arrays import (
+    PRECISIONS,
+    SYMMETRY_TOLERANCE,
+    Stored,
+    checked_distances,
+    checked_labels,
+    checked_matrix,
+    checked_precision,
+    checked_values,
+    real_array,
+    stored,
+)
+from indefinite_opt.foundation.files import (
+    MAX_BYTES,
+    parsed_json,
+    read_arrays,
+    read_bytes,
+    read_json,
+)
+from indefinite_opt.foundation.interruptible import (
+    LONG,
+    TimeLimitReached,
+    in_child,
+    limited,
+    within,
+)
+from indefinite_opt.foundation.journal import Journal
+from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
+from indefinite_opt.foundation.registry import discover
+from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
+
+__all__ = [
+    "LONG",
+    "MAX_BYTES",
+    "PRECISIONS",
+    "SYMMETRY_TOLERANCE",
+    "Journal",
+    "Stored",
+    "TimeLimitReached",
+    "checked_distances",
+    "checked_labels",
+    "checked_matrix",
+    "checked_precision",
+    "checked_values",
+    "discover",
+    "few_threads",
+    "in_child",
+    "instantiate",
+    "limited",
+    "naming",
+    "one_thread",
+    "parse_call",
+    "parsed_json",
+    "read_arrays",
+    "read_bytes",
+    "read_json",
+    "real_array",
+    "split_calls",
+    "stored",
+    "thread_count",
+    "within",
+]

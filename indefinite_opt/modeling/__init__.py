@@ -1,1 +1,65 @@
-"""An optimization problem as the paper writes it, and as a solver reads it."""
+"""An optimization problem as the paper writes it, and as a solver reads it.
+
+A `Formulation` declares a `Program`, which prints itself, and gives its structure, which answers
+what solvers and certificates ask. A `Classifier` is what its solution decides with.
+"""
+
+from indefinite_opt.modeling.classifier import (
+    TREATMENTS,
+    Classifier,
+    KernelChange,
+    ProxyChange,
+    checked_rows,
+    confidence_classifier,
+    least_error_offset,
+)
+from indefinite_opt.modeling.export import write_model
+from indefinite_opt.modeling.formulation import (
+    Formulation,
+    check_choice,
+    check_positive,
+    check_problem,
+    check_switch,
+    check_tolerance,
+    reduced_weight,
+    short,
+)
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.program import Inner, Model, Program, constants
+from indefinite_opt.modeling.semidefinite import (
+    kernel_variable,
+    priced_proxy,
+    proxy_dual,
+    proxy_within,
+)
+from indefinite_opt.modeling.to_highs import highs_model, new_highs
+
+__all__ = [
+    "TREATMENTS",
+    "Classifier",
+    "Formulation",
+    "Inner",
+    "KernelChange",
+    "Model",
+    "Program",
+    "ProxyChange",
+    "check_choice",
+    "check_positive",
+    "check_problem",
+    "check_switch",
+    "check_tolerance",
+    "checked_rows",
+    "confidence_classifier",
+    "constants",
+    "highs_model",
+    "kernel_variable",
+    "least_error_offset",
+    "new_highs",
+    "priced_proxy",
+    "proxy_dual",
+    "proxy_within",
+    "reduced_weight",
+    "relative",
+    "short",
+    "write_model",
+]

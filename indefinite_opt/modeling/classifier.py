@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError, UnknownName
-from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.foundation import real_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
-from indefinite_opt.problem.confidence_problem import own_sensitivity
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import TRANSFORMS, eigendecomposition
+from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
 __all__ = [
     "TREATMENTS",

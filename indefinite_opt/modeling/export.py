@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.modeling.highs_model import highs_model
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.modeling.to_highs import highs_model
 
 __all__ = ["write_model"]
 

@@ -22,7 +22,7 @@ from indefinite_opt.errors import (
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.quadratic_program import Structure
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = [
     "Formulation",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation.arrays import real_array
+from indefinite_opt.foundation import real_array
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.modeling.program import Model, constants
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["kernel_variable", "priced_proxy", "proxy_dual", "proxy_within"]
 

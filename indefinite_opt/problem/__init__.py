@@ -1,1 +1,43 @@
-"""From raw data to a kernel matrix with labels, and its spectrum."""
+"""From raw data to a kernel matrix with labels, and its spectrum.
+
+`KernelProblem` is what every formulation is applied to; `ConfidenceProblem` is its counterpart for
+directed confidences. Kernels, data sets, eigendecompositions and pseudo-Euclidean embeddings stand
+beside them.
+"""
+
+from indefinite_opt.problem import datasets, kernels
+from indefinite_opt.problem.confidence_problem import (
+    ConfidenceProblem,
+    checked_sensitivity,
+    own_sensitivity,
+)
+from indefinite_opt.problem.embedding import Embedding, embed
+from indefinite_opt.problem.kernel_problem import KernelProblem, Split
+from indefinite_opt.problem.kernels import Kernel, Sigmoid, checked_points
+from indefinite_opt.problem.spectrum import (
+    TRANSFORMS,
+    Spectrum,
+    eigendecomposition,
+    norm_bound,
+    zero_tolerance,
+)
+
+__all__ = [
+    "TRANSFORMS",
+    "ConfidenceProblem",
+    "Embedding",
+    "Kernel",
+    "KernelProblem",
+    "Sigmoid",
+    "Spectrum",
+    "Split",
+    "checked_points",
+    "checked_sensitivity",
+    "datasets",
+    "eigendecomposition",
+    "embed",
+    "kernels",
+    "norm_bound",
+    "own_sensitivity",
+    "zero_tolerance",
+]

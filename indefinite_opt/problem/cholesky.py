@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import one_thread
+from indefinite_opt.foundation import one_thread
 
 __all__ = ["BLOCK", "cholesky_in_place"]
 

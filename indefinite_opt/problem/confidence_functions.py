@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import checked_labels
 from indefinite_opt.foundation import naming as names
-from indefinite_opt.foundation.arrays import checked_labels
 from indefinite_opt.problem.kernels import checked_points
 
 __all__ = [

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation.arrays import SYMMETRY_TOLERANCE, checked_labels, real_array
+from indefinite_opt.foundation import SYMMETRY_TOLERANCE, checked_labels, real_array
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split

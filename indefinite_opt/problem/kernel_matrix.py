@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation.arrays import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
+from indefinite_opt.foundation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 

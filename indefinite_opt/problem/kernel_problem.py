@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation.arrays import (
+from indefinite_opt.foundation import (
     Stored,
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_precision,
+    few_threads,
     real_array,
 )
-from indefinite_opt.foundation.threads import few_threads
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets import loading as datasets
 from indefinite_opt.problem.datasets.loading import Dataset

@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName, shown
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.foundation.naming import instantiate
+from indefinite_opt.foundation import instantiate, real_array
 
 __all__ = [
     "Custom",

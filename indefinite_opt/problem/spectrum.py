@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, UnknownName
-from indefinite_opt.foundation.interruptible import limited
-from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.foundation import few_threads, limited
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
 __all__ = [

@@ -1,15 +1,33 @@
-"""One file per solver; every concrete `Solver` in this folder is found by itself."""
+"""Every solver beside the search that it drives, in a folder per kind of problem.
+
+A solver is a subclass of `Solver`, which takes a `Task` and returns a `Solution`. Every concrete
+one in these folders is found by itself; files whose names begin with an underscore hold compiled
+loops.
+"""
 
 from __future__ import annotations
 
 import functools
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation.naming import instantiate
-from indefinite_opt.foundation.registry import discover
-from indefinite_opt.solvers.solver import Solver
+from indefinite_opt.foundation import discover, instantiate
+from indefinite_opt.solvers.solution import Claim, Optimum, Solution, Status, Trace, Witness
+from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
 
-__all__ = ["get", "known"]
+__all__ = [
+    "Callback",
+    "Claim",
+    "Optimum",
+    "Session",
+    "Solution",
+    "Solver",
+    "Status",
+    "Task",
+    "Trace",
+    "Witness",
+    "as_solver",
+    "known",
+]
 
 
 @functools.cache
@@ -18,7 +36,7 @@ def known() -> dict[str, type[Solver]]:
     return {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]
 
 
-def get(solver: str | Solver) -> Solver:
+def as_solver(solver: str | Solver) -> Solver:
     """The solver of a name, as in "multistart(starts=20)", or the solver object itself."""
     if isinstance(solver, Solver):
         return solver

@@ -12,14 +12,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.formulation import Formulation, short
-from indefinite_opt.modeling.program import Program
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Formulation, Program, short
+from indefinite_opt.modeling.structures import (
+    BoxLine,
+    BoxLineQP,
+    ExplicitProgram,
+    LinearProgram,
+    ProxyBall,
+    ProxyDual,
+    ProxyStructure,
+    Structure,
+)
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 
 __all__ = ["Callback", "Session", "Solver", "Task"]

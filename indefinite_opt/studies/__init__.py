@@ -1,1 +1,10 @@
-"""Many problems, formulations and solvers at once."""
+"""Many problems, formulations and solvers at once.
+
+`compare` cross-validates formulations and baselines beside one another; `reference_library` holds
+problems with certified optima, to check solvers against.
+"""
+
+from indefinite_opt.studies import baselines, reference_library
+from indefinite_opt.studies.comparison import Comparison, compare, warm_up
+
+__all__ = ["Comparison", "baselines", "compare", "reference_library", "warm_up"]

@@ -18,25 +18,21 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import solvers as solver_files
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.foundation.journal import Journal
-from indefinite_opt.foundation.naming import parse_call
-from indefinite_opt.modeling.formulation import Formulation, short
-from indefinite_opt.problem.confidence_problem import ConfidenceProblem
-from indefinite_opt.problem.kernel_problem import KernelProblem, Split
-from indefinite_opt.problem.spectrum import TRANSFORMS
-from indefinite_opt.solvers.solution import Claim, Status
+from indefinite_opt.foundation import Journal, parse_call, real_array
+from indefinite_opt.modeling import Formulation, short
+from indefinite_opt.problem import TRANSFORMS, ConfidenceProblem, KernelProblem, Split
+from indefinite_opt.solvers import Claim, Status, as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.workflow.choice import available_solvers, default_solver
-from indefinite_opt.workflow.result import Result
-from indefinite_opt.workflow.solving import (
+from indefinite_opt.workflow import (
+    Result,
+    available_solvers,
     check_limits,
     check_seed,
+    default_solver,
     is_whole,
     solve,
 )
@@ -156,7 +152,7 @@ class Comparison:
 
     def plot(self) -> Figure:
         """Accuracy, proof and time in one figure."""
-        from indefinite_opt.figures.comparison import comparison_figure
+        from indefinite_opt.figures import comparison_figure
 
         return comparison_figure(self)
 
@@ -277,7 +273,7 @@ def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
     if solvers is None:
         return [default_solver(method.structure_type)]
     fitting = available_solvers(method)
-    return [name for name in dict.fromkeys(solvers) if solver_files.get(name).name in fitting]
+    return [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
 
 
 HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -361,7 +357,7 @@ def warm_up(names: Iterable[str]) -> None:
     tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
     for name in names:
         for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
-            if solver_files.get(name).name in available_solvers(formulation):
+            if as_solver(name).name in available_solvers(formulation):
                 for problem in tiny:
                     # A solver that cannot run says so in its own cells.
                     with contextlib.suppress(*_FAILURES):

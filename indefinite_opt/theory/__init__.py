@@ -1,1 +1,43 @@
-"""Theorems of the papers, checked on given data."""
+"""Theorems of the papers, checked on given data; public as `indefinite_opt.theory`.
+
+Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorem 1 and the
+analysis of the sigmoid kernel with its limits. Loosli et al. (2016): certificates in Krein spaces.
+"""
+
+from indefinite_opt.problem import Embedding, embed
+from indefinite_opt.theory.hulls import HullPoint, SVMPoint, hull_to_svm, svm_to_hull
+from indefinite_opt.theory.krein import KreinCertificate, krein_certificate
+from indefinite_opt.theory.lifting import Lift, Lifted, haasdonk_proposition_2, lin_lin_theorem_1
+from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
+from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
+from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
+from indefinite_opt.theory.suitability import Diagnosis, HullDiagnosis, diagnose, hull_diagnosis
+from indefinite_opt.theory.uniqueness import Uniqueness, haasdonk_lemma_5
+
+__all__ = [
+    "Diagnosis",
+    "Embedding",
+    "HullDiagnosis",
+    "HullPoint",
+    "KreinCertificate",
+    "LeastEigenvalue",
+    "Lift",
+    "Lifted",
+    "LimitStudy",
+    "SVMPoint",
+    "ShiftThreshold",
+    "SigmoidAnalysis",
+    "Uniqueness",
+    "analyse_sigmoid",
+    "diagnose",
+    "embed",
+    "haasdonk_lemma_5",
+    "haasdonk_proposition_2",
+    "hull_diagnosis",
+    "hull_to_svm",
+    "krein_certificate",
+    "limit_study",
+    "lin_lin_theorem_1",
+    "shift_threshold",
+    "svm_to_hull",
+]

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import NoCounterpart
-from indefinite_opt.modeling.formulation import (
-    check_positive,
-    check_problem,
-    reduced_weight,
-)
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import check_positive, check_problem, reduced_weight
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.lifting import stationary_weights
 
 __all__ = ["HullPoint", "SVMPoint", "hull_to_svm", "svm_to_hull"]

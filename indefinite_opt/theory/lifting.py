@@ -8,14 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.modeling.formulation import check_positive, check_problem, check_tolerance
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.separability import SeparabilityProgram
-from indefinite_opt.problem.embedding import embed
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.foundation import real_array
+from indefinite_opt.modeling import check_positive, check_problem, check_tolerance, relative
+from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
+from indefinite_opt.problem import KernelProblem, embed
 
 __all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "stationary_weights"]
 

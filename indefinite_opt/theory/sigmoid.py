@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation.arrays import checked_labels
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.problem.kernels import Sigmoid, checked_points
-from indefinite_opt.problem.spectrum import norm_bound, zero_tolerance
+from indefinite_opt.foundation import checked_labels, few_threads
+from indefinite_opt.modeling import check_positive
+from indefinite_opt.problem import Sigmoid, checked_points, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
     LeastEigenvalue,

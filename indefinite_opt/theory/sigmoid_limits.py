@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.formulations.svm_dual import SVMDual
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.kernels import Kernel, Sigmoid, checked_points
+from indefinite_opt.formulations import SVMDual
+from indefinite_opt.modeling import check_positive
+from indefinite_opt.problem import Kernel, KernelProblem, Sigmoid, checked_points
 from indefinite_opt.theory.sigmoid import checked_sigmoid
 from indefinite_opt.theory.sigmoid_statement import log_half, one_plus_tanh
-from indefinite_opt.workflow.solving import solve
+from indefinite_opt.workflow import solve
 
 __all__ = ["LimitRow", "LimitStudy", "NormalisedSigmoid", "limit_study"]
 

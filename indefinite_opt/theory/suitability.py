@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.foundation import real_array
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.hulls import svm_program
 from indefinite_opt.theory.lifting import stationary_weights
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.hulls import svm_program
 from indefinite_opt.theory.lifting import stationary_weights
 

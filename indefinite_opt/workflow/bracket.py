@@ -15,18 +15,19 @@ from indefinite_opt.errors import (
     UnknownName,
 )
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.interruptible import TimeLimitReached
-from indefinite_opt.modeling.formulation import Formulation, check_positive, check_problem
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (
+from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.modeling import Formulation, check_positive, check_problem
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Callback, Status, Task, Trace
+from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
+    GlobalSearch,
+    Proof,
     limited_multipliers,
+    obstacle,
+    proved_bound,
 )
-from indefinite_opt.solvers.branch_and_bound.proof import Proof
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.solvers.solution import Status, Trace
-from indefinite_opt.solvers.solver import Callback, Task
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
 from indefinite_opt.workflow.solving import check_seed, is_whole
 
@@ -179,7 +180,7 @@ class Bracket:
 
     def plot(self) -> Figure:
         """The two ends of the bracket over time."""
-        from indefinite_opt.figures.bracket import bracket_figure
+        from indefinite_opt.figures import bracket_figure
 
         return bracket_figure(self)
 

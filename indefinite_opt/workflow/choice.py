@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from indefinite_opt import solvers
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling.structures import (
+    BoxLineQP,
+    ExplicitProgram,
+    LinearProgram,
+    ProxyBall,
+    ProxyDual,
+)
+from indefinite_opt.solvers import known
 
 __all__ = ["available_solvers", "default_solver"]
 
@@ -35,7 +38,7 @@ def available_solvers(
 
     A solver that needs convexity is listed where the kernel decides it.
     """
-    files = solvers.known()
+    files = known()
     if formulation is None:
         return sorted(files)
     wanted = as_formulation(formulation)

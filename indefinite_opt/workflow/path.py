@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solver import Session, Solver
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Session, Solver
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, solve_with
 

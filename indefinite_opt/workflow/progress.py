@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from indefinite_opt.solvers.solution import Trace
-from indefinite_opt.solvers.solver import Callback
+from indefinite_opt.solvers import Callback, Trace
 
 __all__ = ["reporting", "shown"]
 

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Optimum, Status, Trace
+from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Optimum, Status, Trace
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
 

@@ -9,24 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt import solvers
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.arrays import checked_values, real_array
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.modeling.formulation import (
+from indefinite_opt.foundation import TimeLimitReached, checked_values, limited, real_array
+from indefinite_opt.modeling import (
     Formulation,
     check_problem,
     check_switch,
     check_tolerance,
+    relative,
 )
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
+from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, ExplicitProgram, Structure
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
 from indefinite_opt.workflow.choice import available_solvers, default_solver
 from indefinite_opt.workflow.progress import reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
@@ -156,7 +151,7 @@ def solve_with(
         callback=options.callback,
         began=began,
     )
-    chosen = solvers.get(default_solver(type(structure)) if solver is None else solver)
+    chosen = as_solver(default_solver(type(structure)) if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
     if session is None:
@@ -203,7 +198,7 @@ def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
 
 def _willing(task: Task) -> list[str]:
     names = available_solvers(task.formulation)
-    return [name for name in names if solvers.get(name).refusal(task) is None]
+    return [name for name in names if as_solver(name).refusal(task) is None]
 
 
 def _result(task: Task, solver: Solver, solution: Solution) -> Result:

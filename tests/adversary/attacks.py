@@ -22,7 +22,7 @@ Attack = tuple[str, Values, Values | None]
 
 
 def attacks(
-    g: np.random.Generator, drawn: Drawn, reference: Reference, result: iopt.Result | None
+    g: np.random.Generator, drawn: Drawn, reference: Reference, result: iopt.workflow.Result | None
 ) -> Iterator[Attack]:
     """False points of one problem, some of them near a true one."""
     if isinstance(reference, Quadratic):
@@ -84,7 +84,7 @@ def _off_the_line(g: np.random.Generator, drawn: Drawn, values: Values) -> Value
 
 
 def _balanced_gap(
-    g: np.random.Generator, drawn: Drawn, result: iopt.Result, name: str
+    g: np.random.Generator, drawn: Drawn, result: iopt.workflow.Result, name: str
 ) -> Iterator[Attack]:
     """A worse point moved off its line, within the tolerance, until its bound meets it.
 

@@ -39,7 +39,10 @@ def number(v: Fraction | None) -> str:
 
 
 def certificate_findings(
-    reference: Reference, values: Values, certificate: iopt.Certificate, given: bool = False
+    reference: Reference,
+    values: Values,
+    certificate: iopt.workflow.certificates.Certificate,
+    given: bool = False,
 ) -> Iterator[Finding]:
     """What is false in a certificate; `given`: for multipliers of somebody's own."""
     claim, exact = certificate.claim, reference.value(values)
@@ -64,7 +67,10 @@ def certificate_findings(
 
 
 def _global(
-    reference: Reference, values: Values, value: Fraction, certificate: iopt.Certificate
+    reference: Reference,
+    values: Values,
+    value: Fraction,
+    certificate: iopt.workflow.certificates.Certificate,
 ) -> Iterator[Finding]:
     low, high = reference.low, reference.high
     if low is None or high is None:
@@ -80,7 +86,10 @@ def _global(
 
 
 def _bound(
-    reference: Reference, values: Values, certificate: iopt.Certificate, violation: float
+    reference: Reference,
+    values: Values,
+    certificate: iopt.workflow.certificates.Certificate,
+    violation: float,
 ) -> Iterator[Finding]:
     """The bound is never beyond the optimum, whatever is claimed, and wherever the point is."""
     if not np.isfinite(certificate.bound) or reference.vague:
@@ -210,7 +219,7 @@ def _independent(lines: list[Vector]) -> list[Vector]:
 
 
 def bracket_findings(
-    reference: Reference, bracket: iopt.Bracket, checked: float
+    reference: Reference, bracket: iopt.workflow.Bracket, checked: float
 ) -> Iterator[Finding]:
     """The optimum lies between the ends, and the proof, checked again, says what it said."""
     low, high = reference.low, reference.high

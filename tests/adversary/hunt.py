@@ -97,9 +97,9 @@ class Hunt:
 
     def _solves(
         self, g: np.random.Generator, drawn: Drawn, reference: Reference
-    ) -> iopt.Result | None:
+    ) -> iopt.workflow.Result | None:
         """The default solver and one other; the result of the first."""
-        names = [None, str(g.choice(iopt.solvers(drawn.formulation)))]
+        names = [None, str(g.choice(iopt.available_solvers(drawn.formulation)))]
         first = None
         for name in names:
             call = f"result = iopt.solve(problem, formulation, {name!r}, {drawn.tol}, {SECONDS})"
@@ -123,7 +123,11 @@ class Hunt:
         return first
 
     def _attack(
-        self, g: np.random.Generator, drawn: Drawn, reference: Reference, result: iopt.Result | None
+        self,
+        g: np.random.Generator,
+        drawn: Drawn,
+        reference: Reference,
+        result: iopt.workflow.Result | None,
     ) -> None:
         problem = drawn.problem()
         for kind, values, multipliers in attacks(g, drawn, reference, result):
@@ -169,7 +173,11 @@ class Hunt:
             self._examined(drawn, "bound", bracket_findings(reference, bracket, checked), call)
 
     def _scale(
-        self, g: np.random.Generator, drawn: Drawn, reference: Reference, result: iopt.Result
+        self,
+        g: np.random.Generator,
+        drawn: Drawn,
+        reference: Reference,
+        result: iopt.workflow.Result,
     ) -> None:
         """The same claim in other units, where rounding leaves the objective known to tol."""
         value = reference.value(result.values)
@@ -205,13 +213,13 @@ class Hunt:
         """The answer, or None: a named refusal is counted, anything else is a failure."""
         try:
             return function(*arguments)
-        except iopt.UnboundedProblem:
+        except iopt.errors.UnboundedProblem:
             self.refusals["UnboundedProblem"] += 1
             if isinstance(reference, Quadratic) and reference.low is not None:
                 self._fail(drawn, "refusal", "called unbounded, and is not", call)
         except iopt.IndefiniteOptError as error:
             self.refusals[type(error).__name__] += 1
-            if isinstance(error, iopt.InfeasibleProblem):
+            if isinstance(error, iopt.errors.InfeasibleProblem):
                 self._fail(drawn, "refusal", f"called infeasible, and is not: {error}", call)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
@@ -254,7 +262,7 @@ class Hunt:
         return "\n".join(lines)
 
 
-def _solve(drawn: Drawn, name: str | None) -> iopt.Result:
+def _solve(drawn: Drawn, name: str | None) -> iopt.workflow.Result:
     return iopt.solve(drawn.problem(), drawn.formulation, name, drawn.tol, SECONDS)
 
 

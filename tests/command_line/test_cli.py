@@ -101,7 +101,11 @@ def api_problem(path: Path, kernel: str = "sigmoid", **settings: Any) -> iopt.Ke
 
 def test_list_everything() -> None:
     text = printed("list")
-    for name in [*iopt.formulations(), *iopt.solvers(), *iopt.datasets.describe()]:
+    for name in [
+        *iopt.available_formulations(),
+        *iopt.available_solvers(),
+        *iopt.datasets.describe(),
+    ]:
         assert name in text
     for name in iopt.kernels.names():
         assert name in text or name == "distance"
@@ -111,8 +115,8 @@ def test_list_everything() -> None:
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        ("formulations", iopt.formulations()),
-        ("solvers", iopt.solvers()),
+        ("formulations", iopt.available_formulations()),
+        ("solvers", iopt.available_solvers()),
         ("kernels", [name for name in iopt.kernels.names() if name != "distance"]),
         ("data", sorted(iopt.datasets.describe())),
     ],
@@ -138,7 +142,7 @@ def test_list_suggests() -> None:
     assert "Did you mean solvers?" in complaint("list", "solver")
 
 
-@pytest.mark.parametrize("name", iopt.formulations())
+@pytest.mark.parametrize("name", iopt.available_formulations())
 def test_show(name: str) -> None:
     problem = iopt.KernelProblem([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]], [1, -1, 1])
     program = getattr(iopt, name)().declare(problem)
@@ -439,7 +443,7 @@ def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.Monk
 def test_ctrl_c_still_prints_the_bracket(
     hard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def press(self: Watch, trace: iopt.Trace) -> None:
+    def press(self: Watch, trace: iopt.solvers.Trace) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Watch, "__call__", press)
@@ -481,7 +485,7 @@ def watched(reports: list[tuple[float, float, float]], width: int = 80) -> list[
     """The lines on a terminal after reports of (objective, bound, relative gap)."""
     terminal = Console(width=width, force_terminal=True, file=io.StringIO())
     watch = Watch(terminal, "SVMDual(C=1) on points", 1e-4)
-    trace = iopt.Trace()
+    trace = iopt.solvers.Trace()
     for i, (objective, bound, gap) in enumerate(reports):
         trace.add(0.1 * i, i + 1, objective, gap, bound)
         watch(trace)
@@ -531,11 +535,11 @@ def test_in_a_minimisation_the_bound_is_below() -> None:
 
 
 @pytest.fixture(scope="module")
-def solved(folder: Path) -> iopt.Result:
+def solved(folder: Path) -> iopt.workflow.Result:
     return iopt.solve(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
 
 
-def test_require(folder: Path, solved: iopt.Result, tmp_path: Path) -> None:
+def test_require(folder: Path, solved: iopt.workflow.Result, tmp_path: Path) -> None:
     """A nonconvex problem: LOCAL can be proved, GLOBAL cannot."""
     assert solved.certificate.claim is iopt.Claim.LOCAL
     path = tmp_path / "values.json"
@@ -550,7 +554,7 @@ def test_require(folder: Path, solved: iopt.Result, tmp_path: Path) -> None:
 
 
 def test_verify_judges_the_point_and_not_its_source(
-    folder: Path, solved: iopt.Result, tmp_path: Path
+    folder: Path, solved: iopt.workflow.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "values.npz"
     for alpha, claim in (
@@ -565,7 +569,9 @@ def test_verify_judges_the_point_and_not_its_source(
     assert run("verify", folder / "points.npz", INDEFINITE, path, "--require", "feasible").exit_code
 
 
-def test_verify_with_a_bound_of_its_own(folder: Path, solved: iopt.Result, tmp_path: Path) -> None:
+def test_verify_with_a_bound_of_its_own(
+    folder: Path, solved: iopt.workflow.Result, tmp_path: Path
+) -> None:
     path = tmp_path / "values.npz"
     np.savez(path, alpha=solved.values["alpha"])
     command = ("verify", folder / "points.npz", INDEFINITE, path, "--bound", "--require", "GLOBAL")
@@ -884,7 +890,7 @@ def test_the_script_lists(script: str) -> None:
     finished = execute(script, "list", "formulations", "--json")
     assert finished.returncode == 0
     assert finished.stderr == ""
-    assert sorted(strict(finished.stdout)["formulations"]) == iopt.formulations()
+    assert sorted(strict(finished.stdout)["formulations"]) == iopt.available_formulations()
 
 
 def test_the_script_solves(script: str, folder: Path, tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import app as cli
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
+from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import kernels
-from indefinite_opt.solvers import get as get_solver
 from indefinite_opt.studies.comparison import COLUMNS, Comparison, _Ledger
 from indefinite_opt.studies.reference_library import library as references
 
@@ -81,7 +81,7 @@ def data_set(path: Path) -> iopt.KernelProblem:
     return iopt.KernelProblem.from_dataset(cli._read_dataset(path, MAX_BYTES))
 
 
-def judged(path: Path) -> iopt.Certificate:
+def judged(path: Path) -> iopt.workflow.certificates.Certificate:
     return iopt.verify(PROBLEM, DUAL, cli._read_values(path, MAX_BYTES))
 
 
@@ -239,7 +239,7 @@ FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
     "reference points": reference_points,
     "formulations": texts(FORMULATIONS, lambda text: as_formulation(text).structure(PROBLEM)),
     "kernels": texts(KERNELS, lambda text: kernels.get(text)(X)),
-    "solvers": texts(SOLVERS, get_solver),
+    "solvers": texts(SOLVERS, as_solver),
 }
 
 

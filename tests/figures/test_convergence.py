@@ -36,5 +36,5 @@ def test_lines_are_the_gaps_of_the_traces() -> None:
 
 def test_a_result_without_bounds_is_refused() -> None:
     result = iopt.solve(PROBLEM, "SVMDual", solver="smo")
-    with pytest.raises(iopt.ParameterError, match="bounds in its trace, got one of smo"):
+    with pytest.raises(iopt.errors.ParameterError, match="bounds in its trace, got one of smo"):
         convergence_figure({"smo": result})

@@ -304,7 +304,7 @@ def test_several_brackets_share_one_panel_of_gaps() -> None:
     assert gap.get_xlim()[1] >= 9.0
     assert gap.get_ylabel() == "relative gap"
     assert overlaps(figure) == []
-    with pytest.raises(iopt.ParameterError, match="brackets"):
+    with pytest.raises(iopt.errors.ParameterError, match="brackets"):
         figures.bracket_figure({})
 
 
@@ -320,12 +320,12 @@ def test_a_bracket_of_the_package() -> None:
 # ----------------------------------------------------------------------------- decision regions
 
 
-def in_the_plane(dimension: int = 2) -> tuple[iopt.KernelProblem, iopt.Classifier]:
+def in_the_plane(dimension: int = 2) -> tuple[iopt.KernelProblem, iopt.modeling.Classifier]:
     """f(x) = 2 x₁ - 1 with the linear kernel, of two support vectors out of four points."""
     X = np.zeros((4, dimension))
     X[:, :2] = [[1.0, 0.0], [0.0, 2.0], [-1.0, 0.0], [3.0, 2.0]]
     problem = iopt.KernelProblem.from_data(X, ["a", "b", "a", "b"], "linear")
-    return problem, iopt.Classifier(np.array([1.0, 0.0, -1.0, 0.0]), -1.0, problem.classes)
+    return problem, iopt.modeling.Classifier(np.array([1.0, 0.0, -1.0, 0.0]), -1.0, problem.classes)
 
 
 def test_decision_regions_draw_the_line_where_the_decision_is_zero() -> None:
@@ -373,12 +373,12 @@ def test_decision_regions_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch
 def test_decision_regions_need_points_in_the_plane() -> None:
     problem, classifier = in_the_plane()
     bare = iopt.KernelProblem(problem.K, problem.labels)
-    with pytest.raises(iopt.ProblemError, match="from_data"):
+    with pytest.raises(iopt.errors.ProblemError, match="from_data"):
         regions.decision_regions(bare, classifier)
-    with pytest.raises(iopt.ProblemError, match=r"X of shape \(4, 3\)"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"X of shape \(4, 3\)"):
         regions.decision_regions(*in_the_plane(dimension=3))
-    other = iopt.Classifier(np.ones(3), 0.0, problem.classes)
-    with pytest.raises(iopt.ProblemError, match="4 coefficients"):
+    other = iopt.modeling.Classifier(np.ones(3), 0.0, problem.classes)
+    with pytest.raises(iopt.errors.ProblemError, match="4 coefficients"):
         regions.decision_regions(problem, other)
-    with pytest.raises(iopt.ParameterError, match="resolution"):
+    with pytest.raises(iopt.errors.ParameterError, match="resolution"):
         regions.decision_regions(problem, classifier, resolution=1)

@@ -100,7 +100,7 @@ def test_proposition_2(kind: str, C: float) -> None:
     problem = indefinite(kind)
     assert problem.signature[1] > 0
     alpha, y = trained(problem, C), problem.y
-    embedding = iopt.embed(problem)
+    embedding = iopt.theory.embed(problem)
     Phi, M = embedding.points, np.diag(embedding.M)
     lifted = haasdonk_proposition_2(problem, C, alpha)
     w, b, xi = (lifted.values[name] for name in ("w", "b", "xi"))
@@ -331,7 +331,9 @@ def test_a_callback_stops_it_and_starts_are_refused() -> None:
     stopped = iopt.solve(problem, PseudoEuclideanPrimal(), callback=lambda trace: True)
     assert stopped.status is iopt.Status.INTERRUPTED
     assert len(stopped.trace) >= 1
-    with pytest.raises(iopt.IncompatibleSolver, match="a primal in a pseudo-Euclidean space"):
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match="a primal in a pseudo-Euclidean space"
+    ):
         iopt.solve(problem, PseudoEuclideanPrimal(), solver="smo")
 
 

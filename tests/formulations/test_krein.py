@@ -21,7 +21,7 @@ from indefinite_opt.modeling.structures.krein import squared, stabilise
 from indefinite_opt.solvers.single_formulation.active_set import ActiveSet
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task
-from indefinite_opt.theory.krein_certificate import krein_certificate
+from indefinite_opt.theory.krein import krein_certificate
 
 Array = NDArray[np.float64]
 
@@ -203,12 +203,14 @@ def test_esvm_of_degenerate_kernels(name: str, C: float, energy: float) -> None:
 
 @pytest.mark.parametrize("energy", [0.0, -0.1, float("nan"), True, "1"])
 def test_energy_must_be_positive(energy: object) -> None:
-    with pytest.raises(iopt.ParameterError, match="energy: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match="energy: expected a positive number"):
         ESVM(energy=energy)  # type: ignore[arg-type]
 
 
 def test_energy_must_not_exceed_one() -> None:
-    with pytest.raises(iopt.ParameterError, match=r"energy: expected .* at most 1, got 1\.01"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match=r"energy: expected .* at most 1, got 1\.01"
+    ):
         ESVM(energy=1.01)
 
 
@@ -332,7 +334,7 @@ def test_bad_input_of_the_certificate(
     formulation: ESVM, values: dict[str, list[float]], tol: float, argument: str
 ) -> None:
     problem = iopt.KernelProblem(SWAP, [1, -1])
-    with pytest.raises((iopt.ParameterError, iopt.ProblemError)) as caught:
+    with pytest.raises((iopt.errors.ParameterError, iopt.errors.ProblemError)) as caught:
         krein_certificate(problem, formulation, values, tol)
     assert caught.value.argument == argument
 
@@ -533,7 +535,7 @@ def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:
 
 def test_it_refuses_what_is_no_least_squares() -> None:
     problem = random_problem("gaussian", n=12, seed=0)
-    with pytest.raises(iopt.IncompatibleSolver, match="least squares of KSVM only"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="least squares of KSVM only"):
         iopt.solve(problem, iopt.SVMDual(C=1.0), solver="active-set")
     formulation = iopt.SVMDual(C=1.0)
     task = Task(problem, formulation, formulation.structure(problem))

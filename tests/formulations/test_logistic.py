@@ -275,7 +275,7 @@ def test_multipliers_that_are_none() -> None:
     assert result.multipliers == {}
     certificate = iopt.verify(problem, KernelLogistic(), result.values, {})
     assert certificate.claim is iopt.Claim.GLOBAL
-    with pytest.raises(iopt.ProblemError):
+    with pytest.raises(iopt.errors.ProblemError):
         iopt.verify(problem, KernelLogistic(), result.values, {"margin": 0.0})
 
 
@@ -362,11 +362,11 @@ def test_data_for_export() -> None:
 
 
 def test_a_start_is_refused() -> None:
-    with pytest.raises(iopt.ParameterError, match="start"):
+    with pytest.raises(iopt.errors.ParameterError, match="start"):
         iopt.solve(problem_of("sigmoid"), KernelLogistic(), start=np.zeros(40))
 
 
 @pytest.mark.parametrize("C", [0.0, -1.0, np.inf, np.nan, "1", True])
 def test_parameters(C: object) -> None:
-    with pytest.raises(iopt.ParameterError, match="C: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match="C: expected a positive number"):
         KernelLogistic(C=C)  # type: ignore[arg-type]

@@ -71,7 +71,9 @@ def worst_kernel(problem: iopt.KernelProblem, formulation: Luss, alpha: Array) -
     return positive_part(problem.K + np.outer(z, z) / (4.0 * rho))
 
 
-def solved(title: str, problem: iopt.KernelProblem = PROBLEM, **settings: Any) -> iopt.Result:
+def solved(
+    title: str, problem: iopt.KernelProblem = PROBLEM, **settings: Any
+) -> iopt.workflow.Result:
     return iopt.solve(problem, title, **settings)
 
 
@@ -266,11 +268,11 @@ def test_price_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
 def test_joint_treatment_needs_the_new_block(split: Any, name: str) -> None:
     problem, K_new = split[1].problem, split[1].K_new
     classifier = solved(f"{name}(new_points=joint)", problem).classifier
-    with pytest.raises(iopt.ProblemError, match=r"K_new_new: expected the \(m, m\) kernel"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K_new_new: expected the \(m, m\) kernel"):
         classifier.predict(K_new)
-    with pytest.raises(iopt.ProblemError, match=r"shape \(12, 12\), got shape \(3, 3\)"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"shape \(12, 12\), got shape \(3, 3\)"):
         classifier.predict(K_new, np.eye(3))
-    with pytest.raises(iopt.ProblemError, match=r"K_new_new: .* got nan at \(0, 0\)"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K_new_new: .* got nan at \(0, 0\)"):
         classifier.predict(K_new, np.full((12, 12), NAN))
     assert classifier.predict(K_new[:0], np.empty((0, 0))).size == 0
 
@@ -290,29 +292,33 @@ def test_labels_are_the_callers(title: str) -> None:
 @pytest.mark.parametrize("value", [-1.0, 0.0, 0, INF, -INF, NAN, True, False, "1", [1.0], 1j, None])
 @pytest.mark.parametrize("parameter", ["C", "rho"])
 def test_parameters_of_the_dual(parameter: str, value: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match=rf"^{parameter}: expected a positive number"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match=rf"^{parameter}: expected a positive number"
+    ):
         iopt.LussDual(**{parameter: value})
 
 
 @pytest.mark.parametrize("value", [-1.0, INF, NAN, True, "1", [1.0], 1j])
 def test_parameters_of_the_ball(value: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match=r"^radius: expected"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"^radius: expected"):
         iopt.LussBall(radius=value)
-    with pytest.raises(iopt.ParameterError, match=r"^C: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"^C: expected a positive number"):
         iopt.LussBall(C=value)
 
 
 @pytest.mark.parametrize("formulation", [iopt.LussDual, iopt.LussBall])
 @pytest.mark.parametrize("value", ["all", None, 3])
 def test_unknown_treatments(formulation: Any, value: Any) -> None:
-    with pytest.raises(iopt.UnknownName, match="one of joint, original, projected"):
+    with pytest.raises(iopt.errors.UnknownName, match="one of joint, original, projected"):
         formulation(new_points=value)
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0 - 1e-9])
 def test_balls_that_are_too_small(factor: float) -> None:
     least = iopt.LussBall.smallest_radius(PROBLEM)
-    with pytest.raises(iopt.InfeasibleProblem, match="No positive semidefinite kernel") as caught:
+    with pytest.raises(
+        iopt.errors.InfeasibleProblem, match="No positive semidefinite kernel"
+    ) as caught:
         iopt.solve(PROBLEM, iopt.LussBall(radius=factor * least))
     assert caught.value.argument == "radius"
     assert repr(least) in str(caught.value)
@@ -330,7 +336,7 @@ def test_names_with_parameters() -> None:
     by_name = solved("lussdual(rho=0.1, C=10, new_points=joint)")
     assert by_name.formulation == iopt.LussDual(C=10, rho=0.1, new_points="joint")
     assert solved("LussBall").formulation == iopt.LussBall()
-    with pytest.raises(iopt.UnknownName, match="Did you mean rho"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean rho"):
         solved("LussDual(rh=1)")
 
 
@@ -366,16 +372,18 @@ def test_classifiers_can_be_pickled(title: str) -> None:
 def test_solvers_of_other_programs_refuse(name: str, solver: str) -> None:
     if solver == "uno":
         pytest.importorskip("unopy")
-    with pytest.raises(iopt.IncompatibleSolver, match="a dual with a proxy kernel") as caught:
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match="a dual with a proxy kernel"
+    ) as caught:
         solved(name, solver=solver)
     able = str(caught.value).partition("Solvers that can: ")[2].rstrip(".").split(", ")
-    assert set(METHODS) <= set(able) <= set(iopt.solvers(name))
+    assert set(METHODS) <= set(able) <= set(iopt.available_solvers(name))
 
 
 @pytest.mark.parametrize(("name", "able"), [("SVMDual", "smo"), ("LPSVM", "highs")])
 @pytest.mark.parametrize("solver", METHODS)
 def test_methods_refuse_other_programs(name: str, able: str, solver: str) -> None:
-    with pytest.raises(iopt.IncompatibleSolver, match=rf"Solvers that can: .*\b{able}\b"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match=rf"Solvers that can: .*\b{able}\b"):
         solved(name, solver=solver)
 
 
@@ -384,7 +392,7 @@ def test_methods_refuse_other_programs(name: str, able: str, solver: str) -> Non
 def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: int) -> None:
     problem = random_problem("sigmoid", n=101, seed=0)
     # A symmetric matrix of order 101 has 101 · 102 / 2 entries.
-    with pytest.raises(iopt.IncompatibleSolver, match="5151 unknown entries") as caught:
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="5151 unknown entries") as caught:
         solved(name, problem, solver=solver)
     message = str(caught.value)
     assert f"{most} points at most" in message
@@ -393,12 +401,14 @@ def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: in
 
 
 def test_smoothing_needs_a_price() -> None:
-    with pytest.raises(iopt.IncompatibleSolver, match="where the distance has a price"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="where the distance has a price"):
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
     for value in ("-1", "inf", "no", "True"):
-        with pytest.raises(iopt.ParameterError, match="smoothing: expected a positive number or 0"):
+        with pytest.raises(
+            iopt.errors.ParameterError, match="smoothing: expected a positive number or 0"
+        ):
             solved("LussDual", solver=f"projected-gradient(smoothing={value})")
-    with pytest.raises(iopt.UnknownName, match="step: expected one of diminishing, search"):
+    with pytest.raises(iopt.errors.UnknownName, match="step: expected one of diminishing, search"):
         solved("LussDual", solver="projected-gradient(step=long)")
 
 
@@ -468,7 +478,7 @@ def test_callback_sees_the_trace_and_stops(title: str, solver: str) -> None:
     """The one trace of the method, never that of a quadratic program inside it."""
     seen: list[tuple[int, int]] = []
 
-    def callback(trace: iopt.Trace) -> bool:
+    def callback(trace: iopt.solvers.Trace) -> bool:
         seen.append((id(trace), len(trace)))
         return len(trace) == 3
 
@@ -480,7 +490,7 @@ def test_callback_sees_the_trace_and_stops(title: str, solver: str) -> None:
 
 @pytest.mark.parametrize("solver", METHODS)
 def test_interrupted_from_the_keyboard(solver: str) -> None:
-    def callback(trace: iopt.Trace) -> None:
+    def callback(trace: iopt.solvers.Trace) -> None:
         if len(trace) == 3:
             raise KeyboardInterrupt
 
@@ -509,7 +519,7 @@ def test_starts(title: str, solver: str) -> None:
     "start", [[1.0], np.full(PROBLEM.n, NAN), {"alfa": np.ones(PROBLEM.n)}, "abc", 3, {}]
 )
 def test_starts_that_are_none(start: Any) -> None:
-    with pytest.raises(iopt.ProblemError, match="start: expected"):
+    with pytest.raises(iopt.errors.ProblemError, match="start: expected"):
         solved("LussDual", start=start)
 
 
@@ -578,7 +588,7 @@ def test_paths(path: list[Luss], solver: str | None, backwards: bool) -> None:
 
 
 def test_a_path_ends_where_it_becomes_infeasible() -> None:
-    with pytest.raises(iopt.InfeasibleProblem, match="radius"):
+    with pytest.raises(iopt.errors.InfeasibleProblem, match="radius"):
         iopt.solve_path(PROBLEM, [iopt.LussBall(), iopt.LussBall(radius=0.5 * LEAST)])
 
 
@@ -615,7 +625,7 @@ def test_verify_multipliers(title: str) -> None:
     assert certificate.claim is iopt.Claim.FEASIBLE
     # The line has coefficients ±1: a wrong offset is missed by just so much.
     assert certificate.stationarity == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(iopt.ProblemError, match="multipliers: expected balance"):
+    with pytest.raises(iopt.errors.ProblemError, match="multipliers: expected balance"):
         iopt.verify(PROBLEM, formulation, values, {"balance": 0.0})
 
 
@@ -633,7 +643,7 @@ def test_verify_points(title: str) -> None:
         certificate = iopt.verify(PROBLEM, formulation, {"alpha": wrong})
         assert certificate.claim is iopt.Claim.NONE
         assert "A constraint is violated" in str(certificate)
-    with pytest.raises(iopt.ProblemError, match="values: expected alpha of shape"):
+    with pytest.raises(iopt.errors.ProblemError, match="values: expected alpha of shape"):
         iopt.verify(PROBLEM, formulation, {"beta": np.zeros(n)})
 
 
@@ -682,7 +692,7 @@ def test_export(tmp_path: Path) -> None:
             assert arrays["C"] == 2.0
             assert arrays[name] == pytest.approx(value, rel=1e-12)
         for suffix in (".lp", ".mps"):
-            with pytest.raises(iopt.DataError, match="neither linear nor quadratic"):
+            with pytest.raises(iopt.errors.DataError, match="neither linear nor quadratic"):
                 program.export(tmp_path / f"model{suffix}")
             assert not (tmp_path / f"model{suffix}").exists()
 

@@ -182,18 +182,18 @@ def test_theorem_1(kernel: str, C: float) -> None:
 def test_theorem_1_needs_a_stationary_point() -> None:
     problem = problem_of("sigmoid")
     dual = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo")
-    with pytest.raises(iopt.ProblemError, match="alpha: expected a stationary point"):
+    with pytest.raises(iopt.errors.ProblemError, match="alpha: expected a stationary point"):
         lin_lin_theorem_1(problem, 1.0, 0.5 * dual.values["alpha"])
-    with pytest.raises(iopt.ProblemError, match="a stationary point"):
+    with pytest.raises(iopt.errors.ProblemError, match="a stationary point"):
         lin_lin_theorem_1(problem, 1.0, np.zeros(40))
-    with pytest.raises(iopt.ProblemError, match="a feasible point"):
+    with pytest.raises(iopt.errors.ProblemError, match="a feasible point"):
         lin_lin_theorem_1(problem, 0.5, dual.values["alpha"])
-    with pytest.raises(iopt.ProblemError, match="a feasible point"):
+    with pytest.raises(iopt.errors.ProblemError, match="a feasible point"):
         lin_lin_theorem_1(problem, 1.0, np.eye(40)[0])
     for wrong in (np.zeros(3), np.full(40, np.nan)):
-        with pytest.raises(iopt.ProblemError, match="40 finite weights"):
+        with pytest.raises(iopt.errors.ProblemError, match="40 finite weights"):
             lin_lin_theorem_1(problem, 1.0, wrong)
-    with pytest.raises(iopt.ParameterError, match="C: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match="C: expected a positive number"):
         lin_lin_theorem_1(problem, np.inf, dual.values["alpha"])
 
 
@@ -375,7 +375,7 @@ def test_rows_on_demand_are_refused() -> None:
     X = np.random.default_rng(7).standard_normal((30, 2))
     problem = iopt.KernelProblem.from_data(X, np.sign(X[:, 0]), "sigmoid", cache_mb=0.01)
     for identity in (True, False):
-        with pytest.raises(iopt.IncompatibleSolver, match="leave out cache_mb"):
+        with pytest.raises(iopt.errors.IncompatibleSolver, match="leave out cache_mb"):
             iopt.solve(problem, SeparabilitySVM(identity=identity))
 
 
@@ -402,6 +402,6 @@ def test_data_for_export() -> None:
     [("C", 0.0), ("C", np.inf), ("C", "1"), ("identity", 1), ("identity", "yes")],
 )
 def test_parameters(argument: str, value: object) -> None:
-    with pytest.raises(iopt.ParameterError) as caught:
+    with pytest.raises(iopt.errors.ParameterError) as caught:
         SeparabilitySVM(**{argument: value})  # type: ignore[arg-type]
     assert caught.value.argument == argument

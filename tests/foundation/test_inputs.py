@@ -100,7 +100,7 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
         "sensitivity: ", "got complex numbers",
     ),
     "complex weights": (
-        lambda: iopt.diagnose(PLAIN, np.full(4, 1j)), "alpha: ", "got complex numbers"
+        lambda: iopt.theory.diagnose(PLAIN, np.full(4, 1j)), "alpha: ", "got complex numbers"
     ),
     "an array for values": (
         lambda: iopt.verify(PLAIN, DUAL, np.ones(4)), "values: ", "got an object of type ndarray"
@@ -148,7 +148,9 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_that_cannot_be_used(name: str) -> None:
     call, start, end = ARRAYS[name]
-    with pytest.raises(iopt.ProblemError, match=f"^{re.escape(start)}expected .*{re.escape(end)}$"):
+    with pytest.raises(
+        iopt.errors.ProblemError, match=f"^{re.escape(start)}expected .*{re.escape(end)}$"
+    ):
         call()
 
 
@@ -189,7 +191,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_formulations_that_cannot_be_read(name: str) -> None:
     text, start = TEXTS[name]
-    with pytest.raises(iopt.ParameterError, match=f"^{re.escape(start)}") as caught:
+    with pytest.raises(iopt.errors.ParameterError, match=f"^{re.escape(start)}") as caught:
         iopt.solve(PLAIN, text)
     assert len(str(caught.value)) < LONGEST + 100
     with pytest.raises(iopt.IndefiniteOptError):
@@ -203,25 +205,29 @@ def test_infinity_is_written_inf() -> None:
 
 
 def test_an_integer_that_is_a_float_only() -> None:
-    with pytest.raises(iopt.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"
+    ):
         iopt.solve(PLAIN, "SVMDual(C=100000000000000000000)")
     assert iopt.solve(PLAIN, "SVMDual(C=1e20)").objective == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("C", [10**400, 10**5000, -(10**5000)], ids=["400", "5000", "-5000"])
 def test_integers_beyond_floats(C: int) -> None:
-    with pytest.raises(iopt.ParameterError, match=r"^C: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"^C: expected a positive number"):
         iopt.SVMDual(C=C)
-    with pytest.raises(iopt.ParameterError, match=r"^gamma: expected a finite positive number"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match=r"^gamma: expected a finite positive number"
+    ):
         kernels.Gaussian(gamma=C)
-    with pytest.raises(iopt.ParameterError, match=r"^degree: expected an integer"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"^degree: expected an integer"):
         kernels.Polynomial(degree=C)
 
 
 def test_what_came_is_shown_at_a_readable_length() -> None:
     assert shown(1.5) == "1.5"
     assert shown(10**5000) == "an integer of more than 4300 digits"
-    error = iopt.ParameterError("name", "a short one", "x" * 10**5)
+    error = iopt.errors.ParameterError("name", "a short one", "x" * 10**5)
     assert str(error) == f"name: expected a short one, got {'x' * LONGEST}..."
     assert len(error.got) == 10**5
 
@@ -235,7 +241,7 @@ def test_an_archive_that_inflates(tmp_path: Path) -> None:
     np.savez_compressed(path, K=np.zeros((1000, 1000)), y=np.zeros(1000))
     assert path.stat().st_size < 20_000
     with pytest.raises(
-        iopt.DataError, match=r"zeros\.npz: expected at most 8000000 bytes"
+        iopt.errors.DataError, match=r"zeros\.npz: expected at most 8000000 bytes"
     ) as caught:
         read_arrays(path, max_bytes=8_000_000)
     assert caught.value.hint == "Pass a larger max_bytes."
@@ -250,23 +256,27 @@ def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
         array = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode()
         with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
             archive.writestr("K.npy", array + bytes(8))
-        with pytest.raises(iopt.DataError, match="holds fewer numbers than its header says"):
+        with pytest.raises(iopt.errors.DataError, match="holds fewer numbers than its header says"):
             read_arrays(tmp_path / "huge.npz")
 
 
 def test_a_table_that_inflates(tmp_path: Path) -> None:
     path = tmp_path / "zeros.csv.gz"
     path.write_bytes(gzip.compress(b"0," * 10**6))
-    with pytest.raises(iopt.DataError, match="expected at most 1999999 bytes, unpacked, got more"):
+    with pytest.raises(
+        iopt.errors.DataError, match="expected at most 1999999 bytes, unpacked, got more"
+    ):
         read_bytes(path, max_bytes=1_999_999)
     assert len(read_bytes(path, max_bytes=2_000_000)) == 2_000_000
     (tmp_path / "uci").mkdir()
     (tmp_path / "uci" / "mine.csv").write_text("a,label\n1,1\n2,-1\n")
     assert iopt.datasets.load("mine", tmp_path, max_bytes=17).n == 2
-    with pytest.raises(iopt.DataError, match="expected at most 16 bytes"):
+    with pytest.raises(iopt.errors.DataError, match="expected at most 16 bytes"):
         iopt.datasets.load("mine", tmp_path, max_bytes=16)
     for limit in (0, -1, 1.5, True, "1"):
-        with pytest.raises(iopt.ParameterError, match="max_bytes: expected a positive integer"):
+        with pytest.raises(
+            iopt.errors.ParameterError, match="max_bytes: expected a positive integer"
+        ):
             iopt.datasets.load("mine", tmp_path, max_bytes=limit)
 
 
@@ -283,7 +293,9 @@ def test_a_table_that_inflates(tmp_path: Path) -> None:
 def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "values.json"
     path.write_bytes(content)
-    with pytest.raises(iopt.DataError, match=f"values: expected a readable JSON file.*{reason}"):
+    with pytest.raises(
+        iopt.errors.DataError, match=f"values: expected a readable JSON file.*{reason}"
+    ):
         read_json(path, "values")
 
 
@@ -291,7 +303,7 @@ def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -
 def test_a_feature_beyond_floats(missing: str, tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
     (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{'9' * 400},1\n2,-1\n")
-    with pytest.raises(iopt.DataError, match=r"numbers up to 1\.8e\+308, got larger ones"):
+    with pytest.raises(iopt.errors.DataError, match=r"numbers up to 1\.8e\+308, got larger ones"):
         iopt.datasets.load("mine", tmp_path, missing=missing)
 
 
@@ -299,5 +311,5 @@ def test_a_feature_beyond_floats(missing: str, tmp_path: Path) -> None:
 def test_a_label_that_is_no_number(label: str, tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
     (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n1,{label}\n2,1\n")
-    with pytest.raises(iopt.DataError, match="labels -1 and 1"):
+    with pytest.raises(iopt.errors.DataError, match="labels -1 and 1"):
         iopt.datasets.load("mine", tmp_path)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 import indefinite_opt as iopt
+from indefinite_opt.solvers import Trace
 
 NAN = float("nan")
 
@@ -64,5 +65,5 @@ def hand_made_bracket(
     return SimpleNamespace(
         formulation=iopt.SVMDual(C=1.0), name="hand-made", maximised=maximised,
         objective=objective, bound=bound, relative_gap=gap, seconds=seconds,
-        trace=iopt.Trace(columns[0], [1] * len(reports), columns[1], columns[3], columns[2]),
+        trace=Trace(columns[0], [1] * len(reports), columns[1], columns[3], columns[2]),
     )  # fmt: skip

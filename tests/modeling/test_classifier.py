@@ -74,7 +74,7 @@ def test_joint_rows_against_the_definition(transform: str, centered: bool) -> No
         rows @ classifier.coef + classifier.offset,
         atol=1e-9,
     )
-    with pytest.raises(iopt.ProblemError, match="K_new_new"):
+    with pytest.raises(iopt.errors.ProblemError, match="K_new_new"):
         classifier.decision_function(split.K_new)
 
 
@@ -101,7 +101,7 @@ def test_predict_returns_the_callers_labels() -> None:
 def test_bad_rows_are_named(rows) -> None:
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
     classifier = iopt.solve(problem, iopt.SVMDual()).classifier
-    with pytest.raises(iopt.ProblemError, match=r"K_new: expected a finite matrix of shape"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K_new: expected a finite matrix of shape"):
         classifier.decision_function(rows)
 
 

@@ -110,7 +110,7 @@ def test_arrays_of_a_linear_program(title: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["model.txt", "model", "model.lp.gz"])
 def test_other_suffixes_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(iopt.DataError, match=r"\.lp, \.mps or \.npz"):
+    with pytest.raises(iopt.errors.DataError, match=r"\.lp, \.mps or \.npz"):
         iopt.LPSVM().declare(PROBLEM).export(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -120,10 +120,10 @@ def test_a_path_that_cannot_be_written(
     suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     program = iopt.LPSVM().declare(PROBLEM)
-    with pytest.raises(iopt.DataError, match="can be written"):
+    with pytest.raises(iopt.errors.DataError, match="can be written"):
         program.export(tmp_path / "absent" / f"model{suffix}")
     folder = tmp_path / f"folder{suffix}"
     folder.mkdir()
-    with pytest.raises(iopt.DataError, match="can be written"):
+    with pytest.raises(iopt.errors.DataError, match="can be written"):
         program.export(str(folder))
     assert capfd.readouterr().out == ""

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from helpers.bruteforce import global_minimum
 from helpers.problems import random_problem
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import (
     LogisticPairs,
@@ -115,7 +116,7 @@ def test_decision_rule_3_is_a_kernel_machine(seed: int) -> None:
     y, tables, (minus, plus), (b,) = any_confidences(seed)
     problem = ConfidenceProblem.from_sensitivity(np.ones((6, 6)), y)
     alpha = np.random.default_rng(seed).uniform(size=6)
-    classifier = iopt.Classifier(y * alpha, float(b), problem.classes)
+    classifier = iopt.modeling.Classifier(y * alpha, float(b), problem.classes)
     values = {label: np.empty(len(plus)) for label in (-1, 1)}
     for i in range(len(plus)):
         values[1][i] = sum(alpha[j] * plus[i, j] for j in range(6)) + b
@@ -509,7 +510,7 @@ def test_values_among_new_points_are_refused_but_for_kernels() -> None:
     X, y = learning_data()
     for problem in (ConfidenceProblem.from_learner(X, y), any_problem(0)[0]):
         split = problem.split(np.arange(4), np.arange(4, 6))
-        with pytest.raises(iopt.ProblemError, match=r"joint treatment .* depend on their labels"):
+        with pytest.raises(ProblemError, match=r"joint treatment .* depend on their labels"):
             split.K_new_new()
     kernel = random_problem("sigmoid", n=24, seed=0)
     split, plain = (
@@ -598,41 +599,41 @@ def test_iris_from_end_to_end(learner: str) -> None:
 @pytest.mark.parametrize(
     ("make", "error", "said"),
     [
-        (lambda: ConfidenceProblem([[1.0, np.nan], [0.0, 1.0]], [1, -1]), iopt.ProblemError,
+        (lambda: ConfidenceProblem([[1.0, np.nan], [0.0, 1.0]], [1, -1]), ProblemError,
          "K: expected finite numbers"),
-        (lambda: ConfidenceProblem(np.ones((2, 3)), [1, -1]), iopt.ProblemError, "K: .*square"),
-        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 3)), [1, -1]), iopt.ProblemError,
+        (lambda: ConfidenceProblem(np.ones((2, 3)), [1, -1]), ProblemError, "K: .*square"),
+        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 3)), [1, -1]), ProblemError,
          r"Delta: expected a finite square .*shape \(2, 3\)"),
-        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 2)), [1, 1]), iopt.ProblemError,
+        (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 2)), [1, 1]), ProblemError,
          "y: expected labels of exactly two classes"),
         (lambda: ConfidenceProblem.from_tables(np.ones((2, 2)), np.ones((3, 3)), [1, -1]),
-         iopt.ProblemError, r"flipped: expected shape \(2, 2\)"),
+         ProblemError, r"flipped: expected shape \(2, 2\)"),
         (lambda: ConfidenceProblem.from_tables(np.log(np.eye(2) + 1), -np.inf * np.ones((2, 2)),
-                                               [1, -1]), iopt.ProblemError, "flipped: .*finite"),
-        (lambda: ConfidenceProblem.from_tables([["a"]], [["b"]], [1, -1]), iopt.ProblemError,
+                                               [1, -1]), ProblemError, "flipped: .*finite"),
+        (lambda: ConfidenceProblem.from_tables([["a"]], [["b"]], [1, -1]), ProblemError,
          "given: expected a finite square .* got text"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], "naive-bays"),
-         iopt.UnknownName, "Did you mean naive-bayes"),
+         iopt.errors.UnknownName, "Did you mean naive-bayes"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], LogisticPairs),
-         iopt.ParameterError, "learner: .*method fit"),
+         ParameterError, "learner: .*method fit"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], GaussianNB()),
-         iopt.ParameterError, "learner: .*new confidence function"),
-        (lambda: ConfidenceProblem.from_learner([[np.nan], [2.0]], [1, -1]), iopt.ProblemError,
+         ParameterError, "learner: .*new confidence function"),
+        (lambda: ConfidenceProblem.from_learner([[np.nan], [2.0]], [1, -1]), ProblemError,
          r"X: .* got nan at \(0, 0\)"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [1.0]], [1, -1], "naive-bayes"),
-         iopt.ProblemError, "X: expected points that differ"),
-        (lambda: LogisticPairs(ridge=0.0), iopt.ParameterError, "ridge: .*positive"),
-        (lambda: NaiveBayesPairs(smoothing=np.inf), iopt.ParameterError, "smoothing"),
-        (lambda: LogisticPairs(pairs=3), iopt.ParameterError, "pairs: expected an integer from 4"),
-        (lambda: LogisticPairs(seed=-1), iopt.ParameterError, "seed"),
-        (lambda: any_problem(0)[0].rows(np.ones((2, 6)), np.ones((3, 6))), iopt.ProblemError,
+         ProblemError, "X: expected points that differ"),
+        (lambda: LogisticPairs(ridge=0.0), ParameterError, "ridge: .*positive"),
+        (lambda: NaiveBayesPairs(smoothing=np.inf), ParameterError, "smoothing"),
+        (lambda: LogisticPairs(pairs=3), ParameterError, "pairs: expected an integer from 4"),
+        (lambda: LogisticPairs(seed=-1), ParameterError, "seed"),
+        (lambda: any_problem(0)[0].rows(np.ones((2, 6)), np.ones((3, 6))), ProblemError,
          "minus: expected a finite table of shape"),
-        (lambda: any_problem(0)[0].rows(np.ones((2, 5)), np.ones((2, 5))), iopt.ProblemError,
+        (lambda: any_problem(0)[0].rows(np.ones((2, 5)), np.ones((2, 5))), ProblemError,
          r"plus: expected a finite table of shape \(m, 6\)"),
-        (lambda: any_problem(0)[0].confidences_with(np.ones((2, 5))), iopt.ProblemError,
+        (lambda: any_problem(0)[0].confidences_with(np.ones((2, 5))), ProblemError,
          "without points"),
         (lambda: ConfidenceProblem.from_learner(*learning_data()).kernel_with(np.ones((2, 5))),
-         iopt.ProblemError, "X_new: expected finite points with 3 features"),
+         ProblemError, "X_new: expected finite points with 3 features"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(make: Any, error: type[Exception], said: str) -> None:

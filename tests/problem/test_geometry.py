@@ -13,7 +13,7 @@ from helpers.problems import random_problem
 
 def test_diagnosis_of_a_negated_kernel() -> None:
     problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
-    diagnosis = iopt.diagnose(problem)
+    diagnosis = iopt.theory.diagnose(problem)
     assert diagnosis.negated
     assert diagnosis.class_mean_distance == -1.0  # -(½² · 4)
     assert "No direction is real" in str(diagnosis)
@@ -23,18 +23,18 @@ def test_diagnosis_before_and_after_training() -> None:
     # x = 1, 3 against -1, -1: means 2 and -1, squared distance 9; hulls at 1 and -1.
     x = np.array([1.0, 3.0, -1.0, -1.0])
     problem = iopt.KernelProblem(np.outer(x, x), [1, 1, -1, -1])
-    before = iopt.diagnose(problem)
+    before = iopt.theory.diagnose(problem)
     assert before.class_mean_distance == pytest.approx(9.0)
     assert before.signature == (1, 0)
     assert "wᵀMw > 0 for C or μ small enough" in str(before)
     result = iopt.solve(problem, iopt.SVMDual(C=10.0))
-    after = iopt.diagnose(problem, result.values["alpha"], upper=10.0)
+    after = iopt.theory.diagnose(problem, result.values["alpha"], upper=10.0)
     assert after.hull_distance == pytest.approx(4.0, rel=1e-5)
     # w = 1, margin 2/|w| = 2, nothing at the bound.
     assert after.margin == pytest.approx(2.0, rel=1e-5)
     assert after.bounded == 0.0
-    with pytest.raises(iopt.ProblemError, match="alpha: expected 4 finite weights"):
-        iopt.diagnose(problem, [1.0])
+    with pytest.raises(iopt.errors.ProblemError, match="alpha: expected 4 finite weights"):
+        iopt.theory.diagnose(problem, [1.0])
 
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
@@ -42,7 +42,7 @@ def test_hull_distance_is_at_most_that_of_the_class_means(kernel: str) -> None:
     problem = random_problem(kernel, n=40, seed=2)
     for C in (0.1, 1.0, 10.0):
         result = iopt.solve(problem, iopt.SVMDual(C=C))
-        diagnosis = iopt.diagnose(problem, result.values["alpha"], upper=C)
+        diagnosis = iopt.theory.diagnose(problem, result.values["alpha"], upper=C)
         assert diagnosis.hull_distance is not None
         assert diagnosis.hull_distance <= problem.class_mean_distance + 1e-9
 
@@ -101,7 +101,7 @@ def test_unbounded_margin_maximisation_of_the_two_point_example() -> None:
     problem = iopt.KernelProblem.from_data(X, [1, -1], "pseudo-euclidean(p=1)")
     result = iopt.solve(problem, iopt.SVMDual(C=np.inf))
     assert result.objective == pytest.approx(0.5)
-    assert iopt.diagnose(problem, result.values["alpha"]).margin == pytest.approx(2.0)
+    assert iopt.theory.diagnose(problem, result.values["alpha"]).margin == pytest.approx(2.0)
 
 
 def test_non_support_vectors_and_slacks_obey_proposition_2(
@@ -115,6 +115,6 @@ def test_non_support_vectors_and_slacks_obey_proposition_2(
     assert np.all(margins[alpha == 0] >= 1 - 1e-7)
     assert np.all(margins[alpha == C] <= 1 + 1e-7)
     np.testing.assert_allclose(margins[(alpha > 0) & (alpha < C)], 1.0, atol=1e-7)
-    bounded = iopt.diagnose(sigmoid_problem, alpha, upper=C).bounded
+    bounded = iopt.theory.diagnose(sigmoid_problem, alpha, upper=C).bounded
     assert bounded is not None
     assert np.mean(margins < 0) <= bounded

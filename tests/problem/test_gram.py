@@ -172,7 +172,7 @@ def test_a_row_that_fails_leaves_the_cache_sound() -> None:
     gram.points[-1] = 99.0
     bad = np.nan
     gram.rows([1, 2])
-    with pytest.raises(iopt.ProblemError, match="K: expected finite values"):
+    with pytest.raises(iopt.errors.ProblemError, match="K: expected finite values"):
         gram.rows([98, 1])
     storage, slots = gram.rows([1, 2])
     np.testing.assert_array_equal(storage[slots], np.outer([1.0, 2.0], gram.points[:, 0]))
@@ -180,7 +180,7 @@ def test_a_row_that_fails_leaves_the_cache_sound() -> None:
 
 def test_more_rows_than_there_is_room_for() -> None:
     gram, counting, K = line(10, rows=3)
-    with pytest.raises(iopt.ParameterError, match=r"indices: expected at most 3 .*, got 4"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"indices: expected at most 3 .*, got 4"):
         gram.rows([0, 1, 2, 3])
     assert counting.taken() == []
     storage, slots = gram.rows([0, 1, 2, 1, 0])
@@ -189,15 +189,17 @@ def test_more_rows_than_there_is_room_for() -> None:
 
 @pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, np.inf, True, "8"])
 def test_a_cache_needs_a_size(cache_mb: object) -> None:
-    with pytest.raises(iopt.ParameterError, match="cache_mb: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match="cache_mb: expected a positive number"):
         iopt.KernelProblem.from_data(points(9), labels(9), "linear", cache_mb=cache_mb)
 
 
 def test_a_cache_holds_two_rows_at_least() -> None:
-    with pytest.raises(iopt.ParameterError, match=r"at least 0\.000144 megabytes, two rows"):
+    with pytest.raises(iopt.errors.ParameterError, match=r"at least 0\.000144 megabytes, two rows"):
         RowGram(points(9), "linear", cache_mb=1e-4)
     assert RowGram(points(9), "linear", cache_mb=1e-4, dtype=np.float32).capacity == 2
-    with pytest.raises(iopt.ParameterError, match="dtype: expected float64 or float32, got int64"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match="dtype: expected float64 or float32, got int64"
+    ):
         RowGram(points(9), "linear", dtype=np.int64)
 
 
@@ -212,14 +214,14 @@ def test_a_cache_holds_two_rows_at_least() -> None:
 )
 @pytest.mark.parametrize("n", [2, 12, 100])
 def test_a_kernel_that_depends_on_order_or_company_is_refused(function, n: int) -> None:
-    with pytest.raises(iopt.ProblemError, match=r"to be symmetric.*whatever other points"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"to be symmetric.*whatever other points"):
         RowGram(points(n), function)
 
 
 def test_points_and_values_must_be_finite() -> None:
-    with pytest.raises(iopt.ProblemError, match="X: expected a finite matrix"):
+    with pytest.raises(iopt.errors.ProblemError, match="X: expected a finite matrix"):
         RowGram([[0.0], [np.nan]], "linear")
-    with pytest.raises(iopt.ProblemError, match="K: expected finite values"):
+    with pytest.raises(iopt.errors.ProblemError, match="K: expected finite values"):
         RowGram([[1e200], [1e200]], "linear")
 
 
@@ -285,7 +287,7 @@ def test_asymmetry_in_single_precision_is_averaged_or_refused() -> None:
     whole = problem.gram.whole
     assert whole[0, 1] == whole[1, 0] == np.float32(0.5 * (1.0 + float(K[1, 0])))
     K[1, 0] = 1.0 + 1e-4
-    with pytest.raises(iopt.ProblemError, match=r"symmetric matrix \(within 1\.9e-06"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"symmetric matrix \(within 1\.9e-06"):
         iopt.KernelProblem(K, [1, -1, 1], precision="single")
     averaged = iopt.KernelProblem(K, [1, -1, 1], precision="single", symmetrize=True)
     assert averaged.gram.whole[0, 1] == pytest.approx(1.00005, abs=SINGLE_EPS)
@@ -302,21 +304,21 @@ def test_asymmetry_in_single_precision_is_averaged_or_refused() -> None:
     ],
 )
 def test_what_single_precision_cannot_hold(K: object, said: str) -> None:
-    with pytest.raises(iopt.ProblemError, match=said):
+    with pytest.raises(iopt.errors.ProblemError, match=said):
         iopt.KernelProblem(K, [1, -1], precision="single")
 
 
 def test_rows_that_single_precision_cannot_hold() -> None:
-    with pytest.raises(iopt.ProblemError, match=r"K: expected numbers up to 3.4e\+38"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K: expected numbers up to 3.4e\+38"):
         RowGram([[1.0], [1e25]], "linear", dtype=np.float32).rows([1])
     zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1], precision="single")
     assert zero.largest == 0.0
 
 
 def test_an_unknown_precision_is_named() -> None:
-    with pytest.raises(iopt.UnknownName, match="precision: expected one of double, single"):
+    with pytest.raises(iopt.errors.UnknownName, match="precision: expected one of double, single"):
         iopt.KernelProblem(np.eye(2), [1, -1], precision="singel")
-    with pytest.raises(iopt.UnknownName, match="Did you mean double"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean double"):
         iopt.KernelProblem.from_data(points(4), [1, -1, 1, -1], "linear", precision="Double")
 
 
@@ -377,13 +379,13 @@ def on_demand(kernel: str = "gaussian", **options: object) -> iopt.KernelProblem
         lambda p: p.K, lambda p: p.Q, lambda p: p.spectrum, lambda p: p.centered,
         lambda p: p.signature, lambda p: p.squared_distances, lambda p: p.zero_tolerance,
         lambda p: p.is_psd, lambda p: p.is_conditionally_psd, lambda p: p.negative_direction(1),
-        lambda p: p.transformed("clip"), iopt.embed, iopt.diagnose,
+        lambda p: p.transformed("clip"), iopt.theory.embed, iopt.theory.diagnose,
         lambda p: iopt.SVMDual().declare(p), lambda p: iopt.solve(p, "LPSVM"),
         lambda p: iopt.solve(p, "GuoSchuurmansLP"), lambda p: iopt.SpectrumSVM().structure(p),
     ],
 )  # fmt: skip
 def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
-    with pytest.raises(iopt.ProblemError, match=r"computed on demand.*leave out cache_mb"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"computed on demand.*leave out cache_mb"):
         needs_the_matrix(on_demand())
 
 
@@ -395,7 +397,7 @@ def test_convexity_is_not_known_without_the_matrix() -> None:
     assert whole.is_convex(lines=0)
     assert problem.largest == pytest.approx(whole.largest, rel=20.0 * EPS)
     assert problem.class_mean_distance == pytest.approx(whole.class_mean_distance, rel=1e-12)
-    with pytest.raises(iopt.IncompatibleSolver, match="was not examined: its kernel matrix"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="was not examined: its kernel matrix"):
         iopt.solve(problem, iopt.SVMDual(), solver="osqp")
 
 
@@ -434,7 +436,7 @@ def test_a_hard_margin_without_optimum_is_found_by_rows() -> None:
     X = [[0.0, 2.0], [3.0, 0.0], [1.0, 1.0], [0.0, 1.0]]  # d²(x_0, x_1) = 9 - 4 in R^(1,1)
     for y, pair in (([1, 1, -1, -1], "0 and 3"), ([1, -1, 1, -1], "0 and 3")):
         problem = iopt.KernelProblem.from_data(X, y, "pseudo-euclidean", cache_mb=1)
-        with pytest.raises(iopt.UnboundedProblem, match=f"points {pair}"):
+        with pytest.raises(iopt.errors.UnboundedProblem, match=f"points {pair}"):
             iopt.SVMDual(C=np.inf).structure(problem)
 
 
@@ -492,5 +494,5 @@ def test_data_sets_pass_on_cache_and_precision() -> None:
 def test_a_kernel_given_as_a_function_is_wrapped() -> None:
     gram = RowGram(points(6), lambda X, Z: X @ Z.T)
     assert isinstance(gram.kernel, Custom)
-    with pytest.raises(iopt.ProblemError, match="to return a real matrix of shape"):
+    with pytest.raises(iopt.errors.ProblemError, match="to return a real matrix of shape"):
         RowGram(points(6), lambda X, Z: X)

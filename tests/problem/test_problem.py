@@ -31,7 +31,7 @@ from indefinite_opt.problem.spectrum import eigendecomposition, negative_directi
     ],
 )
 def test_bad_input_is_named(K, y, said) -> None:
-    with pytest.raises(iopt.ProblemError, match=said):
+    with pytest.raises(iopt.errors.ProblemError, match=said):
         iopt.KernelProblem(K, y)
 
 
@@ -46,10 +46,10 @@ def test_large_matrices_are_checked_everywhere() -> None:
     y = np.tile([1, -1], 350)
     for i, j in [(0, 699), (300, 10), (699, 698), (255, 256)]:
         K[i, j] = 1e-6
-        with pytest.raises(iopt.ProblemError, match="symmetric"):
+        with pytest.raises(iopt.errors.ProblemError, match="symmetric"):
             iopt.KernelProblem(K, y)
         K[i, j] = np.nan
-        with pytest.raises(iopt.ProblemError, match=rf"nan at \({i}, {j}\)"):
+        with pytest.raises(iopt.errors.ProblemError, match=rf"nan at \({i}, {j}\)"):
             iopt.KernelProblem(K, y)
         K[i, j] = 0.0
     iopt.KernelProblem(K, y)
@@ -123,7 +123,7 @@ def test_embedding_reproduces_squared_distances(seed, n, rank, scale) -> None:
     signs = generator.choice([-1.0, 1.0], min(rank, n))
     K = scale * (factors * signs) @ factors.T
     problem = iopt.KernelProblem(0.5 * (K + K.T), np.resize([1, -1], n))
-    embedding = iopt.embed(problem)
+    embedding = iopt.theory.embed(problem)
     p, q = embedding.signature
     assert p + q < n
     assert (p, q) == problem.signature
@@ -186,7 +186,7 @@ def test_partial_spectrum_has_the_largest_magnitudes() -> None:
         np.testing.assert_allclose(partial.values, expected, atol=1e-10)
         residual = problem.K @ partial.vectors - partial.vectors * partial.values
         assert np.abs(residual).max() < 1e-9
-    with pytest.raises(iopt.ParameterError, match="integer from 1 to 50"):
+    with pytest.raises(iopt.errors.ParameterError, match="integer from 1 to 50"):
         eigendecomposition(problem.K, 51)
 
 
@@ -195,11 +195,11 @@ def test_from_distances() -> None:
     forms = {"linear": -4.5, "gaussian": np.exp(-18.0), "raw": 3.0}
     for form, value in forms.items():
         assert iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0).K[0, 1] == value
-    with pytest.raises(iopt.UnknownName, match="Did you mean linear"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean linear"):
         iopt.KernelProblem.from_distances(D, [1, -1], "linaer")
-    with pytest.raises(iopt.ParameterError, match="gamma: expected a positive number"):
+    with pytest.raises(iopt.errors.ParameterError, match="gamma: expected a positive number"):
         iopt.KernelProblem.from_distances(D, [1, -1], gamma=-1.0)
-    with pytest.raises(iopt.ProblemError, match="D: expected a symmetric"):
+    with pytest.raises(iopt.errors.ProblemError, match="D: expected a symmetric"):
         iopt.KernelProblem.from_distances([[0, 1], [2, 0]], [1, -1])
 
 
@@ -212,7 +212,7 @@ def test_scaling_is_fitted_on_the_training_part() -> None:
     np.testing.assert_allclose(split.K_new, [[-9.0, 0.0, 9.0]], atol=1e-15)
     np.testing.assert_allclose(split.K_new_new(), [[81.0]])
     np.testing.assert_allclose(split.problem.kernel_with([[10.0]]), split.K_new)
-    with pytest.raises(iopt.UnknownName, match="scal"):
+    with pytest.raises(iopt.errors.UnknownName, match="scal"):
         iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmaxx")
 
 
@@ -223,7 +223,7 @@ def test_split_of_a_matrix_cuts_blocks() -> None:
     np.testing.assert_array_equal(split.K_new, (K + K.T)[np.ix_([3, 2], [0, 1])])
     np.testing.assert_array_equal(split.K_new_new(), (K + K.T)[np.ix_([3, 2], [3, 2])])
     np.testing.assert_array_equal(split.labels, [-1, 1])
-    with pytest.raises(iopt.ProblemError, match="made by from_data"):
+    with pytest.raises(iopt.errors.ProblemError, match="made by from_data"):
         problem.kernel_with([[1.0]])
 
 
@@ -241,8 +241,10 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
 
 
 def test_points_that_are_no_numbers_are_named() -> None:
-    with pytest.raises(iopt.ProblemError, match=r"^X: expected a finite matrix .* got text"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"^X: expected a finite matrix .* got text"):
         iopt.KernelProblem.from_data([["a"], ["b"]], [1, 2])
     problem = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, 2], "linear", scaling="minmax")
-    with pytest.raises(iopt.ProblemError, match=r"^X_new: expected finite points .*, got text"):
+    with pytest.raises(
+        iopt.errors.ProblemError, match=r"^X_new: expected finite points .*, got text"
+    ):
         problem.kernel_with([["a"]])

@@ -93,7 +93,9 @@ def test_no_claim_is_made_of_a_matrix_that_was_changed(change) -> None:
         lambda: bracket.check(problem),
     ]
     for call in calls:
-        with pytest.raises(iopt.ProblemError, match="the kernel matrix that it was made with"):
+        with pytest.raises(
+            iopt.errors.ProblemError, match="the kernel matrix that it was made with"
+        ):
             call()
 
 
@@ -103,7 +105,7 @@ def test_points_that_were_changed_are_found_out_too() -> None:
     formulation = iopt.SVMDual(C=1.0)
     assert iopt.solve(problem, formulation).certificate.claim >= Claim.STATIONARY
     X[0] = 7.0
-    with pytest.raises(iopt.ProblemError, match="changed since"):
+    with pytest.raises(iopt.errors.ProblemError, match="changed since"):
         iopt.verify(problem, formulation, {"alpha": np.zeros(4)})
 
 
@@ -128,7 +130,7 @@ def test_asymmetry_is_judged_by_its_own_rows(size: float) -> None:
     """90 against 0 is rounding beside 1e12 only if it stands in the same row."""
     K = np.diag([size, 1.0, 1.0, 1.0])
     K[1, 2] = 90.0
-    with pytest.raises(iopt.ProblemError, match=r"K\[1, 2\] = 90, K\[2, 1\] = 0"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K\[1, 2\] = 90, K\[2, 1\] = 0"):
         iopt.KernelProblem(K, LABELS)
     K[1, 2] = 0.0
     K[0, 2] = 1e-11 * size
@@ -163,7 +165,7 @@ def test_nothing_is_saved_of_a_matrix_that_was_changed(tmp_path) -> None:
     saved = [bracket.save, certificate.certificate.save]
     K[0, 0] = 2.0
     for save in saved:
-        with pytest.raises(iopt.ProblemError, match="changed since"):
+        with pytest.raises(iopt.errors.ProblemError, match="changed since"):
             save(tmp_path / "proof.json")
 
 

@@ -395,7 +395,7 @@ def test_time_limit() -> None:
 def test_callback_stops() -> None:
     seen: list[int] = []
 
-    def callback(trace: iopt.Trace) -> bool:
+    def callback(trace: iopt.solvers.Trace) -> bool:
         seen.append(len(trace))
         return len(trace) == 4
 
@@ -406,7 +406,7 @@ def test_callback_stops() -> None:
 
 
 def test_interrupt_keeps_the_best_point() -> None:
-    def callback(trace: iopt.Trace) -> None:
+    def callback(trace: iopt.solvers.Trace) -> None:
         if len(trace) == 6:
             raise KeyboardInterrupt
 
@@ -463,5 +463,5 @@ def test_as_users_call_it() -> None:
      ("weight", float("inf")), ("proximal", -1.0), ("proximal", float("nan")), ("proximal", "no")],
 )  # fmt: skip
 def test_bad_parameters(argument: str, bad: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match=argument):
+    with pytest.raises(iopt.errors.ParameterError, match=argument):
         ACCPM(**{argument: bad})

@@ -10,7 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.cases import CASES, Case
 
-PAIRS = [(case, name) for case in CASES for name in iopt.solvers(case.formulation)]
+PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
 
 LOCAL_SOLVERS = ("dca", "global", "lift", "lifted-dual", "multistart", "smo", "uno")
@@ -24,7 +24,7 @@ def test_optimum(case: Case, solver: str) -> None:
     problem = case.problem()
     structure = case.formulation.structure(problem)
     if solver not in LOCAL_SOLVERS and not structure.is_convex:
-        with pytest.raises(iopt.IncompatibleSolver, match=r"this one is not:"):
+        with pytest.raises(iopt.errors.IncompatibleSolver, match=r"this one is not:"):
             iopt.solve(problem, case.formulation, solver=solver)
         return
     result = iopt.solve(problem, case.formulation, solver=solver)
@@ -47,7 +47,7 @@ def test_known_values_and_multipliers_are_certified(case: Case) -> None:
 
 
 def test_every_formulation_has_a_case() -> None:
-    assert {type(case.formulation).__name__ for case in CASES} == set(iopt.formulations())
+    assert {type(case.formulation).__name__ for case in CASES} == set(iopt.available_formulations())
 
 
 CONVEX_HERE = (
@@ -62,7 +62,7 @@ def test_three_solvers_agree_on_convex_problems(
 ) -> None:
     objectives = {
         solver: iopt.solve(gaussian_problem, name, solver=solver, tol=1e-7).objective
-        for solver in iopt.solvers(name)
+        for solver in iopt.available_solvers(name)
         if solver != "uno"
     }
     assert len(objectives) >= 3

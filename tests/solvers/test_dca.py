@@ -29,7 +29,7 @@ def program_of(problem: iopt.KernelProblem, title: str | iopt.Formulation) -> Bo
     return structure
 
 
-def weights(result: iopt.Result) -> Array:
+def weights(result: iopt.workflow.Result) -> Array:
     (x,) = result.values.values()
     return x
 
@@ -210,7 +210,7 @@ UNBOUNDED: dict[str, tuple[Any, list[int], str]] = {
 def test_an_objective_without_end_is_named(name: str, part: str) -> None:
     """ "a named status and error text, not a hang": formulations.md, section 1."""
     K, y, title = UNBOUNDED[name]
-    with pytest.raises(iopt.UnboundedProblem):
+    with pytest.raises(iopt.errors.UnboundedProblem):
         iopt.solve(iopt.KernelProblem(K, y), title, solver=DCA(part), time_limit=3.0)
 
 
@@ -224,21 +224,23 @@ def test_rows_on_demand_are_refused_with_a_sentence() -> None:
         r"dca cannot solve SVMDual\(C=1\) on this problem: it needs the eigenvalues of the whole "
         r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"
     )
-    with pytest.raises(iopt.IncompatibleSolver, match=sentence):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match=sentence):
         iopt.solve(problem, "SVMDual", solver="dca")
 
 
 @pytest.mark.parametrize("title", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
 def test_linear_programs_are_refused(title: str) -> None:
     problem = random_problem("sigmoid", n=12, seed=0)
-    with pytest.raises(iopt.IncompatibleSolver, match=r"dca cannot .* this is a linear program"):
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match=r"dca cannot .* this is a linear program"
+    ):
         iopt.solve(problem, title, solver="dca")
-    assert "dca" not in iopt.solvers(title)
+    assert "dca" not in iopt.available_solvers(title)
 
 
 @pytest.mark.parametrize("part", ["clap", "flip", "", None, 3, ["clip"]])
 def test_unknown_parts(part: Any) -> None:
-    with pytest.raises(iopt.UnknownName, match="part: expected one of clip, shift"):
+    with pytest.raises(iopt.errors.UnknownName, match="part: expected one of clip, shift"):
         DCA(part)
 
 
@@ -288,12 +290,12 @@ def test_an_end_that_cannot_be_improved_is_called_inaccurate() -> None:
     assert result.certificate.claim <= iopt.Claim.FEASIBLE
 
 
-def stop(when: int) -> Callable[[iopt.Trace], bool]:
+def stop(when: int) -> Callable[[iopt.solvers.Trace], bool]:
     return lambda trace: len(trace) == when
 
 
-def press(when: int) -> Callable[[iopt.Trace], bool]:
-    def callback(trace: iopt.Trace) -> bool:
+def press(when: int) -> Callable[[iopt.solvers.Trace], bool]:
+    def callback(trace: iopt.solvers.Trace) -> bool:
         if len(trace) == when:
             raise KeyboardInterrupt
         return False

@@ -125,7 +125,7 @@ class Program:
         drift = np.abs(sums - np.array([0.0, self.total])[: self.lines])
         assert np.all(drift <= x.size * EPS * mass)
 
-    def check(self, result: iopt.Result) -> Array:
+    def check(self, result: iopt.workflow.Result) -> Array:
         """Everything a result says about itself that can be computed again; its weights."""
         x = result.values[self.variable]
         self.check_feasible(x)
@@ -140,7 +140,9 @@ class Program:
         return x
 
 
-def smo(problem: iopt.KernelProblem, formulation: iopt.Formulation, **options: Any) -> iopt.Result:
+def smo(
+    problem: iopt.KernelProblem, formulation: iopt.Formulation, **options: Any
+) -> iopt.workflow.Result:
     return iopt.solve(problem, formulation, solver="smo", **options)
 
 
@@ -165,7 +167,7 @@ def labels(n: int, seed: int = 0) -> Array:
     return np.append([1.0, -1.0], np.random.default_rng(seed).choice([-1.0, 1.0], n - 2))
 
 
-def escapes(result: iopt.Result) -> int:
+def escapes(result: iopt.workflow.Result) -> int:
     """How many steps along negative curvature the message tells of."""
     found = re.search(r"(\d+) along negative curvature", result.message)
     assert found is not None
@@ -263,7 +265,7 @@ def test_a_trace_tells_of_the_points_on_the_way(kind: str, name: str) -> None:
     K = np.exp(X @ X.T / 3.0) if kind == "positive" else K
     program = Program.of(K, y, formulation)
 
-    def run(**options: Any) -> iopt.Result:
+    def run(**options: Any) -> iopt.workflow.Result:
         problem = iopt.KernelProblem(K, y)
         if kind == "rows":  # anew, as rows that are there already round differently
             room = 9.5 * 8e-6 * n
@@ -1122,7 +1124,7 @@ def test_hard_margin_on_a_cone_of_two_rays(seed: int) -> None:
         return
     problem = iopt.KernelProblem(K, y)
     if margin < 0.0:
-        with pytest.raises(iopt.UnboundedProblem):
+        with pytest.raises(iopt.errors.UnboundedProblem):
             smo(problem, iopt.SVMDual(C=INF), time_limit=10.0)
         return
     result = smo(problem, iopt.SVMDual(C=INF))
@@ -1151,7 +1153,7 @@ def test_hard_margin_with_a_pair_that_opposes_nothing(how: str, seed: int, bias:
     assert (pairs[np.ix_(y > 0, y < 0)].min() if bias else np.diag(K).min()) < 0.0
     room = 4.5 * 8e-6 * 20 if how == "rows" else None
     problem = iopt.KernelProblem.from_data(X, y, minkowski, cache_mb=room)
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite C"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite C"):
         smo(problem, iopt.SVMDual(C=INF, bias=bias))
 
 
@@ -1228,7 +1230,7 @@ def test_rounding_is_bounded_beside_heavy_weights() -> None:
 # ------------------------------------------------------------------------------------- stops
 
 
-def check_stopped(program: Program, result: iopt.Result, status: iopt.Status) -> None:
+def check_stopped(program: Program, result: iopt.workflow.Result, status: iopt.Status) -> None:
     """The point is feasible, and nothing is claimed but what it is."""
     x = result.values[program.variable]
     program.check_feasible(x)
@@ -1255,7 +1257,7 @@ def test_callbacks_that_end_it(when: int, how: str, name: str) -> None:
     program, problem, formulation = slow(name)
     asked: list[int] = []
 
-    def callback(trace: iopt.Trace) -> bool:
+    def callback(trace: iopt.solvers.Trace) -> bool:
         asked.append(len(trace))
         if how == "interrupt" and len(trace) == when:
             raise KeyboardInterrupt
@@ -1282,7 +1284,7 @@ def test_a_true_answer_is_the_last_report(when: int) -> None:
     problem, formulation = iopt.KernelProblem(K, [1, 1, -1, -1]), iopt.SVMDual(C=0.5, bias=False)
     asked: list[int] = []
 
-    def callback(trace: iopt.Trace) -> bool:
+    def callback(trace: iopt.solvers.Trace) -> bool:
         asked.append(len(trace))
         return len(trace) >= when
 

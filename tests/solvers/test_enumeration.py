@@ -59,13 +59,13 @@ class Instance:
     values: Array
     regular: bool
     structure: BoxLineQP
-    answers: dict[str, iopt.Result]
+    answers: dict[str, iopt.workflow.Result]
 
     @property
     def least(self) -> float:
         return float(self.values.min())
 
-    def value(self, result: iopt.Result) -> float:
+    def value(self, result: iopt.workflow.Result) -> float:
         """F at the values of a result, by the matrix of the enumeration."""
         return float(self.program.value(result.values[self.structure.variable]))
 

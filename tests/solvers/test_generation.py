@@ -21,7 +21,9 @@ FORMULATIONS = (
 KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov", "gaussian")
 
 
-def generated(problem: iopt.KernelProblem, formulation: Any, **options: Any) -> iopt.Result:
+def generated(
+    problem: iopt.KernelProblem, formulation: Any, **options: Any
+) -> iopt.workflow.Result:
     return iopt.solve(problem, formulation, solver="generation", **options)
 
 
@@ -149,12 +151,12 @@ def test_without_an_interior_the_simplex_method_says_so() -> None:
 
 def test_infeasible_beta_is_refused_as_ever() -> None:
     problem = iopt.KernelProblem(np.eye(6), [1, 1, -1, -1, -1, -1])
-    with pytest.raises(iopt.InfeasibleProblem, match=r"at least 0\.25"):
+    with pytest.raises(iopt.errors.InfeasibleProblem, match=r"at least 0\.25"):
         generated(problem, iopt.GuoSchuurmansLP(beta=0.2))
 
 
 def test_quadratic_programs_are_refused() -> None:
-    with pytest.raises(iopt.IncompatibleSolver, match="linear program"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="linear program"):
         generated(random_problem("gaussian", n=10, seed=0), iopt.SVMDual())
 
 

@@ -47,7 +47,7 @@ def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, Bo
     return problem, formulation, structure, float(enumerated(read(structure))[1].min())
 
 
-def checked(seed: int, **options) -> iopt.Bracket:
+def checked(seed: int, **options) -> iopt.workflow.Bracket:
     """A bracket that holds what the enumeration finds, and a proof that does."""
     problem, formulation, qp, least = random_instance(seed)
     bracket = iopt.bound(problem, formulation, **options)
@@ -120,7 +120,7 @@ def test_the_search_ends_soon_after_its_time_limit(monkeypatch: pytest.MonkeyPat
 def test_exceptions_of_the_callback_come_through() -> None:
     problem = random_problem("sigmoid", n=150, seed=0)
 
-    def fails(trace: iopt.Trace) -> bool:
+    def fails(trace: iopt.solvers.Trace) -> bool:
         raise RuntimeError("of the callback")
 
     with pytest.raises(RuntimeError, match="of the callback"):

@@ -42,7 +42,7 @@ def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str)
     return structure
 
 
-def weights(result: iopt.Result) -> Array:
+def weights(result: iopt.workflow.Result) -> Array:
     (x,) = result.values.values()
     return x
 
@@ -53,7 +53,7 @@ def check_feasible(qp: BoxLineQP, x: Array) -> None:
     np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, x.sum()))
 
 
-def told(result: iopt.Result) -> dict[str, int]:
+def told(result: iopt.workflow.Result) -> dict[str, int]:
     """The numbers of the message."""
     found = re.match(r"(\d+) descents and (\d+) kicks, (\d+) different ends", result.message)
     assert found is not None, result.message
@@ -178,7 +178,7 @@ def test_threads_change_nothing(seed: int, title: str) -> None:
         assert_same(results[0], result)
 
 
-def assert_same(first: iopt.Result, second: iopt.Result) -> None:
+def assert_same(first: iopt.workflow.Result, second: iopt.workflow.Result) -> None:
     np.testing.assert_array_equal(weights(first), weights(second))
     assert first.objective == second.objective
     assert first.message == second.message
@@ -390,7 +390,7 @@ def interruptible() -> Iterator[None]:
     signal.siginterrupt(signal.SIGINT, True)
 
 
-def interrupted_search(jobs: int) -> iopt.Result:
+def interrupted_search(jobs: int) -> iopt.workflow.Result:
     """A real interrupt after half a second, while the main thread waits for the others."""
     problem = rugged(300)
     iopt.solve(problem, "SVMDual", solver=ONE_DESCENT)  # compiles
@@ -424,8 +424,8 @@ def test_ctrl_c_reaches_the_threads_after_uno() -> None:
     assert result.seconds < 2.0
 
 
-def press(when: int) -> Callable[[iopt.Trace], None]:
-    def callback(trace: iopt.Trace) -> None:
+def press(when: int) -> Callable[[iopt.solvers.Trace], None]:
+    def callback(trace: iopt.solvers.Trace) -> None:
         if len(trace) == when:
             raise KeyboardInterrupt
 
@@ -451,7 +451,7 @@ def test_a_true_callback_stops_at_once(when: int) -> None:
     """One true answer is enough, whenever it is given."""
     lengths: list[int] = []
 
-    def stop(trace: iopt.Trace) -> bool:
+    def stop(trace: iopt.solvers.Trace) -> bool:
         lengths.append(len(trace))
         return len(trace) == when
 
@@ -473,7 +473,7 @@ def test_nothing_is_interrupted_by_itself(seed: int) -> None:
 
 
 def test_an_error_of_the_callback_comes_through() -> None:
-    def fail(trace: iopt.Trace) -> None:
+    def fail(trace: iopt.solvers.Trace) -> None:
         if len(trace) == 3:
             raise RuntimeError("mine")
 
@@ -495,7 +495,7 @@ def test_an_error_of_the_callback_comes_through() -> None:
     ],
 )
 def test_parameters(argument: str, value: Any) -> None:
-    with pytest.raises(iopt.ParameterError) as caught:
+    with pytest.raises(iopt.errors.ParameterError) as caught:
         MultiStart(**{argument: value})
     assert caught.value.argument == argument
     assert repr(value) in str(caught.value)
@@ -558,7 +558,7 @@ def test_an_objective_without_end(title: str) -> None:
     block = np.array([[1.0, -2.0], [-2.0, 1.0]])
     K = np.kron(np.eye(2), block) if "bias" not in title else np.array([[1.0, 2.0], [2.0, 1.0]])
     problem = iopt.KernelProblem(K, np.resize([1, 1, -1, -1] if len(K) == 4 else [1, -1], len(K)))
-    with pytest.raises(iopt.UnboundedProblem):
+    with pytest.raises(iopt.errors.UnboundedProblem):
         iopt.solve(problem, title, time_limit=30.0)
 
 

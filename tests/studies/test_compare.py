@@ -160,7 +160,7 @@ def test_scaling_is_fitted_on_the_training_points_of_each_fold() -> None:
 
 def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
     names = [type(method).__name__ for method in default_methods()]
-    assert set(names) == set(iopt.formulations()) | set(iopt.baselines())
+    assert set(names) == set(iopt.available_formulations()) | set(iopt.available_baselines())
     assert names.count("SpectrumSVM") == 3
     frame = iopt.compare(problem, folds=2).frame
     assert len(frame) == 2 * len(names)
@@ -444,7 +444,7 @@ def test_the_record_of_other_settings(
     record = tmp_path / "study.jsonl"
     interrupted(problem, record)
     text = record.read_bytes()
-    with pytest.raises(iopt.DataError, match="holds another one"):
+    with pytest.raises(iopt.errors.DataError, match="holds another one"):
         iopt.compare(problem, TITLES, record=record, **{"folds": 3, **changed})
     assert record.read_bytes() == text
 
@@ -457,7 +457,7 @@ def test_the_record_of_other_data(problem: iopt.KernelProblem, tmp_path: Path) -
     flipped = np.where(np.arange(60) == 3, problem.labels[::-1], problem.labels)
     for other in (iopt.KernelProblem(K, problem.labels), iopt.KernelProblem(problem.K, flipped)):
         other.kernel = problem.kernel
-        with pytest.raises(iopt.DataError, match="holds another one"):
+        with pytest.raises(iopt.errors.DataError, match="holds another one"):
             iopt.compare(other, TITLES, folds=3, record=record)
 
 
@@ -467,7 +467,7 @@ def test_the_record_of_another_test_set(
     problem, K_new, y_new, _ = fixed
     record = tmp_path / "study.jsonl"
     iopt.compare(problem, ["SVMDual"], test=(K_new, y_new), record=record)
-    with pytest.raises(iopt.DataError, match="holds another one"):
+    with pytest.raises(iopt.errors.DataError, match="holds another one"):
         iopt.compare(problem, ["SVMDual"], test=(K_new[::-1], y_new), record=record)
 
 
@@ -475,12 +475,14 @@ def test_a_record_that_is_none(problem: iopt.KernelProblem, tmp_path: Path) -> N
     record = tmp_path / "notes.txt"
     for text in ("no study\n", "no study", '{"K": 1}\n', "[" * 100_000 + "\n"):
         record.write_text(text, encoding="utf-8")
-        with pytest.raises(iopt.DataError, match="record: expected the record of this study"):
+        with pytest.raises(
+            iopt.errors.DataError, match="record: expected the record of this study"
+        ):
             iopt.compare(problem, TITLES, record=record)
         assert record.read_text(encoding="utf-8") == text
-    with pytest.raises(iopt.DataError, match=r"can be written, got /dev/zero: not a file"):
+    with pytest.raises(iopt.errors.DataError, match=r"can be written, got /dev/zero: not a file"):
         iopt.compare(problem, TITLES, record="/dev/zero")
-    with pytest.raises(iopt.DataError, match="can be written"):
+    with pytest.raises(iopt.errors.DataError, match="can be written"):
         iopt.compare(problem, TITLES, record=tmp_path / "absent" / "study.jsonl")
 
 
@@ -601,7 +603,9 @@ def test_a_record_that_may_only_be_read(
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     assert len(iopt.compare(problem, TITLES[:1], folds=2, record=record).rows) == 2
     for added in ({"resume": False}, {"formulations": TITLES}):
-        with pytest.raises(iopt.DataError, match="record: expected a file that can be written"):
+        with pytest.raises(
+            iopt.errors.DataError, match="record: expected a file that can be written"
+        ):
             iopt.compare(problem, **{"formulations": TITLES[:1], **added}, folds=2, record=record)
     assert len(rows_on_disk(record)) == 2
 
@@ -633,7 +637,7 @@ def test_a_record_without_names_of_studies(problem: iopt.KernelProblem, tmp_path
     assert len(seen) == 1
     pd.testing.assert_frame_equal(after.frame, before.frame)
     record.write_text("\n".join(["{", *plain, ""]), encoding="utf-8")
-    with pytest.raises(iopt.DataError, match="expected the record of this study"):
+    with pytest.raises(iopt.errors.DataError, match="expected the record of this study"):
         iopt.compare(problem, TITLES[:1], folds=3, record=record)
 
 
@@ -781,21 +785,21 @@ def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path
     assert len(seen) == 1
     for other in (X + 1e-9, X[::-1]):
         moved = iopt.KernelProblem.from_data(other, y, "gaussian(gamma=0.3)", cache_mb=0.02)
-        with pytest.raises(iopt.DataError, match="holds another one"):
+        with pytest.raises(iopt.errors.DataError, match="holds another one"):
             iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
 
 
 # -------------------------------------------------------------------------------------- summary
 
 
-def hand_made(*rows: dict[str, Any]) -> iopt.Comparison:
+def hand_made(*rows: dict[str, Any]) -> iopt.studies.Comparison:
     base = {
         "formulation": "SVMDual", "solver": "smo", "fold": 0, "accuracy": 0.5,
         "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
         "seconds": 0.1, "status": "solved", "error": "",
     }  # fmt: skip
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    return iopt.Comparison(problem, [iopt.SVMDual()], {}, [{**base, **row} for row in rows])
+    return iopt.studies.Comparison(problem, [iopt.SVMDual()], {}, [{**base, **row} for row in rows])
 
 
 def test_summary_takes_the_weakest_claim_and_the_worst_gap() -> None:
@@ -877,30 +881,32 @@ def inner_products(X: Array, Z: Array) -> Array:
 
 @pytest.mark.parametrize("problem_like", [None, np.eye(3), "breast_cancer"])
 def test_things_that_are_no_problem(problem_like: Any) -> None:
-    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem"):
+    with pytest.raises(iopt.errors.ProblemError, match="expected a KernelProblem"):
         iopt.compare(problem_like)
 
 
 @pytest.mark.parametrize("folds", [0, 1, -2, 2.5, 10_000, True, None])
 def test_folds(folds: Any, problem: iopt.KernelProblem) -> None:
     least = problem.smaller_class
-    with pytest.raises(iopt.ParameterError, match=rf"from 2 to {least} \(the smaller class\)"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match=rf"from 2 to {least} \(the smaller class\)"
+    ):
         iopt.compare(problem, TITLES, folds=folds)
 
 
 def test_folds_up_to_the_smaller_class() -> None:
     problem = iopt.KernelProblem(np.eye(7), [1, 1, 1, 1, -1, -1, -1])
     assert len(iopt.compare(problem, ["SVMDual"], folds=3).rows) == 3
-    with pytest.raises(iopt.ParameterError, match="from 2 to 3"):
+    with pytest.raises(iopt.errors.ParameterError, match="from 2 to 3"):
         iopt.compare(problem, ["SVMDual"], folds=4)
 
 
 def test_unknown_names(problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.UnknownName, match="Did you mean SVMDual"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean SVMDual"):
         iopt.compare(problem, ["LPSVM", "SVMDaul"])
-    with pytest.raises(iopt.UnknownName, match="Did you mean highs"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean highs"):
         iopt.compare(problem, ["LPSVM"], solvers=["highs", "hihgs"])
-    with pytest.raises(iopt.ParameterError, match="at least one that fits a formulation"):
+    with pytest.raises(iopt.errors.ParameterError, match="at least one that fits a formulation"):
         iopt.compare(problem, ["LPSVM"], solvers=["smo"])
 
 
@@ -916,7 +922,7 @@ def test_unknown_names(problem: iopt.KernelProblem) -> None:
     ids=lambda test: str([part.shape for part in test]),
 )
 def test_shapes_of_a_test_set(test: Any, problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.ProblemError, match=r"K_new of shape \(m, 60\) and m labels"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K_new of shape \(m, 60\) and m labels"):
         iopt.compare(problem, TITLES, test=test)
 
 
@@ -936,7 +942,7 @@ def test_shapes_of_a_test_set(test: Any, problem: iopt.KernelProblem) -> None:
     ids=lambda settings: next(iter(settings)),
 )
 def test_settings(settings: dict[str, Any], problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.BadArgument):
+    with pytest.raises(iopt.errors.BadArgument):
         iopt.compare(problem, TITLES[:1], folds=2, **settings)
 
 

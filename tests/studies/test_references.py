@@ -341,16 +341,16 @@ def test_a_forged_row_is_called_out(name: str, tmp_path: Path) -> None:
 
 def test_a_row_of_another_matrix_is_refused() -> None:
     entry = dataclasses.replace(references.load(SMALL), seed=1)
-    with pytest.raises(iopt.DataError, match="digests differ"):
+    with pytest.raises(iopt.errors.DataError, match="digests differ"):
         references.check(entry, entry.values)
 
 
 def test_check_says_what_is_wrong() -> None:
-    with pytest.raises(iopt.UnknownName, match="Did you mean sigmoid-010-c1"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean sigmoid-010-c1"):
         references.check("sigmoid-10-c1", {"alpha": [0.0]})
-    with pytest.raises(iopt.ProblemError, match=r"alpha of shape \(10,\)"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"alpha of shape \(10,\)"):
         references.check(SMALL, {"alphabar": np.zeros(10)})
-    with pytest.raises(iopt.ParameterError, match="tol"):
+    with pytest.raises(iopt.errors.ParameterError, match="tol"):
         references.check(SMALL, {"alpha": np.zeros(10)}, tol=2.0)
 
 
@@ -379,7 +379,7 @@ def test_damaged_files_are_refused(file: str, old: str, new: str, tmp_path: Path
     text = path.read_text(encoding="utf-8").replace("}\n}", "}}")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(iopt.DataError, match="folder: expected"):
+    with pytest.raises(iopt.errors.DataError, match="folder: expected"):
         references.references(tmp_path)
 
 
@@ -403,16 +403,16 @@ def test_damaged_files_are_refused(file: str, old: str, new: str, tmp_path: Path
 def test_rows_of_nonsense_are_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     """NaN is neither above nor below a point: everybody's would be better than it."""
     references.write([dataclasses.replace(references.load(SMALL), **changed)], tmp_path)
-    with pytest.raises(iopt.DataError, match="folder: expected every column of format 1"):
+    with pytest.raises(iopt.errors.DataError, match="folder: expected every column of format 1"):
         references.references(tmp_path)
 
 
 def test_a_digest_of_nan_is_another() -> None:
     entry = references.load(SMALL)
     digest = dataclasses.replace(entry.digest, trace=np.nan)
-    with pytest.raises(iopt.DataError, match="digests differ by nan"):
+    with pytest.raises(iopt.errors.DataError, match="digests differ by nan"):
         references.check(dataclasses.replace(entry, digest=digest), entry.values)
-    with pytest.raises(iopt.ProblemError, match=r"K: .* got complex numbers"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"K: .* got complex numbers"):
         references.Digest.of(1j * np.eye(2), [1, -1])
 
 
@@ -432,7 +432,7 @@ def test_a_best_known_objective_of_zero_is_refused(tmp_path: Path) -> None:
     table = references.write([entry], tmp_path)
     text = table.read_text(encoding="utf-8")
     table.write_text(text.replace(repr(entry.best), "0.0"), encoding="utf-8")
-    with pytest.raises(iopt.DataError, match=r"of sigmoid-010-c1: 0\.0 between 0\.0 and"):
+    with pytest.raises(iopt.errors.DataError, match=r"of sigmoid-010-c1: 0\.0 between 0\.0 and"):
         references.references(tmp_path)
 
 
@@ -440,15 +440,15 @@ def test_deep_points_are_refused(tmp_path: Path) -> None:
     references.write([references.load(SMALL)], tmp_path)
     for text in ("[" * 100_000, '{"a": ' + "9" * 5000 + "}"):
         (tmp_path / "points.json").write_text(text)
-        with pytest.raises(iopt.DataError, match=r"references\.csv and points\.json"):
+        with pytest.raises(iopt.errors.DataError, match=r"references\.csv and points\.json"):
             references.references(tmp_path)
 
 
 def test_a_folder_without_a_table(tmp_path: Path) -> None:
-    with pytest.raises(iopt.DataError, match=r"references\.csv and points\.json"):
+    with pytest.raises(iopt.errors.DataError, match=r"references\.csv and points\.json"):
         references.references(tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(iopt.DataError, match="a folder that can be written"):
+    with pytest.raises(iopt.errors.DataError, match="a folder that can be written"):
         references.write([TABLE[0]], tmp_path / "file")
 
 
@@ -545,7 +545,7 @@ def test_regenerate_refuses_a_false_bracket(
     replace_bound(monkeypatch, lambda *a, **k: Bracket(0.0, 0.4, nothing.values))
     with pytest.raises(FalseCertificate, match=f"{name}: the objective 0.5"):
         references.regenerate(tmp_path, [name])
-    with pytest.raises(iopt.UnknownName, match="Did you mean sigmoid-010-c1"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean sigmoid-010-c1"):
         references.regenerate(tmp_path, ["sigmoid-010-c2"])
     assert list(tmp_path.iterdir()) == []
 
@@ -591,7 +591,7 @@ def test_the_shipped_proofs_are_those_and_small() -> None:
     files = list((FOLDER / "proofs").iterdir())
     assert {path.stem for path in files} == {entry.name for entry in SHIPPED}
     assert sum(path.stat().st_size for path in files) < 310_000
-    with pytest.raises(iopt.UnknownName):
+    with pytest.raises(iopt.errors.UnknownName):
         references.proof("sigmoid-100-c10")
 
 

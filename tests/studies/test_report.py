@@ -265,7 +265,7 @@ def test_same_comparison_same_file(tmp_path: Path) -> None:
 def test_unwritable_path_is_named_and_leaves_nothing(tmp_path: Path, target: str) -> None:
     (tmp_path / "taken").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(iopt.DataError, match=re.escape(str(tmp_path / target))):
+    with pytest.raises(iopt.errors.DataError, match=re.escape(str(tmp_path / target))):
         report.to_html(hand_made(), tmp_path / target)
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -281,7 +281,7 @@ def test_a_failing_write_keeps_the_old_report(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(iopt.DataError, match="No space left"):
+    with pytest.raises(iopt.errors.DataError, match="No space left"):
         report.to_html(hand_made(), path)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

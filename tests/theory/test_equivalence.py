@@ -222,7 +222,7 @@ def test_the_diagnosis_against_its_definitions(kernel: str, C: float) -> None:
     assert answer.training_error <= suitability.bounded
     assert answer.unbounded_slack <= 1e-8
     # wᵀMw and DCM in the embedding itself.
-    embedding = iopt.embed(problem)
+    embedding = iopt.theory.embed(problem)
     Phi, M = embedding.points, embedding.M
     w = (2.0 * alpha / alpha.sum() * y) @ Phi
     means = Phi[y > 0].mean(axis=0) - Phi[y < 0].mean(axis=0)

@@ -16,7 +16,7 @@ import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
 from helpers.cases import LIN_LIN
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers import get as get_solver
+from indefinite_opt.solvers import as_solver
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import NormalisedSigmoid
 
@@ -38,7 +38,7 @@ def sigmoid(a: float, r: float, n: int = 12, seed: int = 0) -> iopt.KernelProble
 # Section 2: the dual (2) and the problem (5) of separability.
 
 
-def feasible_for_5(problem: iopt.KernelProblem, result: iopt.Result) -> None:
+def feasible_for_5(problem: iopt.KernelProblem, result: iopt.workflow.Result) -> None:
     """Qα + by ≥ e - ξ with b the offset and ξ the upper multipliers, ξ_i > 0 only where α_i = C."""
     alpha, b = result.values["alpha"], result.classifier.offset
     xi = result.multipliers["upper"]
@@ -76,7 +76,7 @@ def test_an_unbounded_6_holds_a_weight_of_every_global_minimum_at_c(C: float) ->
     best, value = min(found, key=lambda pair: pair[1])
     assert best.max() == pytest.approx(C, rel=1e-12)
     assert iopt.solve(problem, iopt.SVMDual(C=C)).objective == pytest.approx(-value, rel=1e-7)
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
         iopt.solve(problem, iopt.SVMDual(C=INF))
 
 
@@ -214,7 +214,7 @@ def test_psd_and_cpsd_do_not_keep_6_bounded(K: np.ndarray) -> None:
     """Both have K₁₁ + K₂₂ - 2K₁₂ = 0, and the objective 2Δ at (Δ, Δ)."""
     problem = iopt.KernelProblem(K, [1, -1])
     assert problem.is_conditionally_psd
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
         iopt.solve(problem, iopt.SVMDual(C=INF))
     for C in (1.0, 100.0):
         assert iopt.solve(problem, iopt.SVMDual(C=C)).objective == pytest.approx(2 * C)
@@ -253,7 +253,7 @@ def test_theorem_5_along_its_pair() -> None:
     problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=1.0, r=1.0)
     pair = np.tanh(2) + np.tanh(5) - 2 * np.tanh(3)
     assert pair < 0
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
         iopt.SVMDual(C=INF).structure(problem)
     qp = BoxLineQP(problem, 1.0, -1.0, INF, lines=1)
     for delta in (1.0, 10.0, 1e4):
@@ -269,7 +269,7 @@ def test_theorems_6_and_7_refuse_c_inf(a: float, r: float) -> None:
     assert analysis.theorem_6 == (r == 8.0)
     assert (analysis.theorem_7 is not None) == (r <= 0.0)
     assert analysis.bounded is False
-    with pytest.raises(iopt.UnboundedProblem):
+    with pytest.raises(iopt.errors.UnboundedProblem):
         iopt.solve(iopt.KernelProblem.from_data(X, y, "sigmoid", a=a, r=r), iopt.SVMDual(C=INF))
 
 
@@ -295,7 +295,7 @@ def test_15_scales_the_problem() -> None:
 def test_theorem_10(value: float) -> None:
     """One K_ii < 0: F(Δe_i) = ½Δ²K_ii - Δ → -∞."""
     K = np.diag([1.0, value, 2.0])
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 10"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 10"):
         iopt.solve(iopt.KernelProblem(K, [1, -1, 1]), iopt.SVMDual(C=INF, bias=False))
 
 
@@ -306,7 +306,7 @@ def test_theorem_10_for_the_sigmoid() -> None:
     problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.5, r=r)
     assert analyse_sigmoid(X, y, 0.5, r).theorem_10
     assert np.isfinite(iopt.solve(problem, iopt.SVMDual(C=INF)).objective)
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 10"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 10"):
         iopt.solve(problem, iopt.SVMDual(C=INF, bias=False))
 
 
@@ -317,8 +317,8 @@ NONCONVEX_19 = sigmoid(1.0, 0.5, n=7, seed=1)
 def solvers_of_19(problem: iopt.KernelProblem) -> list[str]:
     """The solvers that take the problem: those for convex ones only if it is."""
     convex_only = () if problem.is_psd else ("clarabel", "highs", "osqp", "scs")
-    names = iopt.solvers(iopt.SVMDual(bias=False))
-    there = [name for name in names if get_solver(name).unavailable() is None]
+    names = iopt.available_solvers(iopt.SVMDual(bias=False))
+    there = [name for name in names if as_solver(name).unavailable() is None]
     return [name for name in there if name not in convex_only]
 
 

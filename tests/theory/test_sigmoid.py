@@ -103,7 +103,7 @@ def test_theorem_5_on_one_pair() -> None:
     assert analysis.bounded is False
     assert "Theorem 5" in str(analysis)
     problem = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, -1], "sigmoid", a=1.0, r=1.0)
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
         iopt.SVMDual(C=np.inf).structure(problem)
 
 
@@ -415,12 +415,12 @@ def test_the_numbers_that_decide() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "argument"),
     [
-        ({"X": [1.0, 2.0]}, iopt.ProblemError, "X"),
-        ({"X": [[1e200], [1.0]]}, iopt.ProblemError, "X"),
-        ({"y": [1, 1]}, iopt.ProblemError, "y"),
-        ({"a": np.nan}, iopt.ParameterError, "a"),
-        ({"r": np.inf}, iopt.ParameterError, "r"),
-        ({"C": -1.0}, iopt.ParameterError, "C"),
+        ({"X": [1.0, 2.0]}, iopt.errors.ProblemError, "X"),
+        ({"X": [[1e200], [1.0]]}, iopt.errors.ProblemError, "X"),
+        ({"y": [1, 1]}, iopt.errors.ProblemError, "y"),
+        ({"a": np.nan}, iopt.errors.ParameterError, "a"),
+        ({"r": np.inf}, iopt.errors.ParameterError, "r"),
+        ({"C": -1.0}, iopt.errors.ParameterError, "C"),
     ],
 )
 def test_bad_input_of_the_analysis(change, error, argument) -> None:
@@ -441,11 +441,11 @@ def test_bad_input_of_the_analysis(change, error, argument) -> None:
     ],
 )
 def test_bad_input_of_the_limits(change, argument) -> None:
-    with pytest.raises(iopt.BadArgument) as caught:
+    with pytest.raises(iopt.errors.BadArgument) as caught:
         limit_study(**{"X": [[1.0], [2.0]], "y": [1, -1], **change})
     assert caught.value.argument == argument
 
 
 def test_the_threshold_needs_a_positive_scale() -> None:
-    with pytest.raises(iopt.ParameterError):
+    with pytest.raises(iopt.errors.ParameterError):
         shift_threshold([[1.0], [2.0]], -1.0)

@@ -35,7 +35,7 @@ def problem_of(n: int, seed: int, scale: float = 1.0) -> iopt.KernelProblem:
     return iopt.KernelProblem(scale * K, y, name="gaussian-matrix")
 
 
-def assert_holds(bracket: iopt.Bracket, optimum: float, scale: float = 1.0) -> None:
+def assert_holds(bracket: iopt.workflow.Bracket, optimum: float, scale: float = 1.0) -> None:
     """The contract of a `Bracket` with a known optimum."""
     slack = ROUNDING * max(scale, abs(optimum))
     assert bracket.lower <= optimum + slack
@@ -43,7 +43,7 @@ def assert_holds(bracket: iopt.Bracket, optimum: float, scale: float = 1.0) -> N
     assert_consistent(bracket)
 
 
-def assert_consistent(bracket: iopt.Bracket) -> None:
+def assert_consistent(bracket: iopt.workflow.Bracket) -> None:
     """What holds of every bracket, the optimum known or not."""
     assert bracket.rigorous
     assert bracket.lower <= bracket.upper
@@ -230,19 +230,21 @@ def test_a_hard_margin_that_no_pair_refuses() -> None:
     """d²(+, each -) = 1, but the middle of the two - is at squared distance -1: unbounded."""
     # K₀₀ = 1 and K₀ⱼ = 0; d²₀ⱼ = 1 + K_jj = 1; at the middle 1 + ¼ · 2 K₁₂ = 1 + ½ (-4) = -1.
     problem = iopt.KernelProblem([[1.0, 0, 0], [0, 0.0, -4.0], [0, -4.0, 0.0]], [1, -1, -1])
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
         iopt.bound(problem, iopt.SVMDual(C=INF))
     assert iopt.bound(problem, iopt.SVMDual(C=1.0)).relative_gap <= 1e-4
 
 
 def test_a_hard_margin_that_a_pair_refuses() -> None:
-    with pytest.raises(iopt.UnboundedProblem, match="Theorem 5"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
         iopt.bound(problem_of(6, 0), iopt.SVMDual(C=INF))
 
 
 def test_no_bias_needs_a_finite_bound() -> None:
     problem = iopt.KernelProblem([[1.0, 3.0], [3.0, 1.0]], [1, -1])
-    with pytest.raises(iopt.IncompatibleSolver, match="without a bias the weights need a finite"):
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match="without a bias the weights need a finite"
+    ):
         iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
 
 
@@ -251,11 +253,11 @@ def test_a_matrix_that_is_never_formed_is_refused() -> None:
     y = np.arange(30) % 2
     problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)", cache_mb=1)
     dual = iopt.SVMDual(C=1.0)
-    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
         iopt.bound(problem, dual)
-    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
         iopt.solve(problem, dual, solver="global")
-    with pytest.raises(iopt.IncompatibleSolver, match="never formed: leave out cache_mb"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
         iopt.verify(problem, dual, {"alpha": np.zeros(30)}, bound=True)
 
 
@@ -306,7 +308,7 @@ def test_relaxation_is_one_box() -> None:
 def test_callback_sees_the_trace_and_stops() -> None:
     seen: list[int] = []
 
-    def stop(trace: iopt.Trace) -> bool:
+    def stop(trace: iopt.solvers.Trace) -> bool:
         seen.append(len(trace))
         return len(seen) == 2
 
@@ -319,14 +321,14 @@ def test_callback_sees_the_trace_and_stops() -> None:
 
 
 def test_a_callback_that_only_looks() -> None:
-    traces: list[iopt.Trace] = []
+    traces: list[iopt.solvers.Trace] = []
     bracket = iopt.bound(problem_of(40, 0), "SVMDual", callback=traces.append)
     assert bracket.status is iopt.Status.SOLVED
     assert traces
 
 
 def test_ctrl_c_keeps_the_bracket() -> None:
-    def press(trace: iopt.Trace) -> None:
+    def press(trace: iopt.solvers.Trace) -> None:
         raise KeyboardInterrupt
 
     bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=press)
@@ -336,7 +338,7 @@ def test_ctrl_c_keeps_the_bracket() -> None:
 
 
 def test_an_error_of_the_callback_comes_through() -> None:
-    def fail(trace: iopt.Trace) -> None:
+    def fail(trace: iopt.solvers.Trace) -> None:
         raise RuntimeError("of the callback")
 
     with pytest.raises(RuntimeError, match="of the callback"):
@@ -347,11 +349,11 @@ def test_an_error_of_the_callback_comes_through() -> None:
 
 
 @pytest.fixture(scope="module")
-def bracket() -> iopt.Bracket:
+def bracket() -> iopt.workflow.Bracket:
     return iopt.bound(problem_of(40, 0), iopt.SVMDual(C=1.0), gap=1e-6)
 
 
-def test_text(bracket: iopt.Bracket) -> None:
+def test_text(bracket: iopt.workflow.Bracket) -> None:
     first, second, third, *rest = str(bracket).splitlines()
     assert first.startswith("SVMDual on gaussian-matrix (n = 40): ")
     low, high = f"{bracket.lower:.10g}", f"{bracket.upper:.10g}"
@@ -364,18 +366,18 @@ def test_text(bracket: iopt.Bracket) -> None:
     assert last.endswith(iopt.Status.SOLVED.value)
 
 
-def test_plot(bracket: iopt.Bracket) -> None:
+def test_plot(bracket: iopt.workflow.Bracket) -> None:
     assert isinstance(bracket.plot(), Figure)
 
 
-def test_pickle(bracket: iopt.Bracket) -> None:
+def test_pickle(bracket: iopt.workflow.Bracket) -> None:
     copy = pickle.loads(pickle.dumps(bracket))
     assert str(copy) == str(bracket)
     np.testing.assert_array_equal(copy.values["alpha"], bracket.values["alpha"])
     assert copy.trace == bracket.trace
 
 
-def test_the_solver_and_the_certificate_agree(bracket: iopt.Bracket) -> None:
+def test_the_solver_and_the_certificate_agree(bracket: iopt.workflow.Bracket) -> None:
     problem = problem_of(40, 0)
     result = iopt.solve(problem, "SVMDual", solver="global")
     assert result.certificate.claim is iopt.Claim.GLOBAL
@@ -400,28 +402,28 @@ def test_the_solver_and_the_certificate_agree(bracket: iopt.Bracket) -> None:
 )
 def test_parameters_out_of_range(argument: str, values: list[Any]) -> None:
     for value in values:
-        with pytest.raises(iopt.ParameterError, match=f"^{argument}: "):
+        with pytest.raises(iopt.errors.ParameterError, match=f"^{argument}: "):
             iopt.bound(problem_of(4, 0), "SVMDual", **{argument: value})
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "2"])
 def test_max_nodes_out_of_range(value: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match="expected a positive integer"):
+    with pytest.raises(iopt.errors.ParameterError, match="expected a positive integer"):
         iopt.bound(problem_of(4, 0), "SVMDual", max_nodes=value)
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(iopt.UnknownName, match=r"method: .*Did you mean relaxation\?"):
+    with pytest.raises(iopt.errors.UnknownName, match=r"method: .*Did you mean relaxation\?"):
         iopt.bound(problem_of(4, 0), "SVMDual", method="relaxations")
-    with pytest.raises(iopt.UnknownName, match=r"Did you mean SVMDual\?"):
+    with pytest.raises(iopt.errors.UnknownName, match=r"Did you mean SVMDual\?"):
         iopt.bound(problem_of(4, 0), "SVMDaul")
-    with pytest.raises(iopt.ParameterError, match=r"^formulation: "):
+    with pytest.raises(iopt.errors.ParameterError, match=r"^formulation: "):
         iopt.bound(problem_of(4, 0), 3)  # type: ignore[arg-type]
-    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem, got str"):
+    with pytest.raises(iopt.errors.ProblemError, match="expected a KernelProblem, got str"):
         iopt.bound("breast_cancer", "SVMDual")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "LussDual", "KernelLogistic"])
 def test_other_structures_are_refused(name: str) -> None:
-    with pytest.raises(iopt.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
         iopt.bound(problem_of(4, 0), name)

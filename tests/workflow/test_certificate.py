@@ -142,16 +142,16 @@ def test_infeasible_points_claim_nothing(alpha) -> None:
 )
 def test_malformed_values_are_named(values, said) -> None:
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    with pytest.raises(iopt.ProblemError, match=said):
+    with pytest.raises(iopt.errors.ProblemError, match=said):
         iopt.verify(problem, iopt.SVMDual(), values)
-    with pytest.raises(iopt.ProblemError, match="multipliers"):
+    with pytest.raises(iopt.errors.ProblemError, match="multipliers"):
         iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, {"lower": [0.0, 0.0]})
 
 
 @pytest.mark.parametrize("tol", [0.0, -1.0, np.nan, 1.0, "small"])
 def test_tolerances_are_checked(tol) -> None:
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    with pytest.raises(iopt.ParameterError, match="tol: expected a number between 0 and 1"):
+    with pytest.raises(iopt.errors.ParameterError, match="tol: expected a number between 0 and 1"):
         iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, tol=tol)
 
 

@@ -47,7 +47,7 @@ def test_what_has_no_proof_cannot_be_saved(tmp_path: Path) -> None:
     local = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
     smooth = iopt.solve(problem, iopt.KernelLogistic()).certificate
     for certificate in (local, smooth):
-        with pytest.raises(iopt.ParameterError, match="one with a proof"):
+        with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
             certificate.save(tmp_path / "proof.json")
     assert not list(tmp_path.iterdir())
 

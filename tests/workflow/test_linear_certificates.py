@@ -13,7 +13,7 @@ from indefinite_opt.solvers.solution import Solution, Status
 Claim = iopt.Claim
 
 
-def lp_svm(values: dict, multipliers: dict) -> iopt.Certificate:
+def lp_svm(values: dict, multipliers: dict) -> iopt.workflow.certificates.Certificate:
     """K = (1, -1; -1, 1), C = 9: u = (½, -½) has the margins 1 and the value 1, λ = (½, ½)."""
     problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
     return iopt.verify(problem, iopt.LPSVM(C=9.0), values, multipliers)
@@ -53,7 +53,9 @@ def test_products_of_multipliers_and_slacks() -> None:
     assert certificate.stationarity == 0.0
 
 
-def game(upper: float, total: float, alpha: list[float] | None = None) -> iopt.Certificate:
+def game(
+    upper: float, total: float, alpha: list[float] | None = None
+) -> iopt.workflow.certificates.Certificate:
     """K = I, β̄ = ½: α = e/4, δ = ½, and Δπ = ½e for π = e/4."""
     problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
     weights = np.full(4, 0.25) if alpha is None else np.array(alpha)

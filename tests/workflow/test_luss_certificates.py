@@ -104,7 +104,7 @@ def some_points(
     return points
 
 
-def sdp(program: iopt.Program) -> float:
+def sdp(program: iopt.modeling.Program) -> float:
     """By Clarabel, whose last digits may be missing: those compared with are not."""
     model = program.cvxpy()
     with warnings.catch_warnings():
@@ -279,7 +279,7 @@ def test_radius_too_small_names_the_smallest(kind: str) -> None:
     least = iopt.LussBall.smallest_radius(problem)
     assert least == pytest.approx(negative_square(problem), rel=1e-12)
     for radius in (0.0, 0.5 * least, least * (1 - 1e-9)):
-        with pytest.raises(iopt.InfeasibleProblem) as raised:
+        with pytest.raises(iopt.errors.InfeasibleProblem) as raised:
             iopt.solve(problem, iopt.LussBall(C=1.0, radius=radius))
         assert repr(least) in str(raised.value)
         assert "radius" in str(raised.value)

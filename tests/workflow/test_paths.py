@@ -85,12 +85,14 @@ def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str)
     return structure
 
 
-def weights(result: iopt.Result) -> Array:
+def weights(result: iopt.workflow.Result) -> Array:
     (x,) = result.values.values()
     return x
 
 
-def check_point(problem: iopt.KernelProblem, result: iopt.Result, tol: float = 1e-6) -> None:
+def check_point(
+    problem: iopt.KernelProblem, result: iopt.workflow.Result, tol: float = 1e-6
+) -> None:
     """Bounds hold exactly, lines to rounding; first-order conditions and objective by ∇F afresh."""
     qp, x, y = program_of(problem, result.formulation), weights(result), problem.y
     assert x.min() >= 0.0
@@ -292,7 +294,7 @@ def test_an_infinite_bound_and_two_optima() -> None:
 def test_an_infeasible_bound_in_the_middle_raises(solver: str | None) -> None:
     problem = problem_of("gaussian")
     before = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
-    with pytest.raises(iopt.InfeasibleProblem, match="mu: expected at least"):
+    with pytest.raises(iopt.errors.InfeasibleProblem, match="mu: expected at least"):
         iopt.solve_path(
             problem,
             ["ConvexHullDual(mu=0.5)", "ConvexHullDual(mu=0.001)", "ConvexHullDual(mu=1)"],
@@ -311,7 +313,7 @@ def ray() -> iopt.KernelProblem:
 def test_an_unbounded_point_in_the_middle_raises() -> None:
     problem = ray()
     before = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
         iopt.solve_path(problem, svms([1.0, INF, 2.0]), solver="smo")
     after = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
     np.testing.assert_array_equal(weights(after), weights(before))
@@ -328,7 +330,7 @@ def test_a_session_goes_on_after_an_unbounded_point() -> None:
         return session.solve(task).values["alpha"]
 
     first = solve(1.0)
-    with pytest.raises(iopt.UnboundedProblem):
+    with pytest.raises(iopt.errors.UnboundedProblem):
         solve(INF)
     np.testing.assert_array_equal(first, np.ones(4))
     np.testing.assert_array_equal(solve(1.0), np.ones(4))
@@ -340,7 +342,7 @@ def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
     formulation = iopt.SVMDual(C=10.0)
     task = Task(problem, formulation, formulation.structure(problem))
 
-    def press(trace: iopt.Trace) -> bool:
+    def press(trace: iopt.solvers.Trace) -> bool:
         raise KeyboardInterrupt
 
     try:
@@ -381,7 +383,7 @@ def test_no_time_at_any_point() -> None:
         assert result.status in (iopt.Status.TIME_LIMIT, iopt.Status.SOLVED)
 
 
-def check_bounds_only(problem: iopt.KernelProblem, result: iopt.Result) -> None:
+def check_bounds_only(problem: iopt.KernelProblem, result: iopt.workflow.Result) -> None:
     qp, x = program_of(problem, result.formulation), weights(result)
     assert x.min() >= 0.0
     assert x.max() <= qp.upper

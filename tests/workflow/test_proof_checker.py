@@ -145,9 +145,9 @@ def test_a_bracket_without_a_proof_is_not_saved(tmp_path: Path) -> None:
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
     bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
     object.__setattr__(bracket, "proof", None)
-    with pytest.raises(iopt.ParameterError, match="one with a proof"):
+    with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
         bracket.save(tmp_path / "proof.json")
-    with pytest.raises(iopt.DataError, match="can be written"):
+    with pytest.raises(iopt.errors.DataError, match="can be written"):
         iopt.bound(problem, iopt.SVMDual(C=1.0)).save(tmp_path / "none" / "proof.json")
 
 
@@ -236,7 +236,7 @@ def test_a_nonconvex_certificate_needs_a_proof() -> None:
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
     formulation = iopt.SVMDual(C=1.0)
     values = {"alpha": np.ones(2)}
-    with pytest.raises(iopt.ParameterError, match="with a proof"):
+    with pytest.raises(iopt.errors.ParameterError, match="with a proof"):
         certificate_document(problem, formulation, values, {})
     proof = iopt.bound(problem, formulation).proof
     document = certificate_document(problem, formulation, values, {}, proof)

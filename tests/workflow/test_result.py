@@ -16,7 +16,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 
-FORMULATIONS = sorted(iopt.formulations())
+FORMULATIONS = sorted(iopt.available_formulations())
 
 
 def equal(one: Any, other: Any) -> None:

@@ -62,7 +62,7 @@ def check_bounds(qp: BoxLineQP, x: Array) -> None:
     ],
 )  # fmt: skip
 def test_limits(argument: str, value: Any) -> None:
-    with pytest.raises(iopt.ParameterError) as caught:
+    with pytest.raises(iopt.errors.ParameterError) as caught:
         iopt.solve(PAIR, "SVMDual", **{argument: value})
     assert caught.value.argument == argument
     assert repr(value) in str(caught.value)
@@ -84,12 +84,14 @@ def test_infinite_time_is_no_limit() -> None:
     ids=str,
 )  # fmt: skip
 def test_start(start: Any) -> None:
-    with pytest.raises(iopt.ProblemError, match=r"^start(\['alpha'\])?: expected"):
+    with pytest.raises(iopt.errors.ProblemError, match=r"^start(\['alpha'\])?: expected"):
         iopt.solve(PAIR, "SVMDual", start=start)
 
 
 def test_linear_programs_take_no_start() -> None:
-    with pytest.raises(iopt.ParameterError, match="this formulation is solved without a start"):
+    with pytest.raises(
+        iopt.errors.ParameterError, match="this formulation is solved without a start"
+    ):
         iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
 
 
@@ -99,7 +101,7 @@ def test_linear_programs_take_no_start() -> None:
      ("SpectrumSVM(transform=clap)", "clip"), ("ConvexHull", "ConvexHullDual")],
 )  # fmt: skip
 def test_unknown_formulation_names(formulation: str, hint: str) -> None:
-    with pytest.raises(iopt.UnknownName, match=rf"Did you mean .*\b{hint}\b"):
+    with pytest.raises(iopt.errors.UnknownName, match=rf"Did you mean .*\b{hint}\b"):
         iopt.solve(PAIR, formulation)
 
 
@@ -118,29 +120,29 @@ def test_malformed_formulation(text: str) -> None:
     caught: Exception | None = None
     try:
         parse_call(text, "formulation")
-    except (iopt.ParameterError, RecursionError) as error:
+    except (iopt.errors.ParameterError, RecursionError) as error:
         # Kept without its frames: pytest needs a minute to show a thousand of them.
         caught = error.with_traceback(None)
-    assert isinstance(caught, iopt.ParameterError)
+    assert isinstance(caught, iopt.errors.ParameterError)
     assert repr(text) in str(caught)
 
 
 @pytest.mark.parametrize("formulation", [3, None, [], int, object()])
 def test_things_that_are_no_formulation(formulation: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match="formulation: expected a formulation"):
+    with pytest.raises(iopt.errors.ParameterError, match="formulation: expected a formulation"):
         iopt.solve(PAIR, formulation)
 
 
 def test_unknown_solver_names() -> None:
-    with pytest.raises(iopt.UnknownName, match="Did you mean highs"):
+    with pytest.raises(iopt.errors.UnknownName, match="Did you mean highs"):
         iopt.solve(PAIR, "SVMDual", solver="hihgs")
-    with pytest.raises(iopt.UnknownName, match="expected one of accelerated-gradient"):
+    with pytest.raises(iopt.errors.UnknownName, match="expected one of accelerated-gradient"):
         iopt.solve(PAIR, "SVMDual", solver=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("problem", [None, np.eye(2), ([[1.0]], [1])])
 def test_things_that_are_no_problem(problem: Any) -> None:
-    with pytest.raises(iopt.ProblemError, match="expected a KernelProblem"):
+    with pytest.raises(iopt.errors.ProblemError, match="expected a KernelProblem"):
         iopt.solve(problem, "SVMDual")
 
 
@@ -161,14 +163,14 @@ def test_every_formulation_with_a_number_is_tested() -> None:
 @pytest.mark.parametrize("value", [-1.0, 0.0, 0, -INF, NAN, True, False, "1", [1.0], 1j])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_must_be_positive(name: str, value: Any) -> None:
-    with pytest.raises(iopt.ParameterError, match="a positive number") as caught:
+    with pytest.raises(iopt.errors.ParameterError, match="a positive number") as caught:
         getattr(iopt, name)(**{NUMBERS[name]: value})
     assert caught.value.argument == NUMBERS[name]
 
 
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name != "SVMDual"])
 def test_only_the_svm_dual_may_be_unbounded(name: str) -> None:
-    with pytest.raises(iopt.ParameterError, match="a positive number, got inf"):
+    with pytest.raises(iopt.errors.ParameterError, match="a positive number, got inf"):
         getattr(iopt, name)(**{NUMBERS[name]: INF})
 
 
@@ -184,7 +186,7 @@ def test_only_the_svm_dual_may_be_unbounded(name: str) -> None:
     ],
 )  # fmt: skip
 def test_switches_and_names(name: str, parameters: dict[str, Any]) -> None:
-    with pytest.raises(iopt.BadArgument):
+    with pytest.raises(iopt.errors.BadArgument):
         getattr(iopt, name)(**parameters)
 
 
@@ -201,7 +203,7 @@ def test_infeasible_parameters_tell_the_least(
     y = np.repeat([1, -1], [smaller, 8])
     problem = iopt.KernelProblem(np.eye(y.size), y)
     least = total / smaller
-    with pytest.raises(iopt.InfeasibleProblem) as caught:
+    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
         iopt.solve(problem, getattr(iopt, name)(**{parameter: 0.99 * least}))
     assert caught.value.argument == parameter
     told = re.search(r"at least (\S+) for a smaller class of (\d+)", str(caught.value))
@@ -216,7 +218,7 @@ def test_infeasible_parameters_tell_the_least(
 
 def test_the_least_that_is_told_is_accepted() -> None:
     problem = iopt.KernelProblem(np.eye(6), [1, 1, 1, -1, -1, -1])
-    with pytest.raises(iopt.InfeasibleProblem) as caught:
+    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
         iopt.solve(problem, iopt.ConvexHullDual(mu=0.1))
     told = re.search(r"at least (\S+) ", str(caught.value))
     assert told is not None
@@ -231,7 +233,7 @@ def test_the_least_that_is_told_is_accepted() -> None:
 def test_convex_solvers_refuse_indefinite_problems(
     title: str, solver: str, sigmoid_problem: iopt.KernelProblem
 ) -> None:
-    with pytest.raises(iopt.IncompatibleSolver) as caught:
+    with pytest.raises(iopt.errors.IncompatibleSolver) as caught:
         iopt.solve(sigmoid_problem, title, solver=solver)
     found = re.fullmatch(
         rf"{solver} cannot solve {re.escape(str(as_formulation(title)))} on this problem: it "
@@ -246,7 +248,7 @@ def test_convex_solvers_refuse_indefinite_problems(
 @pytest.mark.parametrize("solver", ["smo", "osqp", "uno"])
 @pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
 def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> None:
-    with pytest.raises(iopt.IncompatibleSolver) as caught:
+    with pytest.raises(iopt.errors.IncompatibleSolver) as caught:
         iopt.solve(PAIR, name, solver=solver)
     assert str(caught.value) == (
         f"{solver} cannot solve {as_formulation(name)} on this problem: it solves a quadratic "
@@ -257,7 +259,9 @@ def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> Non
 
 def test_a_missing_package_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(iopt.IncompatibleSolver, match=r"unopy is not installed \(pip install"):
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match=r"unopy is not installed \(pip install"
+    ):
         iopt.solve(PAIR, "SVMDual", solver="uno")
 
 
@@ -267,21 +271,21 @@ def test_a_missing_package_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None
 def test_unbounded_names_the_pair_that_coincides() -> None:
     X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 0.0], [5.0, 1.0], [2.0, 3.0]])
     problem = iopt.KernelProblem.from_data(X, [1, 1, 1, -1, -1], "linear")
-    with pytest.raises(iopt.UnboundedProblem, match=r"points 1 and 4 of opposite classes"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match=r"points 1 and 4 of opposite classes"):
         iopt.solve(problem, "SVMDual(C=inf)")
     assert np.isfinite(iopt.solve(problem, "SVMDual(C=100)").objective)
 
 
 def test_unbounded_names_the_point_without_bias() -> None:
     problem = iopt.KernelProblem(np.diag([2.0, 1.0, 0.0, 3.0]), [1, -1, 1, -1])
-    with pytest.raises(iopt.UnboundedProblem, match=r"K\[2, 2\] = 0 ≤ 0"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match=r"K\[2, 2\] = 0 ≤ 0"):
         iopt.solve(problem, "SVMDual(C=inf, bias=False)")
 
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_negative_definite_with_infinite_c(bias: bool) -> None:
     problem = iopt.KernelProblem(-np.eye(4) - 0.1, [1, 1, -1, -1])
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite C"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite C"):
         iopt.solve(problem, iopt.SVMDual(C=INF, bias=bias))
 
 
@@ -310,7 +314,7 @@ def test_a_ray_of_several_points_is_found_on_the_way(K: Array, z: Array) -> None
     assert alpha.min() >= 0.0
     assert abs(problem.y @ alpha) < 1e-12
     assert alpha @ problem.Q @ alpha < 0.0
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
         iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
 
 
@@ -318,14 +322,14 @@ def test_a_ray_in_closed_form() -> None:
     """α = e: eᵀQe = 4 - 4t with t = 2; each opposite pair has curvature 2."""
     block = np.array([[1.0, -2.0], [-2.0, 1.0]])
     problem = iopt.KernelProblem(np.kron(np.eye(2), block), [1, 1, -1, -1])
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
         iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
 
 
 def test_a_ray_without_bias() -> None:
     """α = (1, 1): αᵀQα = 2 - 2·2; each diagonal entry is positive."""
     problem = iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], [1, -1])
-    with pytest.raises(iopt.UnboundedProblem, match="Use a finite upper bound"):
+    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
         iopt.solve(problem, "SVMDual(C=inf, bias=False)", time_limit=30.0)
 
 
@@ -333,7 +337,7 @@ def test_hard_margin_on_inseparable_data_is_unbounded() -> None:
     """XOR: α = e has Σα_iy_ix_i = 0, so the objective is 4t along te."""
     X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     problem = iopt.KernelProblem.from_data(X, [1, 1, -1, -1], "linear")
-    with pytest.raises(iopt.UnboundedProblem):
+    with pytest.raises(iopt.errors.UnboundedProblem):
         iopt.solve(problem, "SVMDual(C=inf)", time_limit=10.0)
 
 
@@ -356,7 +360,7 @@ def test_one_iteration_of_others_is_not_solved(
 ) -> None:
     try:
         result = iopt.solve(gaussian_problem, "SVMDual(C=2)", solver=solver, max_iter=1)
-    except iopt.SolverFailed:
+    except iopt.errors.SolverFailed:
         return  # It says that there is no point, which is honest, too.
     assert result.status is not iopt.Status.SOLVED
 
@@ -388,7 +392,7 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
     problem = slow_problem(300)
     try:
         result = iopt.solve(problem, name, solver=solver, time_limit=1e-9)
-    except iopt.SolverFailed:
+    except iopt.errors.SolverFailed:
         return
     assert result.status is iopt.Status.TIME_LIMIT
 
@@ -404,7 +408,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_true_callback_interrupts(sigmoid_problem: iopt.KernelProblem) -> None:
     lengths: list[int] = []
 
-    def stop(trace: iopt.Trace) -> bool:
+    def stop(trace: iopt.solvers.Trace) -> bool:
         lengths.append(len(trace))
         return len(trace) == 2
 
@@ -417,7 +421,7 @@ def test_a_true_callback_interrupts(sigmoid_problem: iopt.KernelProblem) -> None
 
 @pytest.mark.usefixtures("small_chunks")
 def test_ctrl_c_keeps_the_best_point(sigmoid_problem: iopt.KernelProblem) -> None:
-    def press(trace: iopt.Trace) -> None:
+    def press(trace: iopt.solvers.Trace) -> None:
         if len(trace) == 3:
             raise KeyboardInterrupt
 
@@ -440,7 +444,7 @@ def test_ctrl_c_keeps_the_best_point_of_uno() -> None:
     pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
     problem = random_problem("sigmoid", n=12, seed=0)
 
-    def press(trace: iopt.Trace) -> None:
+    def press(trace: iopt.solvers.Trace) -> None:
         raise KeyboardInterrupt
 
     try:
@@ -704,7 +708,7 @@ def test_models_are_not_shared_between_matrices(models: list[Any]) -> None:
 
 
 def test_a_path_of_infeasible_parameters_says_so(gaussian_problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.InfeasibleProblem, match="beta"):
+    with pytest.raises(iopt.errors.InfeasibleProblem, match="beta"):
         iopt.solve_path(gaussian_problem, ["GuoSchuurmansLP", "GuoSchuurmansLP(beta=1e-3)"])
 
 

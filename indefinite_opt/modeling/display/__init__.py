@@ -1,1 +1,11 @@
-"""Programs as text, LaTeX and MathML."""
+"""Programs as text, LaTeX and MathML, printed from their cvxpy expressions."""
+
+from indefinite_opt.modeling.display.program_text import (
+    latex,
+    latex_expression,
+    legend,
+    mathml,
+    text,
+)
+
+__all__ = ["latex", "latex_expression", "legend", "mathml", "text"]

@@ -1,1 +1,71 @@
-"""Problems as solvers read them: arrays, products and residuals."""
+"""Problems as solvers read them: quadratic programs on a box, linear programs, and others.
+
+Each kind has a file, and each answers the same questions: objective, residual, multipliers, bound.
+"""
+
+from indefinite_opt.modeling.structures.box_line import BoxLine, project_line
+from indefinite_opt.modeling.structures.krein import (
+    KreinLeastSquares,
+    Stabilised,
+    squared,
+    stabilise,
+)
+from indefinite_opt.modeling.structures.linear_bounds import (
+    KernelUnits,
+    OneNormMachine,
+    SensitivityGame,
+    SensitivityUnits,
+)
+from indefinite_opt.modeling.structures.linear_program import (
+    Columns,
+    DualUnits,
+    Entries,
+    LinearProgram,
+    Rows,
+    power_near,
+)
+from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
+from indefinite_opt.modeling.structures.proxy_kernel import (
+    DEAREST,
+    ProxyBall,
+    ProxyDual,
+    ProxyEigen,
+    ProxyOracle,
+    ProxyStructure,
+)
+from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
+from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.modeling.structures.structure import ExplicitProgram
+
+__all__ = [
+    "DEAREST",
+    "BoxLine",
+    "BoxLineQP",
+    "Columns",
+    "DualUnits",
+    "Entries",
+    "ExplicitProgram",
+    "KernelUnits",
+    "KreinLeastSquares",
+    "LiftedPrimal",
+    "LinearProgram",
+    "LogisticPoint",
+    "LogisticProgram",
+    "OneNormMachine",
+    "ProxyBall",
+    "ProxyDual",
+    "ProxyEigen",
+    "ProxyOracle",
+    "ProxyStructure",
+    "Rows",
+    "SensitivityGame",
+    "SensitivityUnits",
+    "SeparabilityProgram",
+    "Stabilised",
+    "Structure",
+    "power_near",
+    "project_line",
+    "squared",
+    "stabilise",
+]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import Spectrum, eigendecomposition, zero_tolerance
+from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
 
 __all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
 

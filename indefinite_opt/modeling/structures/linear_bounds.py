@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.modeling.structures.linear_program import Units, power_near
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
 

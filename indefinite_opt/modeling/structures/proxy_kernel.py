@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.foundation.threads import few_threads
+from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.problem.spectrum import Spectrum
+from indefinite_opt.problem import KernelProblem, Spectrum
 
 __all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
 

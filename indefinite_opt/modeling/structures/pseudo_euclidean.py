@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.embedding import Embedding
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import Embedding, KernelProblem
 
 __all__ = ["LiftedPrimal"]
 

@@ -15,7 +15,7 @@ from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLineQP", "Structure"]
 

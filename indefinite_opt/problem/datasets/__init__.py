@@ -1,1 +1,36 @@
-"""Data sets: of the papers, of scikit-learn, of files, and drawn at random."""
+"""Data sets: those of the papers, of scikit-learn, of files, and random ones of known geometry.
+
+`load` finds one by name, `names` and `describe` list them, and the generators draw new ones.
+"""
+
+from indefinite_opt.problem.datasets.loading import (
+    Dataset,
+    checkerboard,
+    describe,
+    haasdonk_figure1a,
+    haasdonk_figure1c,
+    haasdonk_figure2d,
+    haasdonk_figure3,
+    haasdonk_figure4a,
+    haasdonk_figure4b,
+    haasdonk_lemma4,
+    load,
+    names,
+    scaler,
+)
+
+__all__ = [
+    "Dataset",
+    "checkerboard",
+    "describe",
+    "haasdonk_figure1a",
+    "haasdonk_figure1c",
+    "haasdonk_figure2d",
+    "haasdonk_figure3",
+    "haasdonk_figure4a",
+    "haasdonk_figure4b",
+    "haasdonk_lemma4",
+    "load",
+    "names",
+    "scaler",
+]

@@ -37,9 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError, UnknownName
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.foundation.files import MAX_BYTES, read_arrays, read_bytes
-from indefinite_opt.foundation.naming import parse_call
+from indefinite_opt.foundation import MAX_BYTES, parse_call, read_arrays, read_bytes, real_array
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.synthetic import (
     Array,

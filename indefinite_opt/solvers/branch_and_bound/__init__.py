@@ -1,1 +1,47 @@
-"""Global optima of quadratic programs on a box and a line, with their proofs."""
+"""Global optima of quadratic programs on a box and a line, with bounds and proofs.
+
+A box is bounded by convex minorants (`minorant`), whose multipliers a relaxation finds; optimality
+conditions leave out what holds no minimiser; the search divides the rest, and its proof can be
+checked without it.
+"""
+
+from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (
+    CONIC_SOLVERS,
+    limited_multipliers,
+)
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    Bound,
+    BoxQuadratic,
+    Multipliers,
+    Spins,
+    pair_indices,
+)
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
+from indefinite_opt.solvers.branch_and_bound.search import (
+    GlobalSearch,
+    box_quadratic,
+    finite_form,
+    obstacle,
+    proved_bound,
+)
+
+__all__ = [
+    "CONIC_SOLVERS",
+    "Bound",
+    "Box",
+    "BoxQuadratic",
+    "Conditions",
+    "GlobalSearch",
+    "Multipliers",
+    "Part",
+    "Proof",
+    "Spins",
+    "Tangent",
+    "box_quadratic",
+    "finite_form",
+    "limited_multipliers",
+    "obstacle",
+    "pair_indices",
+    "proved_bound",
+]

@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation.interruptible import in_child
+from indefinite_opt.foundation import in_child
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
 
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]

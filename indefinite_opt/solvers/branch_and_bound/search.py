@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached
-from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import LONG, TimeLimitReached, few_threads, one_thread, thread_count
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
     BoxBound,

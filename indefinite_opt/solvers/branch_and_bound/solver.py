@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.box_line import project_line
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.spectrum import zero_tolerance
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.structures import BoxLineQP, project_line
+from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 

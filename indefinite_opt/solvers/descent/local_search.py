@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.foundation.threads import few_threads, thread_count
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import TimeLimitReached, few_threads, limited, thread_count
+from indefinite_opt.modeling import check_positive
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task

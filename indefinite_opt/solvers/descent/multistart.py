@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task

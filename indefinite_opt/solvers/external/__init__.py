@@ -1,1 +1,6 @@
-"""Solvers of other packages."""
+"""Solvers of other packages: Clarabel, HiGHS, OSQP, SCS and UNO."""
+
+from indefinite_opt.solvers.external.highs import Highs
+from indefinite_opt.solvers.external.uno import UNO
+
+__all__ = ["UNO", "Highs"]

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation.interruptible import TimeLimitReached, within
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.foundation import TimeLimitReached, within
+from indefinite_opt.modeling.structures import BoxLine, LinearProgram, ProxyStructure
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation.interruptible import LONG, TimeLimitReached, within
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.highs_model import highs_model
-from indefinite_opt.modeling.structures.linear_program import LinearProgram, power_near
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import LONG, TimeLimitReached, within
+from indefinite_opt.modeling import highs_model, relative
+from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 

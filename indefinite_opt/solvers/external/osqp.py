@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.logistic import LogisticProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.modeling.structures import (
+    BoxLineQP,
+    LinearProgram,
+    LogisticProgram,
+    ProxyBall,
+    ProxyDual,
+    SeparabilityProgram,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import semidefinite_refusal, solve_convex
 from indefinite_opt.solvers.solution import Claim, Solution
 from indefinite_opt.solvers.solver import Solver, Task

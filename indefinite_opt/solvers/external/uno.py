@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, SolverFailed
-from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import TimeLimitReached, in_child, within
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 

@@ -1,1 +1,1 @@
-"""Solvers of linear programs."""
+"""Generation of rows and columns for large linear programs."""

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation.interruptible import TimeLimitReached
-from indefinite_opt.foundation.threads import one_thread
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.foundation import TimeLimitReached, one_thread
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.structures import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.linear.simplex import RestrictedModel

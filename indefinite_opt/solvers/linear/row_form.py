@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.modeling.structures import LinearProgram
 
 __all__ = ["RowForm"]
 

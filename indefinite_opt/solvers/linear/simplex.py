@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.interruptible import LONG, within
-from indefinite_opt.modeling.highs_model import new_highs
-from indefinite_opt.modeling.structures.linear_program import power_near
+from indefinite_opt.foundation import LONG, within
+from indefinite_opt.modeling import new_highs
+from indefinite_opt.modeling.structures import power_near
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 

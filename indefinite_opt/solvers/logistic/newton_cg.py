@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.structures.logistic import LogisticProgram
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
+from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling import check_positive
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Witness

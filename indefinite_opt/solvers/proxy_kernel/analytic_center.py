@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import one_thread
-from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.foundation import one_thread
+from indefinite_opt.modeling.structures import BoxLine
 
 __all__ = ["AnalyticCenter"]
 

@@ -8,10 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.foundation import TimeLimitReached, few_threads, limited
+from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
     FINEST,

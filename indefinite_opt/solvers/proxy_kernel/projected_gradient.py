@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.formulation import check_choice, check_positive
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling import check_choice, check_positive
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task

@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solvers.solver import Task

@@ -1,1 +1,1 @@
-"""Solvers that one formulation needs."""
+"""Solvers that were made for one formulation."""

@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.structures.krein import KreinLeastSquares
-from indefinite_opt.problem.spectrum import zero_tolerance
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling.structures import KreinLeastSquares
+from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task

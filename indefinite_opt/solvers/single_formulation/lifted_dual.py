@@ -7,9 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task

@@ -1,21 +1,35 @@
-"""One file per baseline; every concrete `Baseline` in this folder is found by itself."""
+"""Classifiers that are no optimization problem of the papers, to compare the formulations with.
+
+One file per baseline; every concrete `Baseline` in this folder is found by itself.
+"""
 
 from __future__ import annotations
 
 import functools
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation.naming import instantiate
-from indefinite_opt.foundation.registry import discover
+from indefinite_opt.foundation import discover, instantiate
 from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.studies.baselines.knn import KNN
+from indefinite_opt.studies.baselines.libsvm import LIBSVM
+from indefinite_opt.studies.baselines.rvm import RVM
 
-__all__ = ["as_baseline", "known"]
+__all__ = ["KNN", "LIBSVM", "RVM", "Baseline", "as_baseline", "available_baselines", "known"]
 
 
 @functools.cache
 def known() -> dict[str, type[Baseline]]:
     """Every baseline by name, in the order of the file names."""
     return {cls.__name__: cls for cls in discover(__name__, __path__, Baseline)}  # type: ignore[type-abstract]
+
+
+def available_baselines() -> list[str]:
+    """Names of the baselines that `compare` puts beside the formulations.
+
+    >>> available_baselines()
+    ['KNN', 'LIBSVM', 'RVM']
+    """
+    return sorted(known())
 
 
 def as_baseline(baseline: Baseline | type[Baseline] | str) -> Baseline:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.modeling.formulation import short
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import short
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["Baseline", "Fitted"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.classifier import checked_rows
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import checked_rows
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
 __all__ = ["KNN", "Neighbours"]

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import check_positive
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, check_positive
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
 __all__ = ["LIBSVM"]

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.solvers import Status
 
 __all__ = ["Laplace", "RelevanceFit", "best_change", "fit_relevance", "laplace"]
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import check_positive, check_switch
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.modeling import Classifier, check_positive, check_switch
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.baselines.relevance import RelevanceFit, fit_relevance
 

@@ -1,1 +1,33 @@
-"""Problems with known optima."""
+"""Problems with known optima, to check a solver against.
+
+`load` one by its name, `check` values against its certified bracket, `export` it for other solvers,
+and `prove` its bound anew.
+"""
+
+from indefinite_opt.studies.reference_library.instances import Instance
+from indefinite_opt.studies.reference_library.library import (
+    Check,
+    FalseCertificate,
+    Reference,
+    Standing,
+    check,
+    export,
+    load,
+    proof,
+    prove,
+    references,
+)
+
+__all__ = [
+    "Check",
+    "FalseCertificate",
+    "Instance",
+    "Reference",
+    "Standing",
+    "check",
+    "export",
+    "load",
+    "proof",
+    "prove",
+    "references",
+]

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.foundation import real_array
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.datasets import haasdonk_lemma4
 
 __all__ = ["Digest", "Instance", "instances"]
 

@@ -22,17 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.foundation.arrays import real_array
-from indefinite_opt.foundation.files import parsed_json, read_bytes
-from indefinite_opt.modeling.export import write_model
-from indefinite_opt.modeling.formulation import check_tolerance
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.foundation import parsed_json, read_bytes, real_array
+from indefinite_opt.modeling import check_tolerance, write_model
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
-from indefinite_opt.workflow.bracket import bound
-from indefinite_opt.workflow.certificates.certificate import Certificate
-from indefinite_opt.workflow.certificates.verification import verify
-from indefinite_opt.workflow.solving import solve
+from indefinite_opt.workflow import bound, solve
+from indefinite_opt.workflow.certificates import Certificate, verify
 
 __all__ = [
     "Check",

@@ -14,14 +14,16 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import DataError, IndefiniteOptError
-from indefinite_opt.figures.comparison import comparison_figure
-from indefinite_opt.figures.inputs import ComparisonLike
-from indefinite_opt.figures.regions import regions_figure
-from indefinite_opt.figures.spectrum import spectrum_figure
-from indefinite_opt.modeling.display.program_text import latex_expression, mathml
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.theory.suitability import diagnose
+from indefinite_opt.figures import (
+    ComparisonLike,
+    comparison_figure,
+    regions_figure,
+    spectrum_figure,
+)
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling.display import latex_expression, mathml
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.theory import diagnose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

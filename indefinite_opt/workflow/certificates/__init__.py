@@ -1,1 +1,12 @@
-"""What is proved of a point, and how."""
+"""What is proved of a point, and how anybody can check it.
+
+`verify` measures a point and `claim_of` turns what was measured into a claim; `proof_document`
+writes proofs to files, which `proof_checker` checks in exact arithmetic without this package.
+"""
+
+from indefinite_opt.workflow.certificates import proof_checker
+from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.certificates.proof_document import read_document
+from indefinite_opt.workflow.certificates.verification import verify
+
+__all__ = ["Certificate", "Facts", "claim_of", "proof_checker", "read_document", "verify"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.solution import Claim
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Claim
 from indefinite_opt.workflow.certificates.curvature import Curvature
 from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 

@@ -7,9 +7,9 @@ import enum
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.threads import few_threads
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.spectrum import norm_bound, zero_tolerance
+from indefinite_opt.foundation import few_threads
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.problem import norm_bound, zero_tolerance
 
 __all__ = ["Curvature", "curvature_at", "least_curvature"]
 

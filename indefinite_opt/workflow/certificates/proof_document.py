@@ -18,30 +18,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.modeling.formulation import Formulation
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import (
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling.structures import (
     DEAREST,
+    BoxLineQP,
+    LinearProgram,
     ProxyBall,
     ProxyDual,
     ProxyEigen,
     ProxyStructure,
 )
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.branch_and_bound.minorant import (
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Task
+from indefinite_opt.solvers.branch_and_bound import (
     Bound,
+    Box,
     BoxQuadratic,
+    Conditions,
     Multipliers,
+    Part,
+    Proof,
     Spins,
+    Tangent,
+    box_quadratic,
+    finite_form,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
-from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.search import box_quadratic, finite_form
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.proxy_kernel.search import FINEST, kernel_program
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.solvers.descent import Descent
+from indefinite_opt.solvers.proxy_kernel import FINEST, kernel_program
 from indefinite_opt.workflow.certificates.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
 from indefinite_opt.workflow.certificates.proof_checker import Minorant as ExactMinorant

@@ -14,27 +14,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.arrays import checked_values
-from indefinite_opt.foundation.interruptible import TimeLimitReached, limited, within
-from indefinite_opt.modeling.formulation import (
+from indefinite_opt.foundation import TimeLimitReached, checked_values, limited, within
+from indefinite_opt.modeling import (
     Formulation,
     check_positive,
     check_switch,
     check_tolerance,
+    relative,
 )
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem.kernel_problem import KernelProblem
-from indefinite_opt.solvers.branch_and_bound.proof import Proof
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle, proved_bound
-from indefinite_opt.solvers.external.highs import Highs
-from indefinite_opt.solvers.proxy_kernel.search import KernelBound
-from indefinite_opt.solvers.solution import Claim, Witness
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.modeling.structures import (
+    BoxLine,
+    BoxLineQP,
+    ExplicitProgram,
+    LinearProgram,
+    ProxyStructure,
+)
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.solvers import Claim, Task, Witness
+from indefinite_opt.solvers.branch_and_bound import GlobalSearch, Proof, obstacle, proved_bound
+from indefinite_opt.solvers.external import Highs
+from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
 from indefinite_opt.workflow.certificates.curvature import curvature_at
 

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation.arrays import checked_values
-from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.formulation import check_problem, check_tolerance
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.krein import Stabilised
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.foundation import checked_values
+from indefinite_opt.modeling import Classifier, check_problem, check_tolerance, relative
+from indefinite_opt.modeling.structures import BoxLineQP, Stabilised
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KreinCertificate", "krein_certificate"]
 
