@@ -766,6 +766,12 @@ class State:
     upper: float
 
     @property
+    def loops(self) -> tuple[smo_loops.Box, smo_loops.Point]:
+        """The state as the loops take it."""
+        box = smo_loops.Box(self.y, self.group, self.groups, self.upper)
+        return box, smo_loops.Point(self.alpha, self.v)
+
+    @property
     def rises(self) -> NDArray[np.bool_]:
         return np.where(self.y > 0, self.alpha < self.upper, self.alpha > 0)
 
@@ -803,14 +809,10 @@ def states(draw: st.DrawFn) -> State:
 def chosen_block(
     state: State, tolerance: float, size: int, offset: int
 ) -> tuple[Indices, Indices, float]:
-    block, ends = np.full(size + 4, -1), np.full(3, -1)
-    ends[0] = 0
-    count, worst = smo_loops.choose_block(
-        state.v, state.alpha, state.y, state.group, state.groups, state.upper, tolerance, size,
-        offset, block, ends,
-    )  # fmt: skip
-    assert np.all(block[count:] == -1)
-    return block[:count], ends, worst
+    block = smo_loops.Block(np.full(size + 4, -1), np.array([0, -1, -1]))
+    count, worst = smo_loops.choose_block(*state.loops, tolerance, size, offset, block)
+    assert np.all(block.members[count:] == -1)
+    return block.members[:count], block.ends, worst
 
 
 @settings(max_examples=200)
@@ -900,9 +902,7 @@ def test_complementarity(state: State, seed: int) -> None:
     first_order = qp.first_order(state.alpha, -state.y * state.v)
     upper = first_order.upper if np.isfinite(state.upper) else None
     expected = qp.complementarity(state.alpha, first_order.lower, upper)
-    found, levels = smo_loops.complementarity(
-        state.v, state.alpha, state.y, state.group, state.groups, state.upper
-    )
+    found, levels = smo_loops.complementarity(*state.loops)
     size = float(np.abs(state.v).max()) * max(total, state.v.size * min(state.upper, 5.0))
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-14 * size)
     reduced = state.y * (levels[state.group] - state.v)
@@ -932,26 +932,25 @@ class Loose:
         """Of v against the gradient."""
         return float(np.abs(self.v + self.program.y * self.program.gradient(self.alpha)).max())
 
-    def exchange(self, least: float = 0.0) -> tuple[int, float]:
+    @property
+    def loops(self) -> tuple[smo_loops.Hessian, smo_loops.Box, smo_loops.Point]:
+        """The program and the point as the loops take them."""
         p = self.program
-        made, decrease, _ = smo_loops.exchange(
-            self.K, np.diag(self.K).copy(), p.y, self.group, p.h, p.upper, self.alpha, self.v, least
-        )
+        hessian = smo_loops.Hessian(self.K, np.diag(self.K).astype(float), p.h, 1e-12)
+        box = smo_loops.Box(p.y, self.group, p.lines, p.upper)
+        return hessian, box, smo_loops.Point(self.alpha, self.v)
+
+    def exchange(self, min_gain: float = 0.0) -> tuple[int, float]:
+        made, decrease, _ = smo_loops.exchange(*self.loops, min_gain)
         return made, decrease
 
     def kick(
-        self,
-        state: NDArray[np.uint64],
-        kicks: int = 50,
-        steps: int = 10**9,
-        budget: float = INF,
-    ) -> tuple[int, int, int, float]:
-        """Kicks made, of use, steps and work."""
-        p = self.program
-        return smo_loops.kick(
-            self.K, np.diag(self.K).copy(), p.y, self.group, p.lines, p.h, p.upper, 1e-12, p.c,
-            self.alpha, self.v, 1e-3, min(8, p.y.size), kicks, steps, budget, state, p.y.size // 2,
-        )  # fmt: skip
+        self, state: NDArray[np.uint64], kicks: int = 50, steps: int = 10**9, work: float = INF
+    ) -> smo_loops.Kicked:
+        n = self.v.size
+        chain = smo_loops.Chain(kicks, pairs=n // 2, size=min(8, n))
+        limits = smo_loops.Limits(1e-3, 0.2, steps, work)
+        return smo_loops.kick(*self.loops, self.program.c, chain, limits, state)
 
     def gains(self) -> Array:
         """Decrease of F by the whole step of each pair of negative curvature, else 0."""
@@ -1063,10 +1062,10 @@ def test_kicks_keep_to_their_limits() -> None:
     n = 20
     program = Program.of(symmetric(n, 2), np.resize([1.0, -1.0], n), iopt.SVMDual(C=1.0))
     point = Loose.at(program, np.zeros(n))
-    for nothing in ({"kicks": 0}, {"steps": 0}, {"budget": 0.0}):
+    for nothing in ({"kicks": 0}, {"steps": 0}, {"work": 0.0}):
         assert point.kick(np.array([1], np.uint64), **nothing) == (0, 0, 0, 0.0)
         np.testing.assert_array_equal(point.alpha, 0.0)
-    made, _, _, work = point.kick(np.array([1], np.uint64), kicks=1000, budget=5000.0)
+    made, _, _, work = point.kick(np.array([1], np.uint64), kicks=1000, work=5000.0)
     assert 1 <= made < 1000
     assert work >= 5000.0
     made, _, steps, _ = point.kick(np.array([1], np.uint64), kicks=1000, steps=50)
@@ -1091,19 +1090,21 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     block = block[np.argsort(point.group[block], kind="stable")]
     first = int(np.sum(point.group[block] == 0))
     ends = np.array([0, first if program.lines == 2 else m, m])
-    _, done, decrease, changed, _ = smo_loops.solve_block(
-        K[block], np.arange(m), block, ends, np.diag(K).astype(float), y, program.lines, program.h,
-        program.upper, 1e-12, point.alpha, point.v, 1e-9, steps,
+    hessian, feasible, at = point.loops
+    outcome = smo_loops.solve_block(
+        hessian._replace(rows=K[block]), np.arange(m), smo_loops.Block(block, ends), feasible, at,
+        1.0, smo_loops.Limits(2e-9, 0.0, steps, INF),
     )  # fmt: skip
-    assert 1 <= done <= steps
+    assert 1 <= outcome.steps <= steps
     moved = np.flatnonzero(point.alpha != before)
-    assert changed == moved.size
+    assert outcome.work == smo_loops.work_of(n, m, moved.size, outcome.steps)
+    assert outcome.offset == (block[-1] + 1) % n
     assert np.isin(moved, block).all()
     program.check_feasible(point.alpha)
     assert point.error <= 1e-14 * n
-    assert decrease > 0.0
+    assert outcome.decrease > 0.0
     fallen = program.value(before) - program.value(point.alpha)
-    assert decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
+    assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
 
 
 # ----------------------------------------------------------------------------- unbounded, C = ∞

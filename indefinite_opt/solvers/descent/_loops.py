@@ -1,4 +1,4 @@
-"""Compiled loops of sequential minimal optimization; plain arrays in and out.
+"""Compiled loops of sequential minimal optimization; named tuples of plain arrays in and out.
 
 All work in the variable v_t = -y_t ∇F_t. Moving weight δ ≥ 0 along a pair (i, j), which means
 y_iα_i += δ and y_jα_j -= δ, changes F by -(v_i - v_j)δ + ½aδ² with a = h(K_ii + K_jj - 2K_ij).
@@ -13,17 +13,29 @@ of the weights it has changed, however many steps it took.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 __all__ = [
     "CONVERGED",
     "RUNNING",
     "STALLED",
     "UNBOUNDED",
+    "Block",
+    "Box",
+    "Chain",
+    "Hessian",
+    "Limits",
+    "Outcome",
+    "Point",
     "choose_block",
     "complementarity",
+    "empty_block",
     "exchange",
+    "kick",
     "reduced_matrix",
     "solve_block",
     "solve_blocks",
@@ -31,22 +43,184 @@ __all__ = [
     "work_of",
 ]
 
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 
-FAR = 1e100
-"""A step of this length is taken for an infinite one."""
+INFINITE_STEP = 1e100
+"""A step of this length or more counts as infinite; no program in double precision needs one."""
 
-TINY = 1e-300
-"""Smallest divisor."""
-
-FLOOR = 1e-12
-"""Share of the largest diagonal entry that a pair's curvature counts at least."""
+MIN_DIVISOR = 1e-300
+"""Curvatures that are divided by count at least this, which is near the smallest normal number."""
 
 BINS = 128
-"""Resolution, as a share of the largest violation, to which violators are sorted."""
+"""Violators are sorted into so many equal parts of the largest violation, which is O(n). A block
+needs most of the worst ones, not exactly the worst."""
+
+BLOCK_TOLERANCE_SHARE = 0.5
+"""A block is solved to this share of the tolerance of all points, so that what its last steps do to
+the other points does not bring it back at once."""
+
+STEPS_PER_MEMBER = 20
+"""Most steps inside a block, for each of its points; by then the rest of v is out of date."""
+
+POINT_PASSES, MEMBER_PASSES, STEP_WORK = 8.0, 4.0, 200.0
+"""What work is counted beside rows of K, in entries of K read: passes over all points to choose a
+block, passes over a block in one step, and what a step costs however small the block is."""
+
+SIMILAR_CHANCE = 0.5
+"""Chance that a kick exchanges weights among points similar to one, rather than among all: the two
+kinds find different optima."""
+
+MOST_DRAWS, POINTS_PER_PAIR = 8.0, 4.0
+"""The point similar to a given one is the most similar of a random one and so many others: of d
+draws it is one of the nearest n/d or so. There are fewer draws where that would leave less than so
+many points for each pair."""
+
+WHOLE_CHANCE = 0.7
+"""Chance that a pair is exchanged as far as its bounds allow, which is where a concave pair has its
+minima; otherwise it goes a random share of that way."""
+
+PAIR_DRAWS = 20
+"""Draws in search of a pair of one group that can move; without one a kick has a pair less."""
+
+KICK_STEPS, KICK_READINGS = 100, 50.0
+"""Most steps after a kick for each point, and most work in readings of K: so that one slow descent
+does not use up the time of all others."""
+
+MIN_FALL = 1e-10
+"""An objective counts as lower if it falls by this share: less may be rounding."""
 
 _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
+
+
+class Box(NamedTuple):
+    """Where the weights α may be, 0 ≤ α ≤ upper, and how they may move."""
+
+    y: Array  # (n,) labels, 1 or -1
+    group: Indices  # (n,) 0 or 1; the pairs that move are of one group
+    groups: int  # 0 if single weights move
+    upper: float
+
+
+class Hessian(NamedTuple):
+    """H = h · yyᵀ∘K."""
+
+    rows: Array | NDArray[np.float32]  # all rows of K, or some of them
+    diagonal: Array  # (n,) of K
+    h: float
+    min_curvature: float  # pairs are compared as if none had less curvature than this
+
+
+class Point(NamedTuple):
+    """Weights and v there; both are changed in place."""
+
+    alpha: Array
+    v: Array
+
+
+class Block(NamedTuple):
+    """Points to make steps on: those of group g are members[ends[g] : ends[g + 1]]."""
+
+    members: Indices
+    ends: Indices  # (3,)
+
+
+class Limits(NamedTuple):
+    """Where to stop."""
+
+    violation: float  # m - M over all points
+    block_share: float  # a block is left when its violation has fallen to this share
+    steps: int
+    work: float  # see `work_of`
+
+
+class Chain(NamedTuple):
+    """How many kicks there are, and how large."""
+
+    kicks: int
+    pairs: int  # most pairs that one kick exchanges
+    size: int  # of the blocks of the descents between kicks
+
+
+class Outcome(NamedTuple):
+    """What some steps have done."""
+
+    state: int
+    violation: float  # m - M over all points when the last block was chosen
+    steps: int
+    decrease: float  # of F
+    work: float  # see `work_of`
+    rounding: float  # of v, in units of eps · max|K|
+    offset: int  # where the next block begins, see `choose_block`
+
+
+class Kicked(NamedTuple):
+    """What some kicks have done."""
+
+    kicks: int
+    useful: int  # kicks after which F was lower
+    steps: int
+    work: float
+
+
+class _Levels(NamedTuple):
+    """m and M of Lin & Lin (21)."""
+
+    m: Array  # of each group
+    M: Array
+    violation: float  # the largest m - M, of the pair (i, j)
+    i: int
+    j: int
+
+
+class _Bins(NamedTuple):
+    """Violators by size."""
+
+    rises: NDArray[np.int16]  # (n,) bin of each point that may rise, or -1
+    falls: NDArray[np.int16]
+    rising: Indices  # (BINS,) how many points each bin holds
+    falling: Indices
+
+
+class _Scratch(NamedTuple):
+    """Memory for the steps inside a block; entry p of an array belongs to its p-th member."""
+
+    K: Array  # rows of the block's part of K
+    known: NDArray[np.bool_]  # whether a row of it has been read
+    y: Array
+    diagonal: Array
+    alpha: Array
+    v: Array
+    rise: Array  # 0 where yα may rise, else -inf
+    fall: Array
+    gain: Array
+    high: Array  # for maxima of an array, eight parts of which are folded onto one
+    low: Array
+    slots: Indices  # rows of K whose weights have changed
+    amounts: Array  # multiples of them that v changes by
+
+
+class _Pivot(NamedTuple):
+    """The first index i of a pair."""
+
+    v: float
+    diagonal: float  # K_ii
+    scale: float  # of slopes, so that their squares stay in range
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
+def _subtract_row(v, amount, row):
+    for t in range(v.size):
+        v[t] -= amount * row[t]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
+def _subtract_rows(v, a, row_a, b, row_b):
+    for t in range(v.size):
+        v[t] -= a * row_a[t] + b * row_b[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
@@ -64,14 +238,19 @@ def spread(rows, slots, amounts, count, v):
             v[t] -= first + ((c4 * r4[t] + c5 * r5[t]) + (c6 * r6[t] + c7 * r7[t]))
         k += 8
     while k + 2 <= count:
-        r0, r1, c0, c1 = rows[slots[k]], rows[slots[k + 1]], amounts[k], amounts[k + 1]
-        for t in range(v.size):
-            v[t] -= c0 * r0[t] + c1 * r1[t]
+        _subtract_rows(v, amounts[k], rows[slots[k]], amounts[k + 1], rows[slots[k + 1]])
         k += 2
     if k < count:
-        r0, c0 = rows[slots[k]], amounts[k]
-        for t in range(v.size):
-            v[t] -= c0 * r0[t]
+        _subtract_row(v, amounts[k], rows[slots[k]])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rounding(total, count):
+    """Of v less `count` multiples of rows, Σ|amounts| = total, in units of eps · max|K|.
+
+    A product is rounded once, and its sum with the others and with v once for each of them.
+    """
+    return total * (count + 2.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -86,13 +265,22 @@ def _may_fall(alpha, y, upper):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _levels(v, alpha, y, group, groups, upper):
-    """m and M of Lin & Lin (21) for each group, the largest m - M, and the pair that attains it.
+def _room_up(alpha, y, upper):
+    """How far yα may grow."""
+    return upper - alpha if y > 0.0 else alpha
 
-    Without groups m = M = 0, and the pair is the worst coordinate twice.
-    """
-    tops, bottoms = np.zeros(max(groups, 1)), np.zeros(max(groups, 1))
-    if groups == 0:
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _room_down(alpha, y, upper):
+    return alpha if y > 0.0 else upper - alpha
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _levels(box, point):
+    """m, M and the pair of the largest violation; for no group 0, 0 and the worst weight twice."""
+    alpha, v, y, upper = point.alpha, point.v, box.y, box.upper
+    tops, bottoms = np.zeros(max(box.groups, 1)), np.zeros(max(box.groups, 1))
+    if box.groups == 0:
         worst, i = 0.0, 0
         for t in range(v.size):
             may_move = (
@@ -100,50 +288,76 @@ def _levels(v, alpha, y, group, groups, upper):
             )
             if may_move and abs(v[t]) > worst:
                 worst, i = abs(v[t]), t
-        return tops, bottoms, worst, i, i
-    highest, lowest = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+        return _Levels(tops, bottoms, worst, i, i)
+    highest, lowest = np.zeros(box.groups, np.int64), np.zeros(box.groups, np.int64)
     tops[:], bottoms[:] = -np.inf, np.inf
     for t in range(v.size):
-        g = group[t]
+        g = box.group[t]
         if v[t] > tops[g] and _may_rise(alpha[t], y[t], upper):
             tops[g], highest[g] = v[t], t
         if v[t] < bottoms[g] and _may_fall(alpha[t], y[t], upper):
             bottoms[g], lowest[g] = v[t], t
     g = 0
-    if groups == 2 and tops[1] - bottoms[1] > tops[0] - bottoms[0]:
+    if box.groups == 2 and tops[1] - bottoms[1] > tops[0] - bottoms[0]:
         g = 1
-    return tops, bottoms, max(tops[g] - bottoms[g], 0.0), highest[g], lowest[g]
+    return _Levels(tops, bottoms, max(tops[g] - bottoms[g], 0.0), highest[g], lowest[g])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def complementarity(v, alpha, y, group, groups, upper):
+def complementarity(box, point):
     """Σ |multiplier| · |slack| over both bounds, and the level of v in each group.
 
     The level is the mean over the free weights of the group, or the middle of m and M if there
     are none; level - v, times y, is the multiplier. As in `BoxLineQP.first_order`.
     """
-    tops, bottoms, _, _, _ = _levels(v, alpha, y, group, groups, upper)
-    sums, counts = np.zeros(tops.size), np.zeros(tops.size)
+    alpha, v, group, upper = point.alpha, point.v, box.group, box.upper
+    extremes = _levels(box, point)
+    sums, counts = np.zeros(extremes.m.size), np.zeros(extremes.m.size)
     for t in range(v.size):
         if 0.0 < alpha[t] < upper:
             sums[group[t]] += v[t]
             counts[group[t]] += 1.0
-    levels = np.zeros(tops.size)
-    for g in range(groups):
+    levels = np.zeros(sums.size)
+    for g in range(box.groups):
+        m, M = extremes.m[g], extremes.M[g]
         if counts[g]:
             levels[g] = sums[g] / counts[g]
-        elif np.isfinite(tops[g]) and np.isfinite(bottoms[g]):
-            levels[g] = 0.5 * (tops[g] + bottoms[g])
+        elif np.isfinite(m) and np.isfinite(M):
+            levels[g] = 0.5 * (m + M)
         else:
-            levels[g] = tops[g] if np.isfinite(tops[g]) else bottoms[g]
+            levels[g] = m if np.isfinite(m) else M
     total = 0.0
     for t in range(v.size):
-        reduced = y[t] * (levels[group[t]] - v[t])
+        reduced = box.y[t] * (levels[group[t]] - v[t])
         if reduced > 0.0:
             total += reduced * alpha[t]
         elif np.isfinite(upper):
             total -= reduced * (upper - alpha[t])
     return total, levels
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def empty_block(size):
+    """Room for a block of `size` points, which holds at least the pair of the largest violation."""
+    return Block(np.empty(max(size, 2), np.int64), np.zeros(3, np.int64))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bin_violators(box, point, levels, bins):
+    """How far above M each point is that may rise, and how far below m each that may fall."""
+    alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
+    rises, falls, rising, falling = bins.rises, bins.falls, bins.rising, bins.falling
+    m, M, scale = levels.m, levels.M, (BINS - 1) / levels.violation
+    for t in range(v.size):
+        g = group[t]
+        rises[t] = falls[t] = -1
+        above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
+        if above > 0.0 and _may_rise(alpha[t], y[t], upper):
+            rises[t] = int(above)
+            rising[rises[t]] += 1
+        if below > 0.0 and _may_fall(alpha[t], y[t], upper):
+            falls[t] = int(below)
+            falling[falls[t]] += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -157,7 +371,34 @@ def _cut(counts, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def choose_block(v, alpha, y, group, groups, upper, tolerance, size, offset, block, ends):
+def _collect(box, levels, bins, size, offset, block):
+    """The pair of the largest violation, and size/2 - 1 of the worst of each kind, into a block."""
+    rises, falls, group, n = bins.rises, bins.falls, box.group, bins.rises.size
+    i, j, members = levels.i, levels.j, block.members
+    cut_rise, left_rise = _cut(bins.rising, size // 2 - 1)
+    cut_fall, left_fall = _cut(bins.falling, size // 2 - 1)
+    count = 0
+    for g in range(max(box.groups, 1)):
+        for k in range(n):
+            t = k + offset
+            t -= n if t >= n else 0
+            up, down, in_pair = rises[t], falls[t], t in (i, j)
+            if (up < cut_rise and down < cut_fall and not in_pair) or group[t] != g:
+                continue
+            taken = up > cut_rise or down > cut_fall or in_pair
+            if up == cut_rise and left_rise > 0:
+                taken, left_rise = True, left_rise - 1
+            if down == cut_fall and left_fall > 0:
+                taken, left_fall = True, left_fall - 1
+            if taken:
+                members[count] = t
+                count += 1
+        block.ends[g + 1] = count
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def choose_block(box, point, tolerance, size, offset, block):
     """The worst violators: about size/2 that may rise and as many that may fall.
 
     The pair of the largest violation is always among them. Violators that the bins do not tell
@@ -165,52 +406,23 @@ def choose_block(v, alpha, y, group, groups, upper, tolerance, size, offset, blo
 
     Parameters
     ----------
-    block : (≥ size,) array
-        Receives the indices, group by group.
-    ends : (3,) array
-        Receives 0 and where each group ends.
+    block : Block
+        Receives the indices, of which there is room for `size`, and where each group ends.
 
     Returns
     -------
     number of indices, 0 if no violation exceeds the tolerance, and the largest violation
     """
-    n = v.size
-    tops, bottoms, worst, i, j = _levels(v, alpha, y, group, groups, upper)
-    if not worst > tolerance:
-        return 0, worst
-    scale = (BINS - 1) / worst
-    rising, falling = np.zeros(BINS, np.int64), np.zeros(BINS, np.int64)
-    rises, falls = np.empty(n, np.int16), np.empty(n, np.int16)
-    for t in range(n):
-        g = group[t]
-        rises[t] = falls[t] = -1
-        above, below = (v[t] - bottoms[g]) * scale, (tops[g] - v[t]) * scale
-        if above > 0.0 and _may_rise(alpha[t], y[t], upper):
-            rises[t] = int(above)
-            rising[rises[t]] += 1
-        if below > 0.0 and _may_fall(alpha[t], y[t], upper):
-            falls[t] = int(below)
-            falling[falls[t]] += 1
-    cut_rise, left_rise = _cut(rising, size // 2 - 1)
-    cut_fall, left_fall = _cut(falling, size // 2 - 1)
-    count = 0
-    for g in range(max(groups, 1)):
-        for k in range(n):
-            t = k + offset
-            t -= n if t >= n else 0
-            up, down = rises[t], falls[t]
-            if (up < cut_rise and down < cut_fall and t not in (i, j)) or group[t] != g:
-                continue
-            taken = up > cut_rise or down > cut_fall or t in (i, j)
-            if up == cut_rise and left_rise > 0:
-                taken, left_rise = True, left_rise - 1
-            if down == cut_fall and left_fall > 0:
-                taken, left_fall = True, left_fall - 1
-            if taken:
-                block[count] = t
-                count += 1
-        ends[g + 1] = count
-    return count, worst
+    levels = _levels(box, point)
+    if not levels.violation > tolerance:
+        return 0, levels.violation
+    n = point.v.size
+    bins = _Bins(
+        np.empty(n, np.int16), np.empty(n, np.int16), np.zeros(BINS, np.int64),
+        np.zeros(BINS, np.int64),
+    )  # fmt: skip
+    _bin_violators(box, point, levels, bins)
+    return _collect(box, levels, bins, size, offset, block), levels.violation
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
@@ -267,15 +479,15 @@ def _ends(v, rise, fall, high, low):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
-def _gains(gain, v, K_i, diagonal, fall, v_i, K_ii, h, floor, scale):
+def _gains(gain, v, fall, K_i, diagonal, pivot, h, min_curvature):
     """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
-    A curvature that is not positive counts as `floor`, so that concave pairs come before convex
-    ones, and among themselves in the order of their slopes.
+    A curvature that is not positive counts as `min_curvature`, so that concave pairs come before
+    convex ones, and among themselves in the order of their slopes.
     """
     for t in range(v.size):
-        slope = scale * max(v_i - v[t] + fall[t], 0.0)
-        curvature = max(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), floor)
+        slope = pivot.scale * max(pivot.v - v[t] + fall[t], 0.0)
+        curvature = max(h * (pivot.diagonal + diagonal[t] - 2.0 * K_i[t]), min_curvature)
         gain[t] = slope * slope / curvature
 
 
@@ -309,7 +521,7 @@ def _argmax(x, high):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
 def _apply(v, K_i, K_j, change):
-    for t in range(v.size):
+    for t in range(K_i.size):
         v[t] -= change * (K_i[t] - K_j[t])
 
 
@@ -331,22 +543,19 @@ def _move(t, step, room, alpha, y, upper):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _row(p, rows, slots, block, count, K, known):
+def _row(p, rows, slots, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
-    row = K[p, :count]
+    row = K[p, : members.size]
     if not known[p]:
         known[p] = True
         whole = rows[slots[p]]
-        for r in range(count):
-            row[r] = whole[block[r]]
+        for r in range(members.size):
+            row[r] = whole[members[r]]
     return row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_steps(
-    rows, slots, block, K, known, diagonal, y, ends, groups, h, upper, floor, alpha, v,
-    tolerance, steps, spare,
-):  # fmt: skip
+def _pair_steps(hessian, slots, block, box, scratch, tolerance, steps):
     """Up to `steps` pair updates inside a block.
 
     The first index is the largest violator of the worse group, the second has the largest
@@ -359,37 +568,37 @@ def _pair_steps(
     -------
     state, steps done, decrease of F
     """
-    size = y.size
-    rise, fall, gain = spare[0, :size], spare[1, :size], spare[2, :size]
-    folded_up, folded_down = spare[7], spare[8]
-    for t in range(size):
+    rows, members, ends = hessian.rows, block.members, block.ends
+    h, min_curvature, upper = hessian.h, hessian.min_curvature, box.upper
+    K, known, diagonal, y = scratch.K, scratch.known, scratch.diagonal, scratch.y
+    alpha, v, gain = scratch.alpha, scratch.v, scratch.gain
+    rise, fall, high, low = scratch.rise, scratch.fall, scratch.high, scratch.low
+    for t in range(members.size):
         _open(t, alpha, y, upper, rise, fall)
     decrease = 0.0
     for step in range(steps + 1):
         worst, first, last, top, i = -np.inf, 0, 0, 0.0, 0
-        for g in range(groups):
+        for g in range(box.groups):
             start, end = ends[g], ends[g + 1]
-            high, place, low = _ends(
-                v[start:end], rise[start:end], fall[start:end], folded_up, folded_down
-            )
-            if high - low > worst:
-                worst, first, last, top, i = high - low, start, end, high, start + place
+            m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], high, low)
+            if m - M > worst:
+                worst, first, last, top, i = m - M, start, end, m, start + place
         if worst <= tolerance:
             return CONVERGED, step, decrease
         if step == steps:
             break
-        K_i = _row(i, rows, slots, block, size, K, known)
+        K_i = _row(i, rows, slots, members, K, known)
         _gains(
-            gain[first:last], v[first:last], K_i[first:last], diagonal[first:last],
-            fall[first:last], top, diagonal[i], h, floor, 1.0 / worst,
+            gain[first:last], v[first:last], fall[first:last], K_i[first:last],
+            diagonal[first:last], _Pivot(top, diagonal[i], 1.0 / worst), h, min_curvature,
         )  # fmt: skip
-        j = first + _argmax(gain[first:last], folded_up)
-        room_i = min(upper - alpha[i] if y[i] > 0.0 else alpha[i], FAR)
-        room_j = min(alpha[j] if y[j] > 0.0 else upper - alpha[j], FAR)
+        j = first + _argmax(gain[first:last], high)
+        room_i = min(_room_up(alpha[i], y[i], upper), INFINITE_STEP)
+        room_j = min(_room_down(alpha[j], y[j], upper), INFINITE_STEP)
         slope = top - v[j]
         curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
-        delta = min(min(room_i, room_j), slope / max(curvature, TINY))
-        if delta >= FAR:
+        delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
+        if delta >= INFINITE_STEP:
             return UNBOUNDED, step, decrease
         old_i, old_j = alpha[i], alpha[j]
         _move(i, delta, room_i, alpha, y, upper)
@@ -402,14 +611,12 @@ def _pair_steps(
         decrease += delta * (slope - 0.5 * curvature * delta)
         _open(i, alpha, y, upper, rise, fall)
         _open(j, alpha, y, upper, rise, fall)
-        _apply(v, K_i, _row(j, rows, slots, block, size, K, known), h * delta)
+        _apply(v, K_i, _row(j, rows, slots, members, K, known), h * delta)
     return RUNNING, steps, decrease
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _coordinate_steps(
-    rows, slots, block, K, known, diagonal, y, h, upper, alpha, v, tolerance, steps
-):  # fmt: skip
+def _coordinate_steps(hessian, slots, block, box, scratch, tolerance, steps):
     """Up to `steps` updates of single weights inside a block.
 
     The weight with the largest decrease, its step clipped at the bounds, is moved; one without
@@ -419,16 +626,18 @@ def _coordinate_steps(
     -------
     state, steps done, decrease of F
     """
-    size = y.size
+    h, upper = hessian.h, box.upper
+    m, y, diagonal = block.members.size, scratch.y, scratch.diagonal
+    alpha, v = scratch.alpha, scratch.v
     decrease = 0.0
     for step in range(steps + 1):
         violation, best, i = 0.0, -1.0, -1
-        for t in range(size):
+        for t in range(m):
             slope = abs(v[t])
-            room = min(upper - alpha[t] if y[t] * v[t] > 0.0 else alpha[t], FAR)
+            room = min(upper - alpha[t] if y[t] * v[t] > 0.0 else alpha[t], INFINITE_STEP)
             if room > 0.0 and slope > 0.0:
                 violation = max(violation, slope)
-                length = min(room, slope / max(h * diagonal[t], TINY))
+                length = min(room, slope / max(h * diagonal[t], MIN_DIVISOR))
                 gain = length * (slope - 0.5 * h * diagonal[t] * length)
                 if gain > best:
                     best, i = gain, t
@@ -437,9 +646,9 @@ def _coordinate_steps(
         if step == steps:
             break
         outward = y[i] * v[i] > 0.0
-        room = min(upper - alpha[i] if outward else alpha[i], FAR)
-        length = min(room, abs(v[i]) / max(h * diagonal[i], TINY))
-        if length >= FAR:
+        room = min(upper - alpha[i] if outward else alpha[i], INFINITE_STEP)
+        length = min(room, abs(v[i]) / max(h * diagonal[i], MIN_DIVISOR))
+        if length >= INFINITE_STEP:
             return UNBOUNDED, step, decrease
         old = alpha[i]
         _move(i, length if v[i] > 0.0 else -length, room, alpha, y, upper)
@@ -447,127 +656,120 @@ def _coordinate_steps(
             return STALLED, step, decrease
         decrease += best
         change = h * y[i] * (alpha[i] - old)
-        K_i = _row(i, rows, slots, block, size, K, known)
-        for t in range(size):
+        K_i = _row(i, hessian.rows, slots, block.members, scratch.K, scratch.known)
+        for t in range(m):
             v[t] -= change * K_i[t]
     return RUNNING, steps, decrease
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve(
-    rows, slots, block, count, ends, diagonal, y, groups, h, upper, floor, alpha, v,
-    tolerance, steps, K, known, spare, moved, amounts,
-):  # fmt: skip
-    """Steps inside one block, then v on all points; see `solve_block`."""
-    local_y, local_diagonal, weights = spare[3, :count], spare[4, :count], spare[5, :count]
-    local_v = spare[6, :count]
-    for p in range(count):
-        t = block[p]
-        known[p] = False
-        local_y[p], local_diagonal[p] = y[t], diagonal[t]
-        weights[p], local_v[p] = alpha[t], v[t]
-    if groups:
-        state, done, decrease = _pair_steps(
-            rows, slots, block, K, known, local_diagonal, local_y, ends, groups, h, upper,
-            floor, weights, local_v, tolerance, steps, spare,
-        )  # fmt: skip
-    else:
-        state, done, decrease = _coordinate_steps(
-            rows, slots, block, K, known, local_diagonal, local_y, h, upper, weights, local_v,
-            tolerance, steps,
-        )  # fmt: skip
-    changed, total = 0, 0.0
-    for p in range(count):
-        t = block[p]
-        change = weights[p] - alpha[t]
-        if change != 0.0:
-            amounts[changed], moved[changed] = h * y[t] * change, slots[p]
-            total += abs(amounts[changed])
-            changed += 1
-            alpha[t] = weights[p]
-    spread(rows, moved, amounts, changed, v)
-    return state, done, decrease, changed, total * (changed + 2.0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def work_of(n, count, changed, steps):
     """Work of one block in entries of K read: a few passes over the points and over the block."""
-    return n * (changed + 8.0) + count * (changed + 4.0 * steps) + 200.0 * steps
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def solve_block(
-    rows, slots, block, ends, diagonal, y, groups, h, upper, floor, alpha, v, tolerance, steps
-):  # fmt: skip
-    """Steps inside one block whose rows of K are rows[slots].
-
-    Returns
-    -------
-    state, steps done, decrease of F, weights changed, and the rounding that v has taken in units
-    of eps · max|K|
-    """
-    count = block.size
-    K, known, spare = np.empty((count, count)), np.empty(count, np.bool_), np.empty((9, count))
-    moved, amounts = np.empty(count, np.int64), np.empty(count)
-    return _solve(
-        rows, slots, block, count, ends, diagonal, y, groups, h, upper, floor, alpha, v,
-        tolerance, steps, K, known, spare, moved, amounts,
+    return (
+        n * (changed + POINT_PASSES)
+        + count * (changed + MEMBER_PASSES * steps)
+        + STEP_WORK * steps
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve_blocks(
-    K, diagonal, y, group, groups, h, upper, floor, alpha, v,
-    tolerance, share, size, offset, steps, budget,
-):  # fmt: skip
-    """Block after block until no violation exceeds the tolerance.
+def _scratch(m):
+    """For blocks of up to m points."""
+    return _Scratch(
+        np.empty((m, m)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
+        np.empty(m, np.int64), np.empty(m),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(hessian, slots, block, box, point, violation, limits, scratch):
+    """Steps inside one block, then v on all points; see `solve_block`."""
+    members, alpha = block.members, point.alpha
+    for p in range(members.size):
+        t = members[p]
+        scratch.known[p] = False
+        scratch.y[p], scratch.diagonal[p] = box.y[t], hessian.diagonal[t]
+        scratch.alpha[p], scratch.v[p] = alpha[t], point.v[t]
+    tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
+    most = min(STEPS_PER_MEMBER * members.size, limits.steps)
+    if box.groups:
+        state, steps, decrease = _pair_steps(hessian, slots, block, box, scratch, tolerance, most)
+    else:
+        state, steps, decrease = _coordinate_steps(
+            hessian, slots, block, box, scratch, tolerance, most
+        )
+    changed, total = 0, 0.0
+    for p in range(members.size):
+        t = members[p]
+        change = scratch.alpha[p] - alpha[t]
+        if change != 0.0:
+            scratch.amounts[changed], scratch.slots[changed] = (
+                hessian.h * box.y[t] * change,
+                slots[p],
+            )
+            total += abs(scratch.amounts[changed])
+            changed += 1
+            alpha[t] = scratch.alpha[p]
+    spread(hessian.rows, scratch.slots, scratch.amounts, changed, point.v)
+    if state != UNBOUNDED:
+        state = STALLED if changed == 0 else RUNNING
+    return Outcome(
+        state, violation, steps, decrease, work_of(alpha.size, members.size, changed, steps),
+        _rounding(total, changed), (members[-1] + 1) % alpha.size,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_block(hessian, slots, block, box, point, violation, limits):
+    """Steps inside one block whose rows of K are hessian.rows[slots].
 
     Parameters
     ----------
-    tolerance : float
-        Of the violation m - M over all points.
-    share : float
-        A block is left when its own violation is this share of the one it began with.
-    size : int
-        Of a block.
-    offset : int
-        See `choose_block`; each block begins where its last index lies.
-    steps : int
-        Limit on steps.
-    budget : float
-        Limit on work, see `work_of`.
+    violation : float
+        The largest one at the beginning.
 
     Returns
     -------
-    state, steps done, largest violation, decrease of F, work, rounding, offset for the next call
+    Outcome
+        STALLED if no weight has changed, UNBOUNDED if a step would be infinite, else RUNNING.
     """
-    room = size + 4
-    block, ends = np.empty(room, np.int64), np.zeros(3, np.int64)
-    local, known, spare = np.empty((room, room)), np.empty(room, np.bool_), np.empty((9, room))
-    moved, amounts = np.empty(room, np.int64), np.empty(room)
-    decrease, done, work, rounding, state = 0.0, 0, 0.0, 0.0, RUNNING
+    scratch = _scratch(block.members.size)
+    return _solve(hessian, slots, block, box, point, violation, limits, scratch)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
+    """Blocks of `size` points, one after the other; see `solve_blocks`."""
+    state, steps, decrease, work, rounding = RUNNING, 0, 0.0, 0.0, 0.0
     while True:
-        count, worst = choose_block(
-            v, alpha, y, group, groups, upper, tolerance, size, offset, block, ends
-        )
+        count, violation = choose_block(box, point, limits.violation, size, offset, block)
         if count == 0:
             state = CONVERGED
-            break
-        if state != RUNNING or done >= steps or work >= budget:
-            break
-        inside, taken, gained, changed, rounded = _solve(
-            K, block, block, count, ends, diagonal, y, groups, h, upper, floor, alpha, v,
-            max(0.5 * tolerance, share * worst), min(20 * count, steps - done),
-            local, known, spare, moved, amounts,
-        )  # fmt: skip
-        done += taken
-        decrease += gained
-        rounding += rounded
-        work += work_of(v.size, count, changed, taken)
-        offset = (block[count - 1] + 1) % v.size
-        if inside == UNBOUNDED or changed == 0:
-            state = UNBOUNDED if inside == UNBOUNDED else STALLED
-    return state, done, worst, decrease, work, rounding, offset
+        if state != RUNNING or steps >= limits.steps or work >= limits.work:
+            return Outcome(state, violation, steps, decrease, work, rounding, offset)
+        members = block.members[:count]
+        left = Limits(limits.violation, limits.block_share, limits.steps - steps, limits.work)
+        outcome = _solve(
+            hessian, members, Block(members, block.ends), box, point, violation, left, scratch
+        )
+        state, offset = outcome.state, outcome.offset
+        steps += outcome.steps
+        decrease += outcome.decrease
+        work += outcome.work
+        rounding += outcome.rounding
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_blocks(hessian, box, point, limits, size, offset):
+    """Blocks of `size` points, one after the other, until no violation exceeds the tolerance.
+
+    For all rows of K. Each block begins where the last index of the one before lies; see
+    `choose_block`.
+    """
+    block = empty_block(size)
+    scratch = _scratch(block.members.size)
+    return _solve_all(hessian, box, point, limits, size, offset, block, scratch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -616,50 +818,56 @@ def reduced_matrix(rows, slots, columns, group, matrix):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
-def _whole_steps(gain, v, K_i, diagonal, room, v_i, K_ii, room_i, h):
+def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
     """Decrease of F by the longest step of (i, t) where that pair is concave, for every t."""
     for t in range(v.size):
         step = min(room_i, room[t])
-        curvature = min(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), 0.0)
-        whole = step * (v_i - v[t] - 0.5 * curvature * step)
+        curvature = min(h * (pivot.diagonal + diagonal[t] - 2.0 * K_i[t]), 0.0)
+        whole = step * (pivot.v - v[t] - 0.5 * curvature * step)
         gain[t] = whole if curvature < 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def exchange(K, diagonal, y, group, h, upper, alpha, v, least):
+def _move_pair(i, j, step, hessian, box, point):
+    """y_iα_i += step and y_jα_j -= step, for a step that both bounds allow, and v with them."""
+    alpha, y, upper, amount = point.alpha, box.y, box.upper, hessian.h * step
+    _move(i, step, _room_up(alpha[i], y[i], upper), alpha, y, upper)
+    _move(j, -step, _room_down(alpha[j], y[j], upper), alpha, y, upper)
+    _subtract_rows(point.v, amount, hessian.rows[i], -amount, hessian.rows[j])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def exchange(hessian, box, point, min_gain):
     """One pass over all pairs: each index goes with its best partner if the whole step pays.
 
-    For finite bounds. Pairs keep to their group.
+    For all rows of K and finite bounds. Pairs keep to their group.
 
     Returns
     -------
     steps made, decrease of F, rounding of v in units of eps · max|K|
     """
-    n = v.size
+    alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
+    n, diagonal = v.size, hessian.diagonal
     room, gain, folded = np.zeros((2, n)), np.empty(n), np.empty(n)
-    moved, amounts = np.empty(2, np.int64), np.empty(2)
     for t in range(n):
-        room[group[t], t] = alpha[t] if y[t] > 0.0 else upper - alpha[t]
+        room[group[t], t] = _room_down(alpha[t], y[t], upper)
     made, decrease, rounding = 0, 0.0, 0.0
     for i in range(n):
-        room_i = upper - alpha[i] if y[i] > 0.0 else alpha[i]
+        room_i = _room_up(alpha[i], y[i], upper)
         if room_i <= 0.0:
             continue
-        _whole_steps(gain, v, K[i], diagonal, room[group[i]], v[i], diagonal[i], room_i, h)
+        pivot = _Pivot(v[i], diagonal[i], 1.0)
+        _whole_gains(gain, v, hessian.rows[i], diagonal, room[group[i]], pivot, room_i, hessian.h)
         j = _argmax(gain, folded)
-        if j < 0 or gain[j] <= least or j == i:
+        if j < 0 or gain[j] <= min_gain or j == i:
             continue
-        room_j = room[group[i], j]
-        step = min(room_i, room_j)
-        _move(i, step, room_i, alpha, y, upper)
-        _move(j, -step, room_j, alpha, y, upper)
+        step = min(room_i, room[group[i], j])
+        _move_pair(i, j, step, hessian, box, point)
         for t in (i, j):
-            room[group[t], t] = alpha[t] if y[t] > 0.0 else upper - alpha[t]
-        moved[0], moved[1], amounts[0], amounts[1] = i, j, h * step, -h * step
-        spread(K, moved, amounts, 2, v)
+            room[group[t], t] = _room_down(alpha[t], y[t], upper)
         made += 1
         decrease += gain[j]
-        rounding += 8.0 * h * step
+        rounding += _rounding(2.0 * hessian.h * step, 2)
     return made, decrease, rounding
 
 
@@ -675,28 +883,33 @@ def _draw(state):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _push(i, j, share, K, y, groups, h, upper, alpha, v, moved, amounts):
-    """A share of the whole step of the pair (i, j), or of weight i to its other bound."""
-    if groups == 0:
-        before = alpha[i]
-        target = 0.0 if before > 0.5 * upper else upper
-        alpha[i] = min(max(before + share * (target - before), 0.0), upper)
-        moved[0], amounts[0] = i, h * y[i] * (alpha[i] - before)
-        spread(K, moved, amounts, 1, v)
-        return
-    room_i = upper - alpha[i] if y[i] > 0.0 else alpha[i]
-    room_j = alpha[j] if y[j] > 0.0 else upper - alpha[j]
-    step = share * min(room_i, room_j)
-    if step > 0.0:
-        _move(i, step, room_i, alpha, y, upper)
-        _move(j, -step, room_j, alpha, y, upper)
-        moved[0], moved[1], amounts[0], amounts[1] = i, j, h * step, -h * step
-        spread(K, moved, amounts, 2, v)
+def _log_uniform(most, state):
+    """A whole number from 1 to `most`, small ones as likely as large ones on a logarithmic scale.
+
+    It is the whole part of a number between 1 and just below most + 1.
+    """
+    return int(np.exp(_draw(state) * np.log(most + 0.999)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near(row, tries, state):
-    """The most similar, |K_ct| largest, of some random points t."""
+def _push(i, j, share, hessian, box, point):
+    """A share of the whole step of the pair (i, j), or of weight i to its other bound."""
+    alpha, y, upper = point.alpha, box.y, box.upper
+    if box.groups == 0:
+        before = alpha[i]
+        target = 0.0 if before > 0.5 * upper else upper
+        alpha[i] = min(max(before + share * (target - before), 0.0), upper)
+        _subtract_row(point.v, hessian.h * y[i] * (alpha[i] - before), hessian.rows[i])
+        return
+    room_i, room_j = _room_up(alpha[i], y[i], upper), _room_down(alpha[j], y[j], upper)
+    step = share * min(room_i, room_j)
+    if step > 0.0:
+        _move_pair(i, j, step, hessian, box, point)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _similar(row, tries, state):
+    """The point t with the largest |K_ct| among some random ones."""
     found = int(_draw(state) * row.size)
     for _ in range(tries - 1):
         other = int(_draw(state) * row.size)
@@ -705,11 +918,29 @@ def _near(row, tries, state):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def kick(
-    K, diagonal, y, group, groups, h, upper, floor, linear, alpha, v,
-    tolerance, size, kicks, steps, budget, state, largest,
-):  # fmt: skip
-    """Iterated local search from a stationary point, for a finite upper bound.
+def _push_pairs(pairs, hessian, box, point, state):
+    """Exchange some random pairs, among all points or those similar to one."""
+    n = point.v.size
+    row, tries = hessian.rows[int(_draw(state) * n)], 1
+    if _draw(state) < SIMILAR_CHANCE:
+        tries += int(min(MOST_DRAWS, n / (POINTS_PER_PAIR * pairs)))
+    for _ in range(pairs):
+        share = 1.0 if _draw(state) < WHOLE_CHANCE else _draw(state)
+        for _ in range(PAIR_DRAWS):
+            i, j = _similar(row, tries, state), _similar(row, tries, state)
+            if box.groups == 0 or (
+                i != j
+                and box.group[i] == box.group[j]
+                and _may_rise(point.alpha[i], box.y[i], box.upper)
+                and _may_fall(point.alpha[j], box.y[j], box.upper)
+            ):
+                _push(i, j, share, hessian, box, point)
+                break
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def kick(hessian, box, point, linear, chain, limits, state):
+    """Iterated local search from a stationary point, for all rows of K and a finite upper bound.
 
     Some random pairs of weights are exchanged, among all points or rather those similar to one;
     pair steps lead down again; the new point replaces the old one if it is lower.
@@ -718,63 +949,41 @@ def kick(
     ----------
     linear : float
         c, to compute F.
-    tolerance : float
-        Of the violation, where pair steps end.
-    kicks, steps, budget
-        Limits on the kicks, on the pair steps and on the work.
+    limits : Limits
+        Of all kicks together; its violation and the share of a block end each descent.
     state : (1,) uint64 array
         Of the random numbers; changed in place.
-    largest : int
-        Most pairs exchanged at once.
-
-    Returns
-    -------
-    kicks made, how many of them were of use, pair steps, work
     """
-    n = v.size
-    trial, w = alpha.copy(), v.copy()
-    moved, amounts = np.empty(2, np.int64), np.empty(2)
-    value, work, used, done = _value(alpha, y, v, linear), 0.0, 0, 0
-    for made in range(kicks):
-        if work >= budget or done >= steps:
-            return made, used, done, work
-        pairs = int(np.exp(_draw(state) * np.log(largest + 0.999)))
-        centre, tries = int(_draw(state) * n), 1
-        if _draw(state) < 0.5:
-            tries = int(min(8.0, n / (4.0 * pairs))) + 1
-        for _ in range(pairs):
-            share = 1.0 if _draw(state) < 0.7 else _draw(state)
-            # A few draws find a pair of one group that can move.
-            for _ in range(20):
-                i = _near(K[centre], tries, state)
-                j = _near(K[centre], tries, state)
-                if groups == 0 or (
-                    i != j
-                    and group[i] == group[j]
-                    and _may_rise(trial[i], y[i], upper)
-                    and _may_fall(trial[j], y[j], upper)
-                ):
-                    _push(i, j, share, K, y, groups, h, upper, trial, w, moved, amounts)
-                    break
-        outcome = solve_blocks(
-            K, diagonal, y, group, groups, h, upper, floor, trial, w, tolerance, 0.2, size,
-            int(_draw(state) * n), min(100 * n, steps - done), 50.0 * n * n,
+    n = point.v.size
+    trial, block = Point(point.alpha.copy(), point.v.copy()), empty_block(chain.size)
+    scratch = _scratch(block.members.size)
+    value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
+    for made in range(chain.kicks):
+        if work >= limits.work or steps >= limits.steps:
+            return Kicked(made, useful, steps, work)
+        pairs = _log_uniform(chain.pairs, state)
+        _push_pairs(pairs, hessian, box, trial, state)
+        descent = Limits(
+            limits.violation, limits.block_share, min(KICK_STEPS * n, limits.steps - steps),
+            KICK_READINGS * n * n,
         )  # fmt: skip
-        done += outcome[1]
-        work += outcome[4] + n * (2.0 * pairs + 8.0)
-        reached = _value(trial, y, w, linear)
-        if reached < value - 1e-10 * abs(value):
-            value, used = reached, used + 1
-            alpha[:], v[:] = trial, w
+        offset = int(_draw(state) * n)
+        outcome = _solve_all(hessian, box, trial, descent, chain.size, offset, block, scratch)
+        steps += outcome.steps
+        work += outcome.work + n * (2.0 * pairs + POINT_PASSES)
+        reached = _value(box, trial, linear)
+        if reached < value - MIN_FALL * abs(value):
+            value, useful = reached, useful + 1
+            point.alpha[:], point.v[:] = trial.alpha, trial.v
         else:
-            trial[:], w[:] = alpha, v
-    return kicks, used, done, work
+            trial.alpha[:], trial.v[:] = point.alpha, point.v
+    return Kicked(chain.kicks, useful, steps, work)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _value(alpha, y, v, linear):
+def _value(box, point, linear):
     """F = ½αᵀ(∇F + c e)."""
     total = 0.0
-    for t in range(v.size):
-        total += alpha[t] * (linear - y[t] * v[t])
+    for t in range(point.v.size):
+        total += point.alpha[t] * (linear - box.y[t] * point.v[t])
     return 0.5 * total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from indefinite_opt.modeling.structures import BoxLineQP, project_line
 from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
+
+if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.solvers.descent._loops import Limits, Outcome
 
 __all__ = ["Descent"]
 
@@ -97,11 +100,20 @@ class Descent:
         tilt: Array | None = None,
         trace: Trace | None = None,
     ) -> None:
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = cast("BoxLineQP", task.structure)
         self.gram = gram = qp.problem.gram
-        self.group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
-        self.floor = max(1e-12 * qp.hessian * float(np.max(np.abs(gram.diagonal))), 1e-300)
+        group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
+        self.box = smo_loops.Box(qp.problem.y, group, qp.lines, qp.upper)
+        rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
+        largest = float(np.max(np.abs(gram.diagonal)))
+        self.hessian = smo_loops.Hessian(
+            rows, gram.diagonal, qp.hessian, max(1e-12 * qp.hessian * largest, 1e-300)
+        )
+        self.v = np.empty(qp.n)
+        self.point = smo_loops.Point(alpha, self.v)
         self._largest = 0.0 if gram.whole is None else qp.problem.largest
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
         self.refreshes = -1
@@ -129,15 +141,15 @@ class Descent:
         qp, y = self.qp, self.qp.problem.y
         for g in range(qp.lines):
             total = 0.0 if qp.lines == 1 else 0.5 * qp.total * (1.0 - 2.0 * g)
-            room = np.where(self.group == g, np.minimum(self.alpha, qp.upper - self.alpha), 0.0)
+            room = np.where(self.box.group == g, np.minimum(self.alpha, qp.upper - self.alpha), 0.0)
             t = int(np.argmax(room))
-            excess = float(y[self.group == g] @ self.alpha[self.group == g]) - total
+            excess = float(y[self.box.group == g] @ self.alpha[self.box.group == g]) - total
             if abs(excess) < room[t]:
                 self.alpha[t] -= y[t] * excess
 
     def _set(self, gradient: Array) -> None:
         qp = self.qp
-        self.v = -qp.problem.y * gradient
+        np.multiply(-qp.problem.y, gradient, out=self.v)
         linear: Any = qp.linear if self.tilt is None else qp.linear + self.tilt
         self.value = 0.5 * float(self.alpha @ (gradient + linear))
         self.unit = qp.gradient_unit(gradient)
@@ -215,43 +227,46 @@ class Descent:
         """Blocks of pair steps for one chunk of work; state and violation."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        qp, gram = self.qp, self.gram
-        n, y = qp.n, qp.problem.y
+        n, gram = self.qp.n, self.gram
         wanted = _BLOCK * n * (1.0 + self.work / (_GROWTH * n * n))
         size = int(min(max(wanted, _LEAST), max(_MOST, _SHARE_MOST * n), n, gram.capacity))
         due = _PATIENCE * self.newton_work() - self._since_face
-        budget = max(min(due, _CHUNK, max(2.0 * n * n, _OVERHEAD)), 1.0)
-        sizes = (qp.lines, qp.hessian, qp.upper, self.floor)
-        if gram.whole is not None:
-            state, done, violation, decrease, work, rounding, self._offset = smo_loops.solve_blocks(
-                gram.whole, gram.diagonal, y, self.group, *sizes, self.alpha, self.v,
-                tolerance, _LEAVE, size, self._offset, steps, budget,
-            )  # fmt: skip
-            self._count(done, work, decrease, rounding)
-            return int(state), float(violation)
-        block, ends = np.empty(size + 4, np.int64), np.zeros(3, np.int64)
-        state, began = smo_loops.RUNNING, self.work
+        work = max(min(due, _CHUNK, max(2.0 * n * n, _OVERHEAD)), 1.0)
+        limits = smo_loops.Limits(tolerance, _LEAVE, steps, work)
+        if gram.whole is None:
+            return self._pair_steps_on_rows(size, limits)
+        outcome = smo_loops.solve_blocks(
+            self.hessian, self.box, self.point, limits, size, self._offset
+        )
+        self._take(outcome)
+        return outcome.state, outcome.violation
+
+    def _pair_steps_on_rows(self, size: int, limits: Limits) -> tuple[int, float]:
+        """The same where a block has to ask for its rows of K."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        block, state, end = smo_loops.empty_block(size), smo_loops.RUNNING, self.work + limits.work
         while True:
             count, violation = smo_loops.choose_block(
-                self.v, self.alpha, y, self.group, qp.lines, qp.upper, tolerance, size,
-                self._offset, block, ends,
-            )  # fmt: skip
+                self.box, self.point, limits.violation, size, self._offset, block
+            )
             if count == 0:
-                return smo_loops.CONVERGED, float(violation)
-            if state != smo_loops.RUNNING or steps <= 0 or self.work - began >= budget:
-                return state, float(violation)
-            chosen = block[:count]
-            storage, slots = gram.rows(chosen)
+                return smo_loops.CONVERGED, violation
+            if state != smo_loops.RUNNING or limits.steps <= 0 or self.work >= end:
+                return state, violation
+            chosen = smo_loops.Block(block.members[:count], block.ends)
+            storage, slots = self.gram.rows(chosen.members)
             self._largest = max(self._largest, float(np.abs(storage[slots]).max()))
-            inside, done, decrease, changed, rounding = smo_loops.solve_block(
-                storage, slots, chosen, ends, gram.diagonal, y, *sizes, self.alpha, self.v,
-                max(0.5 * tolerance, _LEAVE * violation), min(20 * count, steps),
-            )  # fmt: skip
-            self._offset = int(chosen[-1] + 1) % n
-            self._count(done, smo_loops.work_of(n, count, changed, done), decrease, rounding)
-            steps -= done
-            if inside == smo_loops.UNBOUNDED or changed == 0:
-                state = inside if inside == smo_loops.UNBOUNDED else smo_loops.STALLED
+            hessian = self.hessian._replace(rows=storage)
+            outcome = smo_loops.solve_block(
+                hessian, slots, chosen, self.box, self.point, violation, limits
+            )
+            self._take(outcome)
+            state, limits = outcome.state, limits._replace(steps=limits.steps - outcome.steps)
+
+    def _take(self, outcome: Outcome) -> None:
+        self._offset = outcome.offset
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
@@ -348,7 +363,7 @@ class Descent:
         if self.iterations >= self._limit:
             return False
         free = self._free()
-        weak = ~free & (np.abs(self._levels[self.group] - self.v) <= self.task.tol * self.unit)
+        weak = ~free & (np.abs(self._levels[self.box.group] - self.v) <= self.task.tol * self.unit)
         mass = float(self.alpha.sum())
         terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
         least = 4.0 * np.finfo(float).eps * terms
@@ -394,10 +409,7 @@ class Descent:
         if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
             return 0
         least = 1e-9 * qp.gap_unit(self.value, self.alpha)
-        made, decrease, rounding = smo_loops.exchange(
-            gram.whole, gram.diagonal, qp.problem.y, self.group, qp.hessian, qp.upper,
-            self.alpha, self.v, least,
-        )  # fmt: skip
+        made, decrease, rounding = smo_loops.exchange(self.hessian, self.box, self.point, least)
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
@@ -415,9 +427,7 @@ class Descent:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         qp = self.qp
-        total, self._levels = smo_loops.complementarity(
-            self.v, self.alpha, qp.problem.y, self.group, qp.lines, qp.upper
-        )
+        total, self._levels = smo_loops.complementarity(self.box, self.point)
         return relative(float(total), qp.gap_unit(self.value, self.alpha))
 
     def _report(self, residual: float) -> bool:
@@ -464,10 +474,10 @@ class _Face:
         self.descent = descent
         qp = descent.qp
         members = np.flatnonzero(chosen)
-        self.members = members[np.argsort(descent.group[members], kind="stable")]
+        self.members = members[np.argsort(descent.box.group[members], kind="stable")]
         self.y, self.x = qp.problem.y[self.members], descent.alpha[self.members]
         self.storage, self.slots = descent.gram.rows(self.members)
-        self.group = descent.group[self.members] if qp.lines else np.full(members.size, -1)
+        self.group = descent.box.group[self.members] if qp.lines else np.full(members.size, -1)
         self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
         self.order = members.size - int(self.follows.sum())
         self.matrix = np.zeros((self.order, self.order))

@@ -54,6 +54,9 @@ _KICK = 0.5
 _BLOCK = 64
 """Block of the descents between kicks."""
 
+_KICK_LEAVE = 0.2
+"""A block of the descents between kicks is left when its violation has fallen to this share."""
+
 _PASSES = 100
 """Most passes of whole exchanges from one end; one or two are the rule."""
 
@@ -235,22 +238,20 @@ class LocalSearch:
         """Kicks from one end, in slices short enough to look at the clock between them."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        qp, gram = self.qp, self.qp.problem.gram
-        part = self._part()
+        qp, part, linear = self.qp, self._part(), cast("float", self.qp.linear)
         run = Descent(part, end.alpha.copy(), end.gradient, end.exact)
         limit = part.max_iter or sys.maxsize
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
-            made, _, steps, work = smo_loops.kick(
-                gram.whole, gram.diagonal, qp.problem.y, run.group, qp.lines, qp.hessian,
-                qp.upper, run.floor, cast("float", qp.linear), run.alpha, run.v, _ROUGH * run.unit,
-                min(_BLOCK, qp.n), count, limit - run.iterations, min(allowed - run.work, 1e8),
-                state, max(int(_KICK * qp.n), 2),
-            )  # fmt: skip
-            run.kicked(made, steps, work)
-            count -= made
+            chain = smo_loops.Chain(count, max(int(_KICK * qp.n), 2), min(_BLOCK, qp.n))
+            limits = smo_loops.Limits(
+                _ROUGH * run.unit, _KICK_LEAVE, limit - run.iterations, min(allowed - run.work, 1e8)
+            )
+            kicked = smo_loops.kick(run.hessian, run.box, run.point, linear, chain, limits, state)
+            run.kicked(kicked.kicks, kicked.steps, kicked.work)
+            count -= kicked.kicks
         return run
 
     def _finish(self, job: Job) -> tuple[Descent, Status]:
