@@ -390,19 +390,21 @@ def lower_bound(
        too large; `_margin_of_convexity` makes up for that.
     5. Tangent. g(d) ≥ g(d⁰) + ∇g(d⁰)ᵀ(d - d⁰) for any d⁰; for any ν, with r = ∇g(d⁰) + Σ ν_ka_k,
        that is constant + rᵀd - Σ ν_k(a_kᵀd - rhs_k) ≥ value + Σ(|r_i| + r_id_i) - Σ|ν_k|row_play_k
-       where value = constant - Σ|r_i|. And Σ(|r_i| + r_id_i) ≥ -πΣ|r_i|.
+       where value = constant - Σ|r_i|. And Σ(|r_i| + r_id_i) ≥ -(π/4)Σ|r_i|.
     6. Sums. All numbers in 5 are sums that are computed with rounding, value and r together to
        `_loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
        (m + 8) · TINY is enough.
 
     Added up, with Σ over rows and spins,
 
-        f(x) ≥ value - slack + Σ(|r_i| + r_id_i),
+        f(x) ≥ value - slack + πΣ|r_i| + Σ(|r_i| + r_id_i) ≥ value - slack,
         slack = sums + π(4A + 2mδ + Σ|r_i|) + Σ|ν_k|row_play_k + across + loose + (m + 8) TINY.
 
-    The ends are charged at least one and a half times what 2, 4 and 5 need, as π ≤ 33, which pays
-    for the rounding of rᵀd where |d_i| > 1. The terms of the slack are sums of nonnegative numbers,
-    off by a share of (n + 8) eps; a multiple of that is added to the whole.
+    Of πΣ|r_i| three quarters are left in the first of these. They pay for the rounding of the ends
+    where an interval is cut because Σ(|r_i| + r_id_i) is large outside. The other ends are charged
+    at least one and a half times what 2 and 4 need, as π ≤ 33, which pays for the rounding of rᵀd
+    where |d_i| > 1. The terms of the slack are sums of nonnegative numbers, off by a share of
+    (n + 8) eps; a multiple of that is added to the whole.
     """
     m, n = spins.m, spins.center.size
     at_ends = np.zeros(m, bool) if binary is None else binary

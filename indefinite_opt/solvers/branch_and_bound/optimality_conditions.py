@@ -28,17 +28,17 @@ __all__ = ["Box", "Conditions"]
 
 Array = NDArray[np.float64]
 
-_SURE = 16.0 * EPS
+ROUNDING = 16.0 * EPS
 """A sign is believed when a sum exceeds this share of the sizes of its terms."""
 
-_OUTSIDE = 1e-12
+OUTWARD = 1e-12
 """A box misses the equality constraints if it does by this share of what they can move; intervals
 are cut off this much further out than exact arithmetic would cut them."""
 
-_NEAR = 1e-9
+COUNT_TOL = 1e-9
 """A count of weights this near a whole number may be it."""
 
-_INNER = 0.2
+MIN_SHARE = 0.2
 """No part of a divided interval is smaller than this share of it."""
 
 
@@ -102,11 +102,11 @@ class Conditions:
             cross = 2.0 * H * np.outer(row, row)
             curvature = diagonal[:, None] + diagonal[None, :] - cross
             sizes = np.abs(diagonal)[:, None] + np.abs(diagonal)[None, :] + np.abs(cross)
-            found |= np.outer(on, on) & (curvature < -_SURE * sizes)
+            found |= np.outer(on, on) & (curvature < -ROUNDING * sizes)
         if not held.all():
             both = np.outer(~held, ~held)
             product = np.outer(diagonal, diagonal)
-            found |= both & (product - H * H < -_SURE * (np.abs(product) + H * H))
+            found |= both & (product - H * H < -ROUNDING * (np.abs(product) + H * H))
         np.fill_diagonal(found, alone)
         return found
 
@@ -139,7 +139,7 @@ class Conditions:
         if not box.free[i] and np.any(self.exclusive[i] & box.live & ~box.binary):
             return [*ends, box.freed(i)]
         low, high = float(box.lower[i]), float(box.upper[i])
-        inner = _INNER * (high - low)
+        inner = MIN_SHARE * (high - low)
         at = float(np.clip(at, low + inner, high - inner))
         return [box.narrowed(i, low, at), box.narrowed(i, at, high)]
 
@@ -149,12 +149,12 @@ class Conditions:
 
     def cut(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
-        room = max(value - bound.value, 0.0) * (1.0 + _OUTSIDE) + _OUTSIDE * abs(value) + TINY
+        room = max(value - bound.value, 0.0) * (1.0 + OUTWARD) + OUTWARD * abs(value) + TINY
         members, reduced = spins.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d goes up by 2, and f by 2|reduced| at least.
             reach = np.minimum(room / np.abs(reduced), 2.0)
-        step = reach * spins.half[members] * (1.0 + _OUTSIDE)
+        step = reach * spins.half[members] * (1.0 + OUTWARD)
         low, high = box.lower.copy(), box.upper.copy()
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
@@ -211,7 +211,7 @@ class Conditions:
             signs = row[members]
             ends = np.sort(np.array([signs * low[members], signs * high[members]]), axis=0)
             least, most = float(ends[0].sum()), float(ends[1].sum())
-            slack = _OUTSIDE * float(np.abs(ends).sum() + abs(target))
+            slack = OUTWARD * float(np.abs(ends).sum() + abs(target))
             if least > target + slack or most < target - slack:
                 return None
             # What the others leave for one; the slack keeps rounding on the safe side.
@@ -235,7 +235,7 @@ class Conditions:
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
         middle = whole.H @ center + whole.c
         swing = np.abs(whole.H) @ half
-        noise = _SURE * whole.n * (np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c))
+        noise = ROUNDING * whole.n * (np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c))
         swing += noise + TINY
         low, high = box.lower.copy(), box.upper.copy()
         loose = ~np.any(whole.rows != 0.0, axis=0)
@@ -249,7 +249,7 @@ class Conditions:
             begin = np.minimum(row * whole.lower, row * whole.upper)[members].sum()
             count = (target - begin) / width[0]
             bottom, top = np.sort(v - spread)[::-1], np.sort(v + spread)[::-1]
-            above, below = int(np.floor(count + _NEAR)), int(np.ceil(count - _NEAR))
+            above, below = int(np.floor(count + COUNT_TOL)), int(np.ceil(count - COUNT_TOL))
             least = bottom[above] if above < v.size else -np.inf
             most = top[below - 1] if below >= 1 else np.inf
             levels.append((row, float(least), float(most)))
