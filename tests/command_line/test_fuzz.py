@@ -20,6 +20,7 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import kernels
+from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.comparison import COLUMNS, Comparison, _Ledger
 from indefinite_opt.studies.reference_library import library as references
 
