@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ class Columns:
         """Number of columns."""
         return math.prod(self.shape) * (2 if self.absolute else 1)
 
+    def each(self, value: float | Array) -> Array:
+        """The value of each column."""
+        return np.full((2 if self.absolute else 1, *self.shape), value, dtype=float).ravel()
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -76,6 +81,20 @@ class Rows:
     def size(self) -> int:
         """Number of rows."""
         return math.prod(self.shape)
+
+    @cached_property
+    def one_sided(self) -> bool:
+        """Whether only one end is finite, so that multipliers have a sign."""
+        return bool(np.any(np.isinf(self.lower)) or np.any(np.isinf(self.upper)))
+
+    @cached_property
+    def sign(self) -> float:
+        """What a multiplier in the convention of cvxpy is in units of that of a solver: 1 or -1."""
+        return 1.0 if self.one_sided and np.all(np.isfinite(self.lower)) else -1.0
+
+    def each(self, value: float | Array) -> Array:
+        """The value of each row."""
+        return np.full(self.shape, value, dtype=float).ravel()
 
 
 class Units:
@@ -134,11 +153,11 @@ class _Blocks:
         self.variables, self.constraints, self.units = variables, rows, units
         self.repair, self.floor = repair, gap_floor
         self.columns, self.rows = _slices(variables), _slices(rows)
-        self.cost = _joined([_full(v, v.cost) for v in variables.values()])
-        self.lower = _joined([_full(v, 0.0 if v.absolute else v.lower) for v in variables.values()])
-        self.upper = _joined([_full(v, v.upper) for v in variables.values()])
-        self.row_lower = _joined([_full(r, r.lower) for r in rows.values()])
-        self.row_upper = _joined([_full(r, r.upper) for r in rows.values()])
+        self.cost = _joined([v.each(v.cost) for v in variables.values()])
+        self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables.values()])
+        self.upper = _joined([v.each(v.upper) for v in variables.values()])
+        self.row_lower = _joined([row.each(row.lower) for row in rows.values()])
+        self.row_upper = _joined([row.each(row.upper) for row in rows.values()])
 
     def read(self, x: Array) -> Values:
         return self.units.read(
@@ -161,10 +180,9 @@ class _Blocks:
     def read_multipliers(self, rows: Array, reduced: Array) -> Values:
         """As cvxpy has them: nonnegative for inequalities, and of -λ for equalities."""
         named = {}
-        for name, constraint in self.constraints.items():
-            multiplier = self._sign(name) * rows[self.rows[name]].reshape(constraint.shape)[()]
-            one_sided = np.isinf(self.row_lower[self.rows[name]] + self.row_upper[self.rows[name]])
-            named[name] = np.maximum(multiplier, 0.0) if np.any(one_sided) else multiplier
+        for name, row in self.constraints.items():
+            multiplier = row.sign * rows[self.rows[name]].reshape(row.shape)[()]
+            named[name] = np.maximum(multiplier, 0.0) if row.one_sided else multiplier
         for name, variable in self.variables.items():
             for bound, sign in zip(variable.constraints, (1.0, -1.0), strict=True):
                 if bound is not None:
@@ -173,11 +191,7 @@ class _Blocks:
 
     def write_multipliers(self, multipliers: Values) -> Array:
         named = self.units.write_multipliers(multipliers)
-        return _joined([self._sign(name) * np.ravel(named[name]) for name in self.constraints])
-
-    def _sign(self, name: str) -> float:
-        """1 where rows are bounded from below alone."""
-        return 1.0 if np.all(np.isposinf(self.row_upper[self.rows[name]])) else -1.0
+        return _joined([row.sign * np.ravel(named[name]) for name, row in self.constraints.items()])
 
     def repaired(self, x: Array) -> Array:
         if self.repair is None:
@@ -218,11 +232,11 @@ class _Blocks:
         return sparse.csr_array((entries, places, starts), shape=(starts.size - 1, self.cost.size))
 
     def _diagonals(self, row: Rows) -> set[str]:
-        """The variables of which the rows hold a multiple of the identity."""
+        """The variables of which each row holds one entry."""
         return {
             name
             for name, entries in row.entries.items()
-            if row.shape and self.variables[name].shape and isinstance(entries, int | float)
+            if isinstance(entries, int | float) and self.variables[name].size == row.size > 1
         }
 
     def _width(self, row: Rows) -> int:
@@ -234,7 +248,9 @@ class _Blocks:
         """Entries of one variable, twice where its absolute value is paid for."""
         entries, variable = row.entries[name], self.variables[name]
         made = np.asarray(entries() if callable(entries) else entries, dtype=float)
-        if row.shape and not variable.shape and made.ndim:
+        if row.shape and variable.shape and not made.ndim:
+            made = made * np.eye(row.size)
+        elif row.shape and not variable.shape and made.ndim:
             made = made[:, None]
         width = math.prod(variable.shape)
         block[:, :width] = made
@@ -243,19 +259,12 @@ class _Blocks:
 
 
 def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
-    ends = np.cumsum([block.size for block in blocks.values()], dtype=int).tolist()
-    starts = [0, *ends[:-1]]
-    return {name: slice(*span) for name, *span in zip(blocks, starts, ends, strict=False)}
-
-
-def _full(block: Columns | Rows, values: float | Array) -> Array:
-    """One value for each column or row."""
-    each = np.broadcast_to(np.asarray(values, dtype=float), block.shape).ravel()
-    return np.concatenate([each, each]) if block.size > each.size else each
+    ends = [0, *accumulate(block.size for block in blocks.values())]
+    return {name: slice(*span) for name, span in zip(blocks, pairwise(ends), strict=True)}
 
 
 def _joined(parts: list[Array]) -> Array:
-    return np.concatenate([np.empty(0), *parts])
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
