@@ -22,6 +22,7 @@ from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.program import Program
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
+from indefinite_opt.modeling.structures.quadratic_program import LinearProgram
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 
 Values = dict[str, np.ndarray]
@@ -167,7 +168,15 @@ def check_feasible_set(formulation: iopt.Formulation) -> None:
         if isinstance(structure, ExplicitProgram):
             check_slacks(program, structure, point, generator)
         else:
-            assert near(least, structure_minimum(structure, g), TOL)
+            for form in forms(structure):
+                assert near(least, structure_minimum(form, g), TOL)
+
+
+def forms(structure: Any) -> list[Any]:
+    """The structure, and a linear program in the units of its solvers, too."""
+    if isinstance(structure, LinearProgram) and structure.rescale() is not None:
+        return [structure, structure.rescaled()]
+    return [structure]
 
 
 class DeclaredSet:
@@ -200,18 +209,23 @@ def structure_minimum(structure: Any, g: Values) -> float:
         lines = (structure.A, structure.b) if structure.lines else (None, None)
         found = linprog(slope, A_eq=lines[0], b_eq=lines[1], bounds=ends)
     else:
-        size = structure.cost.size
-        zero = flat(structure.read(np.zeros(size)), g)
-        read = np.array([flat(structure.read(unit), g) - zero for unit in np.eye(size)]).T
-        matrix = structure.matrix
-        A = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-        rows = np.vstack([A, -A, read, -read])
-        right = [structure.row_upper, -structure.row_lower, LARGEST - zero, LARGEST + zero]
-        held = np.isfinite(np.concatenate(right))
-        ends = np.column_stack([structure.lower, structure.upper])
-        found = linprog(
-            read.T @ flat(g, g), A_ub=rows[held], b_ub=np.concatenate(right)[held], bounds=ends
-        )
+        read = np.array([flat(structure.read(x), g) for x in np.eye(structure.cost.size)]).T
+        size = np.full(len(read), LARGEST)
+        return linear_minimum(structure, flat(g, g) @ read, [(read, -size, size)])
+    assert found.status == 0, found.message
+    return float(found.fun)
+
+
+def linear_minimum(program: LinearProgram, cost: np.ndarray, further: list[Any]) -> float:
+    """min costᵀx over a linear program, and over further rows between lower and upper ends."""
+    matrix = program.matrix
+    A = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    blocks = [(A, program.row_lower, program.row_upper), *further]
+    rows = np.vstack([part for block, _, _ in blocks for part in (block, -block)])
+    right = np.concatenate([end for _, low, high in blocks for end in (high, -low)])
+    held = np.isfinite(right)
+    ends = np.column_stack([program.lower, program.upper])
+    found = linprog(cost, A_ub=rows[held], b_ub=right[held], bounds=ends)
     assert found.status == 0, found.message
     return float(found.fun)
 
@@ -238,6 +252,32 @@ def check_slacks(
 
 
 # -------------------------------------------------------------------------------- the contract
+
+
+OTHER_UNITS = iopt.KernelProblem(100.0 * (9.0 + PROBLEM.K), PROBLEM.labels)
+LINEAR = [f for f in FORMULATIONS if f.structure_type is LinearProgram]
+DUALS = [f for f in LINEAR if f.structure(PROBLEM).dual() is not None]
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, OTHER_UNITS], ids=["natural", "other units"])
+@pytest.mark.parametrize("formulation", DUALS, ids=str)
+def test_a_dual_that_is_handed_over_is_the_dual(
+    formulation: iopt.Formulation, problem: iopt.KernelProblem
+) -> None:
+    """Equal optima, of opposite signs; its variables bound the program, and the reverse."""
+    program = formulation.structure(problem)
+    best = linear_minimum(program, program.cost, [])
+    generator = np.random.default_rng(3)
+    for form in forms(program):
+        dual = form.dual()
+        assert near(best, -linear_minimum(dual, dual.cost, []), TOL)
+        for _ in range(5):
+            multipliers = dual.read(generator.uniform(0.0, 1.0, dual.cost.size))
+            values = dual.multipliers(generator.standard_normal(dual.row_lower.size))
+            x = program.repaired(program.write(values))
+            assert program.infeasibility(x) <= 1e-12
+            assert formulation.dual_bound(problem, multipliers) <= best * (1.0 + TOL)
+            assert best <= program.cost @ x * (1.0 + TOL)
 
 
 def check(formulation: iopt.Formulation) -> None:
@@ -325,9 +365,11 @@ def test_a_structure_that_says_something_else_is_found(
 ) -> None:
     formulation, change = MUTATIONS[mutation]
     original = type(formulation).structure
-    monkeypatch.setattr(
-        type(formulation), "structure", lambda self, problem: change(original(self, problem))
-    )
+
+    def mutated(*arguments: Any) -> Any:
+        return change(original(*arguments))
+
+    monkeypatch.setattr(type(formulation), "structure", mutated)
     with pytest.raises(AssertionError):
         check(formulation)
 
