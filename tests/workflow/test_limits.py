@@ -19,11 +19,13 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
+from indefinite_opt.solvers import osqp, smo, uno
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent import smo
-from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp, uno
+from indefinite_opt.solvers.external import cvxpy_backend, osqp, uno
+from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Task
@@ -122,8 +124,8 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
 
     monkeypatch.setattr(cvxpy_backend, "within", press)
     monkeypatch.setattr(osqp, "limited", press)
-    monkeypatch.setattr(highs, "within", press)
-    monkeypatch.setattr(highs, "LONG", 0)
+    monkeypatch.setattr(simplex, "within", press)
+    monkeypatch.setattr(simplex, "LONG", 0)
     for solver in ("clarabel", "scs", "osqp", "highs"):
         result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
         assert result.status is Status.INTERRUPTED

@@ -9,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import LONG, TimeLimitReached, within
+from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling import highs_model, relative
+from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.highs_model import highs_model
 from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
+from indefinite_opt.modeling.structures.quadratic_program import (
+    BoxLineQP,
+    LinearProgram,
+    power_near,
+)
+from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
@@ -19,19 +28,19 @@ __all__ = ["Highs"]
 
 Array = NDArray[np.float64]
 
-_SIMPLEX, _INTERIOR = 2, 200
-"""Simplex iterations per row and column, beside 1000, before the interior-point method takes over:
-nearly degenerate games can keep the simplex method busy for ever. And iterations of that; 20 to 60
-are usual."""
+_MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
+"""Most simplex iterations on a linear program, so many and these for each row and column, before
+the interior-point method takes over: nearly degenerate ones can keep the simplex method busy for
+ever."""
 
-_QUADRATIC = 100
-"""Iterations per variable, beside 10 000, on a quadratic program."""
+_MAX_INTERIOR_ITERATIONS = 200
+"""Most iterations of the interior-point method; 20 to 60 are usual."""
 
-_FINEST = 1e-10
+_MIN_QUADRATIC_ITERATIONS, _QUADRATIC_ITERATIONS_PER_VARIABLE = 10_000, 100
+"""Most iterations on a quadratic program: so many, and these for each variable."""
+
+_LEAST_TOLERANCE = 1e-10
 """Least tolerance that HiGHS accepts."""
-
-_GRACE = 0.5
-"""Seconds beyond its own time limit before HiGHS is no longer waited for."""
 
 
 class Highs(Solver):
@@ -80,8 +89,9 @@ class HighsSession(Session):
             self._highs = highs_model(rescaled)
         self._program = program
         found = _Found(task, program, rescaled, unit)
-        limit = _SIMPLEX * (program.cost.size + program.row_lower.size) + 1000
-        attempts = [("choose", limit), ("ipm", _INTERIOR)]
+        sides = program.cost.size + program.row_lower.size
+        limit = _MIN_SIMPLEX_ITERATIONS + _SIMPLEX_ITERATIONS_PER_SIDE * sides
+        attempts = [("choose", limit), ("ipm", _MAX_INTERIOR_ITERATIONS)]
         if task.max_iter is not None:
             attempts = [("choose", task.max_iter)]
         # A kernel matrix has no rows to remove, and looking for them takes longer than the simplex.
@@ -106,7 +116,9 @@ class HighsSession(Session):
         highs = highs_model(qp, convexified=True)
         # HiGHS adds the first to the Hessian's diagonal; its default shows at our tolerance.
         options = {"qp_regularization_value": 1e-12, "presolve": "off"}
-        limit = _QUADRATIC * qp.n + 10_000 if task.max_iter is None else task.max_iter
+        limit = task.max_iter
+        if limit is None:
+            limit = _MIN_QUADRATIC_ITERATIONS + _QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
         x, words, iterations = qp.start(), "", 0
         try:
             status = _run(highs, task, limit, options)
@@ -202,36 +214,14 @@ def _update(highs: Any, program: LinearProgram) -> None:
 
 def _tolerances(task: Task) -> dict[str, float]:
     names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-    return dict.fromkeys(names, max(min(1e-7, 0.1 * task.tol), _FINEST))
+    return dict.fromkeys(names, max(min(1e-7, 0.1 * task.tol), _LEAST_TOLERANCE))
 
 
-def _run(highs: Any, task: Task, limit: int, options: dict[str, Any]) -> Status:
-    """Run HiGHS within the limits; why it stopped.
-
-    Raises
-    ------
-    TimeLimitReached
-        If it has not looked at the clock in time.
-    """
-    import highspy
-
+def _run(highs: Any, task: Task, iterations: int, options: dict[str, Any]) -> Status:
+    """Run HiGHS with these options within the limits; see `run_highs`."""
     for option, value in options.items():
         highs.setOptionValue(option, value)
-    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
-        highs.setOptionValue(option, int(limit))
-    if np.isfinite(task.time_limit):
-        highs.setOptionValue("time_limit", float(highs.getRunTime()) + task.remaining)
-    if highs.getNumCol() < LONG:
-        # It ends in hundredths of a second, and sets up threads of its own for each of ours.
-        highs.run()
-    else:
-        within(task.remaining + _GRACE, highs.run)
-    statuses = {
-        highspy.HighsModelStatus.kOptimal: Status.SOLVED,
-        highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
-        highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
-    }
-    return statuses.get(highs.getModelStatus(), Status.INACCURATE)
+    return run_highs(highs, task.remaining, iterations)
 
 
 def _iterations(highs: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +13,53 @@ from indefinite_opt.modeling.structures import power_near
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 
-__all__ = ["RestrictedModel"]
+__all__ = ["RestrictedModel", "run_highs"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _GRACE_SECONDS = 0.5
 """Seconds beyond its own time limit before HiGHS is no longer waited for."""
+
+
+def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
+    """Run HiGHS from where it is, within limits.
+
+    Parameters
+    ----------
+    highs : highspy.Highs
+    seconds : float
+        Time that is left; may be infinite.
+    iterations : int
+        Most iterations of whichever method it uses.
+
+    Returns
+    -------
+    Status
+        Why HiGHS stopped.
+
+    Raises
+    ------
+    TimeLimitReached
+        If it has not looked at the clock in time.
+    """
+    import highspy
+
+    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
+        highs.setOptionValue(option, int(iterations))
+    if np.isfinite(seconds):
+        highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
+    if highs.getNumCol() < LONG:
+        # It ends in hundredths of a second, and sets up threads of its own for each of ours.
+        highs.run()
+    else:
+        within(seconds + _GRACE_SECONDS, highs.run)
+    statuses = {
+        highspy.HighsModelStatus.kOptimal: Status.SOLVED,
+        highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
+        highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
+    }
+    return statuses.get(highs.getModelStatus(), Status.INACCURATE)
 
 
 class RestrictedModel:
@@ -45,35 +87,16 @@ class RestrictedModel:
         self._append(form.G[rows], form.row_lower[rows], form.row_upper[rows])
         self.chosen = np.concatenate([self.chosen, rows])
 
-    def run(self, seconds: float, limit: int) -> Status:
-        """Solve from the last basis, keep the point and its multipliers.
-
-        Raises
-        ------
-        TimeLimitReached
-            If HiGHS has not looked at the clock in time.
-        """
-        import highspy
-
+    def run(self, seconds: float, iterations: int) -> Status:
+        """Solve from the last basis, keep the point and its multipliers; see `run_highs`."""
         highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
-        if np.isfinite(seconds):
-            highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
-        highs.setOptionValue("simplex_iteration_limit", int(limit))
-        if self.form.cost.size < LONG:
-            highs.run()
-        else:
-            within(seconds + _GRACE_SECONDS, highs.run)
-        answer, outcome = highs.getSolution(), highs.getModelStatus()
+        status = run_highs(highs, seconds, iterations)
+        answer = highs.getSolution()
         self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
         if answer.value_valid and answer.dual_valid:
             self.v, duals = np.array(answer.col_value), self._unit * np.array(answer.row_dual)
             self.eq, self._y = duals[: self.form.e.size], duals[self.form.e.size :]
-        statuses = {
-            highspy.HighsModelStatus.kOptimal: Status.SOLVED,
-            highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
-            highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
-        }
-        return statuses.get(outcome, Status.INACCURATE)
+        return status
 
     def spread(self, count: int) -> Array:
         """Multipliers of all rows of G, zero for those not in the model."""
