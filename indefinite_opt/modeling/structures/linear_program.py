@@ -89,7 +89,7 @@ class Rows:
 
     @cached_property
     def sign(self) -> float:
-        """What a multiplier in the convention of cvxpy is in units of that of a solver: 1 or -1."""
+        """1 where a multiplier has the same sign in cvxpy and in the solvers, -1 where not."""
         return 1.0 if self.one_sided and np.all(np.isfinite(self.lower)) else -1.0
 
     def each(self, value: float | Array) -> Array:
@@ -178,7 +178,7 @@ class _Blocks:
         return np.concatenate(parts)
 
     def read_multipliers(self, rows: Array, reduced: Array) -> Values:
-        """As cvxpy has them: nonnegative for inequalities, and of -λ for equalities."""
+        """In the convention of cvxpy: nonnegative for inequalities, and -λ for equalities."""
         named = {}
         for name, row in self.constraints.items():
             multiplier = row.sign * rows[self.rows[name]].reshape(row.shape)[()]
