@@ -19,7 +19,6 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
-from indefinite_opt.solvers import osqp, smo, uno
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch

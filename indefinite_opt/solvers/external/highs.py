@@ -10,16 +10,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling import highs_model, relative
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.highs_model import highs_model
 from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
-from indefinite_opt.modeling.structures.quadratic_program import (
-    BoxLineQP,
-    LinearProgram,
-    power_near,
-)
 from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
