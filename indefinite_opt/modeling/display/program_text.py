@@ -225,12 +225,14 @@ def legend(program: DeclaredProgram) -> dict[str, str]:
     return printer.symbols
 
 
-def mathml(latex_string: str) -> str:
+def mathml(latex_string: str, display: str = "block") -> str:
     r"""MathML of a formula written by `latex` or `latex_expression`, for HTML without scripts.
+
+    `display` is "block" or "inline".
 
     >>> mathml(r"\alpha \le C").startswith("<math")
     True
     """
     from latex2mathml.converter import convert
 
-    return cast(str, convert(latex_string, display="block"))
+    return cast(str, convert(latex_string, display=display))

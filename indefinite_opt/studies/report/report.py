@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import math
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["terminal_table", "to_html", "to_markdown"]
 
 Row = Mapping[Any, Any]
+
+_FOLDER = Path(__file__).parent
+"""Holds the page as a template, page.html, and its style, page.css."""
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
@@ -197,9 +201,9 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         If the path cannot be written.
     """
     sentences = diagnose(comparison.problem).sentences
-    page = Template(_PAGE).substitute(
+    page = Template(_FOLDER.joinpath("page.html").read_text(encoding="utf-8")).substitute(
         title=_text(f"Indefinite kernels: {comparison.problem.name}"),
-        style=_STYLE,
+        style=_FOLDER.joinpath("page.css").read_text(encoding="utf-8"),
         name=_text(comparison.problem.name),
         lead=_lead(comparison),
         facts=_facts(comparison),
@@ -208,10 +212,10 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
             (_badge(claim), _text(CLAIM_MEANINGS[claim])) for claim in CLAIM_MEANINGS
         ),
         measures=_definitions((_text(k), _text(v)) for k, v in MEASURE_MEANINGS.items()),
-        figure=_svg(comparison_figure(comparison), "comparison", "Accuracy, time and gaps"),
+        figure=_image(comparison_figure(comparison), "Accuracy, time and gaps"),
         regions=_regions(comparison),
         problems="\n".join(_card(f, comparison.problem) for f in comparison.formulations),
-        spectrum=_svg(spectrum_figure(comparison.problem), "spectrum", "Spectrum of the kernel"),
+        spectrum=_image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
         sentences="".join(f"<li>{_scripted(s)}</li>" for s in sentences),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
@@ -228,7 +232,7 @@ def _regions(comparison: ComparisonLike) -> str:
     if not comparison.fitted:
         return ""
     figure = regions_figure(comparison.problem, comparison.fitted)
-    drawing = _svg(figure, "regions", "Decision regions")
+    drawing = _image(figure, "Decision regions")
     caption = "Decision functions after training on all points; support vectors are circled."
     return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
 
@@ -347,12 +351,8 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
     tags = f"{_badge(program.sense)} {_badge(program.curvature)}"
     return (
         f'<article>{head}<p>{tags} on this kernel</p><div class="scroll">'
-        f'{_math(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
+        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
     )
-
-
-def _math(latex: str) -> str:
-    return mathml(latex).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
 
 
 def _symbol(name: str) -> str:
@@ -360,7 +360,7 @@ def _symbol(name: str) -> str:
 
     # The vector of ones is a constant of the language, not a name like the others.
     latex = r"\mathbf{e}" if name == "e" else latex_expression(cp.Variable(name=name))
-    return _math(latex).replace('display="block"', 'display="inline"')
+    return mathml(latex, "inline")
 
 
 def _spectra(problem: KernelProblem) -> str:
@@ -385,166 +385,17 @@ def _folds(comparison: ComparisonLike) -> str:
     return "\n".join(rows)
 
 
-def _svg(figure: Figure, prefix: str, label: str) -> str:
-    """A figure as an SVG element whose text is text and whose ids start with the prefix."""
+def _image(figure: Figure, label: str) -> str:
+    """A figure as an SVG image inside the page; the same figure has the same bytes on every run."""
     import matplotlib
 
-    stream = io.StringIO()
+    stream = io.BytesIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    # A fixed salt makes the ids, and so the file, the same on every run.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
         figure.savefig(stream, format="svg", metadata=nothing)
-    drawing = stream.getvalue()
-    drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{prefix}-", drawing)
-    width, height = figure.get_size_inches()
-    opening = (
-        f'<svg role="img" aria-label="{_text(label)}" style="max-width: {96 * width:.0f}px" '
-        f'viewBox="0 0 {72 * width:g} {72 * height:g}">'
+    data = base64.b64encode(stream.getvalue()).decode("ascii")
+    width = 96 * figure.get_size_inches()[0]
+    return (
+        f'<img alt="{_text(label)}" style="max-width: {width:.0f}px" '
+        f'src="data:image/svg+xml;base64,{data}">'
     )
-    return opening + drawing[drawing.index(">") + 1 :]
-
-
-# ------------------------------------------------------------------------------------- template
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4;
-  --page: #ffffff; --card: #f6f8fa; --accent: #0072b2;
-  --green: #00664a; --green-bg: #d6f2e7; --blue: #0b5687; --blue-bg: #dceefa;
-  --amber: #7a5200; --amber-bg: #fcecc6; --red: #9a3a00; --red-bg: #fde3d3;
-  --violet: #86336a; --violet-bg: #f8e2ef; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --line: #343b44;
-  --page: #0f1318; --card: #181d24; --accent: #6cb6e8;
-  --green: #6fdcb4; --green-bg: #0d3a2c; --blue: #8fcdf5; --blue-bg: #10344d;
-  --amber: #f0c469; --amber-bg: #43310a; --red: #ffa873; --red-bg: #4a2410;
-  --violet: #eba6cf; --violet-bg: #45203a; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 2.5rem 1.5rem 4rem; color: var(--ink);
-  background: var(--page); font: 1rem/1.55 system-ui, "Segoe UI", "Helvetica Neue", sans-serif; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .75rem; letter-spacing: -.01em; }
-h2 { font-size: 1.3rem; margin: 3rem 0 .75rem; padding-bottom: .35rem;
-  border-bottom: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 0; }
-.kicker { margin: 0 0 .25rem; color: var(--accent); font-weight: 600; font-size: .85rem; }
-.lead { font-size: 1.1rem; max-width: 46rem; margin: 0 0 1.5rem; }
-small, .note, .reference { color: var(--soft); font-size: .82rem; }
-th small, td small, h3 small { display: block; font-weight: 400; line-height: 1.35; }
-dl { margin: 0; } dd { margin: 0; } dt { color: var(--soft); font-size: .82rem; }
-.facts, .settings { display: flex; flex-wrap: wrap; gap: .75rem 2.75rem; padding: 1rem 1.25rem;
-  background: var(--card); border-radius: .6rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .92rem;
-  font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--soft); font-size: .82rem; padding-bottom: .5rem; }
-th, td { padding: .5rem .7rem; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--line); }
-thead th { color: var(--soft); font-weight: 600; font-size: .82rem; vertical-align: bottom;
-  border-bottom-width: 2px; }
-th[scope=row] { font-weight: 400; } td.n, th.n { text-align: right; white-space: nowrap; }
-tr.noted > * { border-bottom: 0; }
-.error { color: var(--red); } tr.error td { font-size: .82rem; padding-top: 0; }
-.badge { display: inline-block; padding: .08rem .5rem; border-radius: 1rem; font-size: .74rem;
-  font-weight: 600; letter-spacing: .02em; color: var(--soft); background: var(--line); }
-.badge.global, .badge.convex { color: var(--green); background: var(--green-bg); }
-.badge.local { color: var(--blue); background: var(--blue-bg); }
-.badge.stationary, .badge.nonconvex { color: var(--amber); background: var(--amber-bg); }
-.badge.feasible, .badge.failed { color: var(--red); background: var(--red-bg); }
-.badge.none { color: var(--violet); background: var(--violet-bg); }
-.meanings { display: grid; gap: 0 3rem; margin-top: 1.25rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
-.meanings dl > div { display: grid; grid-template-columns: 7rem 1fr; gap: .75rem;
-  padding: .3rem 0; font-size: .86rem; }
-.meanings dt { color: var(--ink); } sub, sup { line-height: 0; }
-figure { margin: 1rem 0 0; padding: 1rem; overflow-x: auto; color: #222222; background: #ffffff;
-  border: 1px solid var(--line); border-radius: .6rem; }
-figure svg { display: block; width: 100%; min-width: 42rem; height: auto; margin: 0 auto; }
-figcaption { color: #57606a; font-size: .82rem; margin-top: .75rem; }
-.cards { display: grid; gap: 1rem;
-  grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
-article { padding: 1.1rem 1.25rem; background: var(--card); border-radius: .6rem;
-  break-inside: avoid; }
-article p { margin: .5rem 0; font-size: .86rem; }
-math { font-size: 1.08rem; } math[display=block] { margin: .7rem 0; text-align: left; }
-mtd { padding: .2em .25em; text-align: left; } mtd:first-child { text-align: right; }
-mtd mtd { text-align: center; } .measure { white-space: nowrap; }
-.legend > div { display: grid; grid-template-columns: 2.5rem 1fr; font-size: .82rem; }
-.legend dt { color: var(--ink); } .legend math { font-size: .92rem; }
-.legend dd { color: var(--soft); }
-details { margin-top: 2.5rem; } summary { cursor: pointer; font-weight: 600; }
-details table { font-size: .78rem; margin-top: .75rem; } details td { padding: .25rem .5rem; }
-@media print { :root { color-scheme: light; } body { max-width: none; padding: 0; font-size: 10pt; }
-  h2 { break-after: avoid; } tr, figure, .facts { break-inside: avoid; }
-  .badge, .facts, article { border: 1px solid #cccccc; } figure svg { min-width: 0; } }
-"""
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<header>
-<p class="kicker">Learning with indefinite kernels</p>
-<h1>$name</h1>
-<p class="lead">$lead</p>
-<dl class="facts">$facts</dl>
-</header>
-<main>
-<section>
-<h2>Results</h2>
-<p class="note" id="how">Accuracy on the points left out: mean ± standard deviation over the folds,
-the highest mean in bold. Claim: the weakest of all folds; evidence: the worst. Objective, support
-vectors and seconds: means. Objectives of different formulations cannot be compared.</p>
-<div class="scroll"><table aria-describedby="how">
-<thead><tr><th scope="col">Formulation</th><th scope="col">Solver</th>
-<th scope="col" class="n">Accuracy</th><th scope="col" class="n">Objective</th>
-<th scope="col">Claim</th><th scope="col">Evidence</th><th scope="col" class="n">SVs</th>
-<th scope="col" class="n">Seconds</th></tr></thead>
-<tbody>
-$results
-</tbody></table></div>
-<div class="meanings"><dl>$claims</dl><dl>$measures</dl></div>
-<figure>$figure<figcaption>Labels name only the parameters that tell formulations apart. Duality
-gaps and KKT residuals are different quantities and have axes of their own; the colour is the
-claim that holds in every fold.</figcaption></figure>
-$regions</section>
-<section>
-<h2>The problems, as declared</h2>
-<div class="cards">
-$problems
-</div>
-</section>
-<section>
-<h2>The kernel</h2>
-<ul>$sentences</ul>
-<div class="scroll"><table>
-<caption>Inertia of the kernel matrix K and of PKP, P = I − eeᵀ/n</caption>
-<thead><tr><th scope="col">Matrix</th><th scope="col" class="n">Positive</th>
-<th scope="col" class="n">Negative</th><th scope="col" class="n">Zero</th>
-<th scope="col" class="n">Smallest eigenvalue</th>
-<th scope="col" class="n">Largest</th></tr></thead>
-<tbody>$spectra</tbody></table></div>
-<figure>$spectrum<figcaption>Eigenvalues by rank among those of their sign; both axes are
-logarithmic, the vertical one through zero.</figcaption></figure>
-</section>
-<section>
-<h2>To run it again</h2>
-<dl class="settings">$settings</dl>
-<details><summary>Every fold</summary>
-<div class="scroll"><table>
-<thead><tr><th scope="col">Formulation</th><th scope="col">Solver</th><th scope="col">Fold</th>
-<th scope="col">Accuracy (%)</th><th scope="col">Objective</th><th scope="col">Claim</th>
-<th scope="col">Evidence</th><th scope="col">SVs</th><th scope="col">Seconds</th>
-<th scope="col">Status</th></tr></thead>
-<tbody>
-$folds
-</tbody></table></div>
-</details>
-</section>
-</main>
-</body>
-</html>
-"""
