@@ -558,23 +558,6 @@ def reference_prove(
     console.print(f"{written}", highlight=False, markup=False, soft_wrap=True)
 
 
-@reference_app.command("regenerate")
-def reference_regenerate(
-    folder: Annotated[Path, typer.Argument(help="Where the table is, or is to be.")],
-    pattern: Annotated[str, typer.Argument(help="Names to compute: 'sigmoid-*'.")] = "*",
-    time_limit: Annotated[float, typer.Option(help="Seconds for each bracket.")] = 60.0,
-    gap: Annotated[float, typer.Option(help="Relative gap that is narrow enough.")] = 1e-6,
-) -> None:
-    """Compute rows of the table anew; each is written as soon as it is done."""
-
-    def show(entry: references.Reference) -> None:
-        line = f"{entry.name}: {entry.best:.10g}, gap {entry.relative_gap:.1e}, {entry.method}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    names = [entry.name for entry in _matching(references.instances(), pattern)]
-    references.regenerate(folder, names, time_limit, gap, progress=show)
-
-
 def _warm_up(solver: str) -> None:
     """Load and compile what a solver needs; an interrupt ends more than its little problem."""
     with _Interrupts() as interrupts:

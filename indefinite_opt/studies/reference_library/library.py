@@ -12,6 +12,7 @@ import dataclasses
 import datetime
 import enum
 import importlib.metadata
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -356,20 +357,17 @@ def write(entries: Iterable[Reference], folder: str | Path) -> Path:
         If the folder cannot be written.
     """
     entries = list(entries)
-    rows = [{key: _written(key, cell) for key, cell in cells(entry).items()} for entry in entries]
-    lines = [[*rows[0]], *([*row.values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    header = [
-        "# Reference library of indefinite_opt: quadratic programs with certified brackets.",
-        f"# format {FORMAT}",
-        f"# library {LIBRARY}",
-        f'# pandas.read_csv("{TABLE}", comment="#", skipinitialspace=True)',
-        "# The meaning of the columns, and how to build each matrix, are in README.md.",
-    ]
-    table = [
-        ", ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in lines
-    ]
+    table = io.StringIO()
+    table.write(
+        "# Reference library of indefinite_opt: quadratic programs with certified brackets.\n"
+        f"# format {FORMAT}\n"
+        f"# library {LIBRARY}\n"
+        f'# pandas.read_csv("{TABLE}", comment="#")\n'
+        "# The meaning of the columns, and how to build each matrix, are in README.md.\n"
+    )
+    rows = csv.DictWriter(table, [*cells(entries[0])], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows({**cells(entry), "gap": f"{entry.relative_gap:.1e}"} for entry in entries)
     points = [
         f"{json.dumps(entry.name)}: {json.dumps({k: v.tolist() for k, v in entry.values.items()})}"
         for entry in entries
@@ -378,7 +376,7 @@ def write(entries: Iterable[Reference], folder: str | Path) -> Path:
     try:
         home.mkdir(parents=True, exist_ok=True)
         (home / POINTS).write_text("{\n" + ",\n".join(points) + "\n}\n", encoding="utf-8")
-        (home / TABLE).write_text("\n".join([*header, *table, ""]), encoding="utf-8")
+        (home / TABLE).write_text(table.getvalue(), encoding="utf-8")
     except OSError as error:
         raise DataError("folder", "a folder that can be written", f"{home}: {error}") from None
     return home / TABLE
@@ -516,12 +514,6 @@ def cells(entry: Reference) -> dict[str, str | int | float]:
         "version": entry.version,
         **dataclasses.asdict(entry.digest),
     }
-
-
-def _written(column: str, value: str | int | float) -> str:
-    if isinstance(value, float):
-        return f"{value:.1e}" if column == "gap" else repr(value)
-    return f'"{value}"' if "," in str(value) else str(value)
 
 
 def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Reference:
