@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from types import TracebackType
 from typing import Self
 
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, Group
 from rich.live import Live
-from rich.segment import Segment
-from rich.style import Style
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from indefinite_opt.solvers import Trace
 
 __all__ = ["Watch", "share_closed"]
-
-LOWER, UPPER, OPEN = Style(color="#3A9BDC"), Style(color="#D55E00"), Style(color="bright_black")
 
 LINE_SECONDS = 5.0
 """Between two lines where there is no terminal."""
@@ -27,8 +23,8 @@ LINE_SECONDS = 5.0
 class Watch:
     """The callback of `bound`, and a context in which its reports are shown.
 
-    On a terminal the two ends of the bracket stand on both sides of a bar that closes, and all of
-    it vanishes at the end. Elsewhere there is a line every few seconds.
+    On a terminal the two ends of the bracket stand on both sides of a bar that fills as the gap
+    closes, and all of it vanishes at the end. Elsewhere there is a line every few seconds.
 
     Parameters
     ----------
@@ -61,12 +57,7 @@ class Watch:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -87,25 +78,18 @@ class Watch:
     def picture(self) -> Group:
         """The title, the ends with the bar between them, and numbers."""
         seconds = time.perf_counter() - self._began
+        title, hint = Text(self.title, style="bold"), Text(_HINT, style="dim")
         if not len(self.trace):
-            waiting = f"loading, local search and first bounds, {seconds:.1f} s"
-            return Group(Text(self.title, style="bold"), Text(waiting), Text(_HINT, style="dim"))
+            waiting = Text(f"loading, local search and first bounds, {seconds:.1f} s")
+            return Group(title, waiting, hint)
         low, high = self._ends()
-        styles = (LOWER, UPPER) if self._maximised else (UPPER, LOWER)
         row = Table.grid(padding=(0, 1), expand=True)
-        row.add_column(no_wrap=True, min_width=14, justify="right", style=styles[0])
+        row.add_column(no_wrap=True, min_width=14, justify="right")
         row.add_column(ratio=1)
-        row.add_column(no_wrap=True, min_width=14, style=styles[1])
-        gaps = self.trace.residual
-        row.add_row(low, _Bar(share_closed(gaps, self.goal), *styles), high)
-        return Group(
-            Text(self.title, style="bold"), row, Text(self._progress(seconds)),
-            Text(_HINT, style="dim"),
-        )  # fmt: skip
-
-    @property
-    def _maximised(self) -> bool:
-        return self.trace.objective[-1] <= self.trace.bound[-1]
+        row.add_column(no_wrap=True, min_width=14)
+        share = share_closed(self.trace.residual, self.goal)
+        row.add_row(low, ProgressBar(total=1.0, completed=share), high)
+        return Group(title, row, Text(self._progress(seconds)), hint)
 
     def _ends(self) -> tuple[str, str]:
         low, high = sorted((self.trace.objective[-1], self.trace.bound[-1]))
@@ -131,21 +115,3 @@ def share_closed(gaps: list[float], goal: float) -> float:
     if first <= now or math.isinf(first):
         return 0.0
     return math.log(first / now) / math.log(first / goal)
-
-
-class _Bar:
-    """Two arms that come from both sides and meet when the gap is closed."""
-
-    def __init__(self, share: float, left: Style, right: Style) -> None:
-        self.share, self.left, self.right = share, left, right
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = options.max_width
-        arm = int(self.share * width / 2.0)
-        middle = width - 2 * arm
-        # Whole arms meet, whether the width is even or odd.
-        whole = self.share >= 1.0
-        line, gap = ("=", " ") if options.ascii_only else ("━", "┈")
-        yield Segment(line * (arm + middle * whole), self.left)
-        yield Segment(gap * (middle * (not whole)), OPEN)
-        yield Segment(line * arm, self.right)

