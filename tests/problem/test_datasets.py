@@ -278,9 +278,8 @@ def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
         assert scores[data.y == 1].min() - scores[data.y == -1].max() == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
+def test_bad_parameters_of_generators() -> None:
+    for spec in (
         "checkerboard(n=1)",
         "checkerboard(cells=1)",
         "checkerboard(overlap=1.5)",
@@ -292,11 +291,9 @@ def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
         "haasdonk-lemma4(q=11)",
         "haasdonk-lemma4(q=1.5)",
         "haasdonk-lemma4(shift=-1)",
-    ],
-)
-def test_bad_parameters_of_generators(spec: str) -> None:
-    with pytest.raises(ParameterError):
-        datasets.load(spec)
+    ):
+        with pytest.raises(ParameterError):
+            datasets.load(spec)
 
 
 # --- named sets ----------------------------------------------------------------------------
@@ -323,13 +320,12 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "rows", "features", "positive"), TABLES)
-def test_tables(data_dir: Path, name: str, rows: int, features: int, positive: int) -> None:
-    data = datasets.load(name)
-    assert data.X is not None
-    assert data.X.shape == (rows, features)
-    assert int((data.y == 1).sum()) == positive
-    assert set(data.y.tolist()) == {-1, 1}
+def test_tables(data_dir: Path) -> None:
+    for name, rows, features, positive in TABLES:
+        data = datasets.load(name)
+        assert data.X is not None
+        assert (name, *data.X.shape, int((data.y == 1).sum())) == (name, rows, features, positive)
+        assert set(data.y.tolist()) == {-1, 1}
 
 
 @pytest.mark.parametrize(
@@ -469,12 +465,12 @@ def test_a_data_set_has_exactly_one_of_X_K_D() -> None:
 
 
 @pytest.mark.usefixtures("_no_folder")
-@pytest.mark.parametrize("name", ["flare", "protein", "coilyork", "auralsonar", "catcortex53-V"])
-def test_missing_file_without_openml(name: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="INDEFINITE_OPT_DATA"):
-        datasets.load(name)
-    with pytest.raises(DataError, match="no such file"):
-        datasets.load(name, data_dir=tmp_path)
+def test_missing_file_without_openml(tmp_path: Path) -> None:
+    for name in ("flare", "protein", "coilyork", "auralsonar", "catcortex53-V"):
+        with pytest.raises(DataError, match="INDEFINITE_OPT_DATA"):
+            datasets.load(name)
+        with pytest.raises(DataError, match="no such file"):
+            datasets.load(name, data_dir=tmp_path)
 
 
 def test_missing_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -564,9 +560,8 @@ def test_own_table(tmp_path: Path) -> None:
     assert filled.X[2].tolist() == [2, 0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_malformed_tables(tmp_path: Path) -> None:
+    for content in (
         b"",
         b"a,label\n",
         b"a,b\n1,2\n",
@@ -578,12 +573,10 @@ def test_own_table(tmp_path: Path) -> None:
         b"a,label\ninf,1\n",
         b"a,label\n,1\n",
         b"a,label\n1,yes\n",
-    ],
-)
-def test_malformed_table(tmp_path: Path, content: bytes) -> None:
-    write(tmp_path, "uci/mine.csv", content)
-    with pytest.raises(DataError, match=r"mine\.csv"):
-        datasets.load("mine", data_dir=tmp_path)
+    ):
+        write(tmp_path, "uci/mine.csv", content)
+        with pytest.raises(DataError, match=r"mine\.csv"):
+            datasets.load("mine", data_dir=tmp_path)
 
 
 def test_table_of_another_size(tmp_path: Path) -> None:

@@ -353,7 +353,9 @@ def _table(home: _Home, name: str, missing: str = "drop") -> Dataset:
         features, y = _read_table(path, home.max_bytes, known)
     total = len(y)
     try:
-        features, y = _complete(features, y, missing)
+        if missing == "drop":
+            rows = features.notna().all(axis=1).to_numpy()
+            features, y = features[rows], y[rows]
         encoded = _encoded(features) if len(y) else features
     except OverflowError:  # an integer of hundreds of digits
         raise DataError(source, "numbers up to 1.8e+308", "larger ones") from None
@@ -434,18 +436,6 @@ def _fetch(which: str | int | None) -> Any:
         raise DataError(f"OpenML {which}", "the data set to be fetched", got, HINT) from error
 
 
-def _complete(features: pd.DataFrame, y: Any, missing: str) -> tuple[pd.DataFrame, Any]:
-    if missing == "drop":
-        rows = features.notna().all(axis=1).to_numpy()
-        return features[rows], y[rows]
-    columns = {name: _numeric(column) for name, column in features.items()}
-    fill = {
-        name: column.median() if column.dtype.kind == "f" else column.mode().iloc[0]
-        for name, column in columns.items()
-    }
-    return features.assign(**{str(k): c.fillna(fill[k]) for k, c in columns.items()}), y
-
-
 def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
     """The column as floats if all its cells are numbers or missing, as strings if not."""
     import pandas as pd
@@ -457,14 +447,16 @@ def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _encoded(features: pd.DataFrame) -> pd.DataFrame:
+    """Numbers and levels as columns of numbers, with empty cells filled."""
     import pandas as pd
 
     parts: list[pd.DataFrame] = []
     for name, raw in features.items():
         column = _numeric(raw)
         if column.dtype.kind == "f":
-            parts.append(column.to_frame(str(name)))
+            parts.append(column.fillna(column.median()).to_frame(str(name)))
         else:
+            column = column.fillna(column.mode().iloc[0])
             two = column.nunique() == 2
             parts.append(pd.get_dummies(column, prefix=str(name), prefix_sep="=", drop_first=two))
     return pd.concat(parts, axis=1)
