@@ -24,6 +24,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -191,20 +192,20 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self.file = None if path is None else JsonLines(path)
         self.lines: dict[str, dict[str, Any]] = {}
-        for _, entry in self.file.entries if self.file is not None else ():
-            self.lines[entry["key"]] = entry["kept"]
+        if self.file is not None:
+            self.lines = self.file.latest(itemgetter("key"))[0]
 
     def get(self, kind: type[Kept], key: str) -> Kept | None:
         """What is kept, None if nothing is."""
-        kept = self.lines.get(f"{kind.__name__} {key}")
-        return None if kept is None else kind(**kept)
+        line = self.lines.get(f"{kind.__name__} {key}")
+        return None if line is None else kind(**line["kept"])
 
     def put(self, key: str, kept: Kept) -> Kept:
         """Keep it, on disk before anything else happens."""
         key = f"{type(kept).__name__} {key}"
-        self.lines[key] = asdict(kept)
+        self.lines[key] = {"key": key, "kept": asdict(kept)}
         if self.file is not None:
-            self.file.append({"key": key, "kept": self.lines[key]})
+            self.file.append(self.lines[key])
         return kept
 
     def once(self, kind: type[Kept], key: str, work: Callable[[], Kept]) -> Kept:

@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 import warnings
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -85,6 +86,28 @@ class Journal:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+    def latest(
+        self, key: Callable[[Any], Hashable], fault: Callable[[Any], str | None] = lambda entry: ""
+    ) -> tuple[dict[Any, Any], list[str]]:
+        """What is finished, and what is wrong with the lines that are left out.
+
+        Parameters
+        ----------
+        key : callable
+            Of an entry: of those with the same key the last one counts.
+        fault : callable
+            Why an entry is left out, empty if it is not, and None if nothing is wrong with it.
+        """
+        found: dict[Any, Any] = {}
+        faults = [f"line {number} is not JSON" for number in self.damaged]
+        for number, entry in self.entries:
+            reason = fault(entry)
+            if reason == "":
+                found[key(entry)] = entry
+            elif reason:
+                faults.append(f"line {number}: {reason}")
+        return found, faults
 
     def append(self, entry: object) -> None:
         """Add a line, in one piece and at once."""

@@ -508,8 +508,8 @@ def _key(row: Row) -> Key:
 class _Ledger:
     """Rows on disk: a line that says which study it is, then one line a row; the last one counts.
 
-    Every row names its study, too, so that a damaged first line costs no row. Lines that are no
-    rows are named in a warning and left out.
+    Every row names its study, too, so that a damaged first line costs no row. Lines that are
+    not rows are named in a warning and left out.
     """
 
     def __init__(self, record: Path, study: dict[str, str], folds: int, resume: bool) -> None:
@@ -541,17 +541,15 @@ class _Ledger:
         headed = study in lines
         # Rows of earlier versions do not say which study they belong to; the others do.
         default = self._study if headed or named else ""
-        faults = [f"line {number} is no JSON" for number in journal.damaged]
-        for number, entry in journal.entries:
+
+        def fault(entry: Any) -> str | None:
             if entry == study:
-                continue
-            fault = _fault(entry, folds)
-            if not fault and entry.get("study", default) != self._study:
-                fault = "it belongs to another study"
-            if fault:
-                faults.append(f"line {number}: {fault}")
-            else:
-                self.rows[_key(entry)] = {name: entry[name] for name in COLUMNS}
+                return None
+            other = isinstance(entry, dict) and entry.get("study", default) != self._study
+            return _fault(entry, folds) or ("it belongs to another study" if other else "")
+
+        found, faults = journal.latest(_key, fault)
+        self.rows = {key: {name: row[name] for name in COLUMNS} for key, row in found.items()}
         # A file without lines may hold what a crash left of the first one.
         cut = journal.cut.strip(b"\0")
         begun = not (lines or faults) and json.dumps(study).encode().startswith(cut)
@@ -573,9 +571,9 @@ _GAP_KINDS = ("", "duality gap", "global bracket", "KKT residual")
 
 
 def _fault(row: Any, folds: int) -> str:
-    """Why a line of a record is no row; empty if it is one."""
+    """Why a line of a record is not a row; empty if it is one."""
     if not isinstance(row, dict):
-        return "it is no row"
+        return "it is not a row"
     failed = bool(row.get("error"))
     for column in COLUMNS:
         if column not in row:

@@ -500,17 +500,17 @@ HALF = b'{"formulation": "SVMDual", "sol'
 @pytest.mark.parametrize(
     ("line", "content", "named"),
     [
-        (0, b"\xff\xfe\x00", "line 1 is no JSON"),
-        (0, b'{"problem": "pro', "line 1 is no JSON"),
+        (0, b"\xff\xfe\x00", "line 1 is not JSON"),
+        (0, b'{"problem": "pro', "line 1 is not JSON"),
         (0, b'{"problem": "another", "data": "0"}', "line 1: it has no formulation"),
         (0, b"", ""),
         (0, b"\0" * 50, ""),
         (None, b"", ""),
         (None, b"\0" * 50, ""),
-        (None, HALF, "line 5 is no JSON"),
-        (None, b"[" * 100_000, "line 5 is no JSON"),
-        (None, b"9" * 5000, "line 5 is no JSON"),
-        (None, b"[1, 2]", "line 5: it is no row"),
+        (None, HALF, "line 5 is not JSON"),
+        (None, b"[" * 100_000, "line 5 is not JSON"),
+        (None, b"9" * 5000, "line 5 is not JSON"),
+        (None, b"[1, 2]", "line 5: it is not a row"),
     ],
 )
 def test_a_damaged_line_costs_no_other(
