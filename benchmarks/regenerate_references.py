@@ -1,7 +1,7 @@
 """The reference library computed anew: `python benchmarks/regenerate_references.py FOLDER`.
 
-The folder of the package is `indefinite_opt/studies/reference_library/data`. Each row is written as soon as it is done;
-better points are kept, brackets are always recomputed.
+The folder of the package is `indefinite_opt/studies/reference_library/data`. Each row is written as
+soon as it is done; better points are kept, brackets are always recomputed.
 """
 
 from __future__ import annotations
