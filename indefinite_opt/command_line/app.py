@@ -22,8 +22,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_json, split_calls
-from indefinite_opt.modeling import check_positive
+from indefinite_opt.foundation import MAX_BYTES, checks, read_arrays, read_json, split_calls
 from indefinite_opt.studies import warm_up
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.workflow import default_solver
@@ -173,8 +172,7 @@ def list_(
         else [("names", ", ".join(name for name, _ in data))],
     }
     if what != "all":
-        if what not in sections:
-            raise iopt.errors.UnknownName("what", what, [*sections, "all"])
+        checks.choice("what", what, [*sections, "all"])
         sections = {what: sections[what]}
     elif not as_json:
         sections["data"] = [("names", ", ".join(name for name, _ in data))]
@@ -316,8 +314,7 @@ def bound(
         _check_writable(option, path)
     if plot is not None and plot.suffix.lower() not in _PICTURES:
         raise DataError("plot", f"a file ending in {', '.join(_PICTURES)}", f"{plot}")
-    if require_gap is not None:
-        check_positive("require_gap", require_gap)
+    checks.positive("require_gap", require_gap, optional=True)
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
@@ -372,8 +369,7 @@ def verify(
     """Check anybody's numbers against a declared problem."""
     wanted = None
     if require is not None:
-        if require.upper() not in iopt.Claim.__members__:
-            raise iopt.errors.UnknownName("require", require, iopt.Claim.__members__)
+        checks.choice("require", require.upper(), iopt.Claim.__members__)
         wanted = iopt.Claim[require.upper()]
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.figures.inputs import ResultLike
 from indefinite_opt.figures.style import BLUE, INK, VERMILLION, side_by_side, styled
+from indefinite_opt.foundation import checks
 from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def decision_regions(
 
 
 def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: int) -> Array:
-    if resolution < 2:
-        raise ParameterError("resolution", "an integer of at least 2", repr(resolution))
+    checks.whole("resolution", resolution, least=2)
     if problem.X is None or problem.kernel is None:
         raise ProblemError("problem", "one made by from_data", "one without points")
     if problem.X.ndim != 2 or problem.X.shape[1] != 2:

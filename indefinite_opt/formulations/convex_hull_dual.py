@@ -8,14 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    Model,
-    check_positive,
-    constants,
-    reduced_weight,
-)
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, reduced_weight
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
@@ -71,7 +65,7 @@ class ConvexHullDual(Formulation):
 
     def __post_init__(self) -> None:
         if self.mu is not None:
-            check_positive("mu", self.mu)
+            checks.positive("mu", self.mu)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 
@@ -70,8 +71,8 @@ class ESVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
-        check_positive("energy", self.energy)
+        checks.positive("C", self.C)
+        checks.positive("energy", self.energy)
         if self.energy > 1.0:
             raise ParameterError("energy", "a positive number of at most 1", repr(self.energy))
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
     Model,
-    check_positive,
     confidence_classifier,
     constants,
     reduced_weight,
@@ -77,7 +77,7 @@ class GuoSchuurmansQP(Formulation):
 
     def __post_init__(self) -> None:
         if self.beta is not None:
-            check_positive("beta", self.beta)
+            checks.positive("beta", self.beta)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

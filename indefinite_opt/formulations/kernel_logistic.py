@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.problem import KernelProblem
 
@@ -61,7 +62,7 @@ class KernelLogistic(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
+        checks.positive("C", self.C)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

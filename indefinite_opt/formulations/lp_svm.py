@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import (
     Columns,
     DualUnits,
@@ -69,7 +70,7 @@ class LPSVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
+        checks.positive("C", self.C)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

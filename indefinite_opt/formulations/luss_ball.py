@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
@@ -17,8 +18,6 @@ from indefinite_opt.modeling import (
     Model,
     Program,
     ProxyChange,
-    check_choice,
-    check_positive,
     constants,
     kernel_variable,
     proxy_dual,
@@ -84,10 +83,10 @@ class LussBall(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
+        checks.positive("C", self.C)
         if self.radius is not None:
-            check_positive("radius", self.radius, zero=True)
-        check_choice("new_points", self.new_points, TREATMENTS)
+            checks.positive("radius", self.radius, zero=True)
+        checks.choice("new_points", self.new_points, TREATMENTS)
 
     @staticmethod
     def smallest_radius(problem: KernelProblem) -> float:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
@@ -17,8 +18,6 @@ from indefinite_opt.modeling import (
     Model,
     Program,
     ProxyChange,
-    check_choice,
-    check_positive,
     constants,
     kernel_variable,
     priced_proxy,
@@ -88,9 +87,9 @@ class LussDual(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
-        check_positive("rho", self.rho)
-        check_choice("new_points", self.new_points, TREATMENTS)
+        checks.positive("C", self.C)
+        checks.positive("rho", self.rho)
+        checks.choice("new_points", self.new_points, TREATMENTS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

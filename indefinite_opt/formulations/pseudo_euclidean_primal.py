@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import Classifier, Formulation, Model, check_positive, constants
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.problem import KernelProblem, embed
 
@@ -64,7 +65,7 @@ class PseudoEuclideanPrimal(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
+        checks.positive("C", self.C)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

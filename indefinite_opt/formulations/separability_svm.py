@@ -8,14 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    Model,
-    check_positive,
-    check_switch,
-    constants,
-)
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.problem import KernelProblem
 
@@ -72,8 +66,8 @@ class SeparabilitySVM(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
-        check_switch("identity", self.identity)
+        checks.positive("C", self.C)
+        checks.switch("identity", self.identity)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

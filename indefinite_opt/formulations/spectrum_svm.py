@@ -8,15 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
     Formulation,
     KernelChange,
     Model,
-    check_choice,
-    check_positive,
-    check_switch,
     constants,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -77,10 +75,10 @@ class SpectrumSVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
-        check_choice("transform", self.transform, TRANSFORMS)
-        check_switch("centered", self.centered)
-        check_choice("new_points", self.new_points, TREATMENTS)
+        checks.positive("C", self.C)
+        checks.choice("transform", self.transform, TRANSFORMS)
+        checks.switch("centered", self.centered)
+        checks.choice("new_points", self.new_points, TREATMENTS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

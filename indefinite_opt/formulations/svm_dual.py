@@ -9,14 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    Model,
-    check_positive,
-    check_switch,
-    constants,
-)
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
@@ -74,8 +68,8 @@ class SVMDual(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C, infinite=True)
-        check_switch("bias", self.bias)
+        checks.positive("C", self.C, infinite=True)
+        checks.switch("bias", self.bias)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

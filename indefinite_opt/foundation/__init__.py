@@ -4,7 +4,7 @@ Arrays and numbers are checked here, names are parsed, files read and written wi
 counted, and long calls ended in time. It exports those functions, and knows no kernel.
 """
 
-from indefinite_opt.foundation import naming
+from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
     PRECISIONS,
     SYMMETRY_TOLERANCE,
@@ -49,6 +49,7 @@ __all__ = [
     "checked_matrix",
     "checked_precision",
     "checked_values",
+    "checks",
     "discover",
     "few_threads",
     "in_child",

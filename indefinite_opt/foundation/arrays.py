@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError, UnknownName
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import checks
 
 __all__ = [
     "PRECISIONS",
@@ -49,8 +50,7 @@ _TILE = 512
 
 def checked_precision(precision: str) -> np.dtype[Any]:
     """float64 for "double", float32 for "single"."""
-    if not isinstance(precision, str) or precision not in PRECISIONS:
-        raise UnknownName("precision", precision, PRECISIONS)
+    checks.choice("precision", precision, PRECISIONS)
     return PRECISIONS[precision]
 
 

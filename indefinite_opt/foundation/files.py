@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DataError, ParameterError, shown
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import checks
 
 __all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json"]
 
@@ -47,7 +48,7 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     DataError
         If it cannot be read, or has more than `max_bytes`.
     """
-    _check_limit(max_bytes)
+    checks.whole("max_bytes", max_bytes)
     parts: list[bytes] = []
     size = 0
     try:
@@ -71,7 +72,7 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
         If it cannot be read, holds Python objects, or takes more than `max_bytes` unpacked; that
         is known before anything is unpacked.
     """
-    _check_limit(max_bytes)
+    checks.whole("max_bytes", max_bytes)
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -122,11 +123,6 @@ def parsed_json(content: bytes) -> Any:
         return json.loads(content.decode("utf-8"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def _check_limit(max_bytes: int) -> None:
-    if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes <= 0:
-        raise ParameterError("max_bytes", "a positive integer", shown(max_bytes))
 
 
 def _too_large(path: Path, max_bytes: int) -> DataError:

@@ -14,16 +14,7 @@ from indefinite_opt.modeling.classifier import (
     least_error_offset,
 )
 from indefinite_opt.modeling.export import write_model
-from indefinite_opt.modeling.formulation import (
-    Formulation,
-    check_choice,
-    check_positive,
-    check_problem,
-    check_switch,
-    check_tolerance,
-    reduced_weight,
-    short,
-)
+from indefinite_opt.modeling.formulation import Formulation, reduced_weight, short
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
 from indefinite_opt.modeling.semidefinite import (
@@ -43,11 +34,6 @@ __all__ = [
     "Model",
     "Program",
     "ProxyChange",
-    "check_choice",
-    "check_positive",
-    "check_problem",
-    "check_switch",
-    "check_tolerance",
     "checked_rows",
     "confidence_classifier",
     "constants",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError, UnknownName
-from indefinite_opt.foundation import real_array
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import checks, real_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
@@ -174,8 +174,7 @@ class Classifier:
     change: KernelChange | ProxyChange | None = None
 
     def __post_init__(self) -> None:
-        if self.new_points not in TREATMENTS:
-            raise UnknownName("new_points", self.new_points, TREATMENTS)
+        checks.choice("new_points", self.new_points, TREATMENTS)
 
     @property
     def support(self) -> NDArray[np.intp]:

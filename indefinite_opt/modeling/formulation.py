@@ -1,39 +1,22 @@
-"""The contract of a formulation, and the checks its parameters share."""
+"""The contract of a formulation, and the rule for weights that are shared within a class."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import (
-    InfeasibleProblem,
-    ParameterError,
-    ProblemError,
-    UnknownName,
-    shown,
-)
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.quadratic_program import Structure
 from indefinite_opt.problem import KernelProblem
 
-__all__ = [
-    "Formulation",
-    "check_choice",
-    "check_positive",
-    "check_problem",
-    "check_switch",
-    "check_tolerance",
-    "reduced_weight",
-    "short",
-]
+__all__ = ["Formulation", "reduced_weight", "short"]
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -124,32 +107,6 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(content).hexdigest()[:8]
 
 
-def check_positive(
-    argument: str, value: Any, *, infinite: bool = False, zero: bool = False
-) -> None:
-    """Raise `ParameterError` unless value is a positive number, finite unless `infinite`."""
-    expected = "a positive number" + (" (inf allowed)" if infinite else " or 0" if zero else "")
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if isinstance(value, bool) or not number or not (value > 0 or (zero and value == 0)):
-        raise ParameterError(argument, expected, shown(value))
-    if isinstance(value, int) and value > sys.maxsize:  # numpy has no such integers
-        raise ParameterError(argument, f"{expected}, above 2⁶³ as a float", shown(value))
-    if np.isinf(value) and not infinite:
-        raise ParameterError(argument, expected, repr(value))
-
-
-def check_switch(argument: str, value: Any) -> None:
-    """Raise `ParameterError` unless value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(argument, "True or False", repr(value))
-
-
-def check_choice(argument: str, value: Any, choices: Iterable[str]) -> None:
-    """Raise `UnknownName` unless value is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise UnknownName(argument, value, choices)
-
-
 def reduced_weight(argument: str, value: float | None, total: float, smaller: int) -> float:
     """Largest weight of one example in a class of total weight `total`; the default if None.
 
@@ -172,15 +129,3 @@ def reduced_weight(argument: str, value: float | None, total: float, smaller: in
             "Below it no class can reach its total weight.",
         )
     return max(float(value), least)
-
-
-def check_tolerance(tol: float) -> None:
-    """Raise `ParameterError` unless 0 < tol < 1."""
-    if not (isinstance(tol, int | float | np.floating) and 0.0 < tol < 1.0):
-        raise ParameterError("tol", "a number between 0 and 1", repr(tol))
-
-
-def check_problem(problem: Any) -> None:
-    """Raise `ProblemError` unless problem is a `KernelProblem`."""
-    if not isinstance(problem, KernelProblem):
-        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)

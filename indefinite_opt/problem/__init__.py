@@ -12,7 +12,7 @@ from indefinite_opt.problem.confidence_problem import (
     own_sensitivity,
 )
 from indefinite_opt.problem.embedding import Embedding, embed
-from indefinite_opt.problem.kernel_problem import KernelProblem, Split
+from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid, checked_points
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
@@ -31,6 +31,7 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "Split",
+    "check_problem",
     "checked_points",
     "checked_sensitivity",
     "datasets",

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checked_labels
+from indefinite_opt.foundation import checked_labels, checks
 from indefinite_opt.foundation import naming as names
 from indefinite_opt.problem.kernels import checked_points
 
@@ -193,9 +193,8 @@ class PairLearner(ABC):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.pairs is not None:
-            _check_integer("pairs", self.pairs, least=4, most=2**62)
-        _check_integer("seed", self.seed, least=0, most=2**32 - 1)
+        checks.whole("pairs", self.pairs, least=4, most=2**62, optional=True)
+        checks.seed("seed", self.seed)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> AdditivePairs:
         """Learn log P(y, y' | x, x').
@@ -257,7 +256,7 @@ class LogisticPairs(PairLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_positive("ridge", self.ridge)
+        checks.positive("ridge", self.ridge)
 
     def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> LinearPairs:
         from sklearn.linear_model import LogisticRegression
@@ -299,7 +298,7 @@ class NaiveBayesPairs(PairLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_positive("smoothing", self.smoothing)
+        checks.positive("smoothing", self.smoothing)
 
     def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> GaussianPairs:
         from sklearn.naive_bayes import GaussianNB
@@ -361,15 +360,3 @@ def _pairs_between(a: Indices, b: Indices, share: float, generator: np.random.Ge
     count = max(1, round(share * total))
     places = np.arange(total) if count == total else generator.choice(total, count, replace=False)
     return np.vstack([a[places // b.size], b[places % b.size]])
-
-
-def _check_positive(argument: str, value: object) -> None:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or not 0.0 < float(value) < np.inf:  # type: ignore[arg-type]
-        raise ParameterError(argument, "a finite positive number", repr(value))
-
-
-def _check_integer(argument: str, value: object, least: int, most: int) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= int(value) <= most:  # type: ignore[call-overload]
-        raise ParameterError(argument, f"an integer from {least} to {most}", repr(value))

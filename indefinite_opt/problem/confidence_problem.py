@@ -32,7 +32,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import SYMMETRY_TOLERANCE, checked_labels, real_array
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
-from indefinite_opt.problem.kernel_problem import KernelProblem, Split
+from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import checked_points
 
 __all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_sensitivity"]
@@ -106,8 +106,7 @@ class ConfidenceProblem(KernelProblem):
         """
         if isinstance(problem, ConfidenceProblem):
             return problem
-        if not isinstance(problem, KernelProblem):
-            raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
+        check_problem(problem)
         made = cls(problem.K, problem.labels, precision=problem.precision, name=problem.name)
         made.X, made.kernel = problem.X, problem.kernel
         made.scaling, made._scaled = problem.scaling, problem._scaled

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, stored
+from indefinite_opt.foundation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, checks, stored
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 
@@ -348,9 +348,7 @@ def _parts(count: int, size: int) -> Iterator[slice]:
 
 def _room(cache_mb: float, row: int) -> int:
     """How many rows of so many bytes the cache holds."""
-    number = isinstance(cache_mb, int | float | np.integer | np.floating)
-    if not number or isinstance(cache_mb, bool) or not 0.0 < cache_mb < np.inf:
-        raise ParameterError("cache_mb", "a positive number of megabytes", repr(cache_mb))
+    checks.positive("cache_mb", cache_mb)
     room = int(cache_mb * 1e6 / row)
     if room < 2:
         raise ParameterError(

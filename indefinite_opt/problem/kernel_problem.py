@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     Stored,
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_precision,
+    checks,
     few_threads,
     real_array,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets import loading as datasets
-from indefinite_opt.problem.datasets.loading import Dataset
+from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
 from indefinite_opt.problem.spectrum import (
     Spectrum,
@@ -33,7 +34,7 @@ from indefinite_opt.problem.spectrum import (
     zero_tolerance,
 )
 
-__all__ = ["KernelProblem", "Split"]
+__all__ = ["KernelProblem", "Split", "check_problem"]
 
 Array = NDArray[np.float64]
 
@@ -265,15 +266,13 @@ class KernelProblem:
                [-2., -0.]])
         """
         distances = checked_distances(D, symmetrize)
-        if not (np.isfinite(gamma) and gamma > 0):
-            raise ParameterError("gamma", "a positive number", repr(gamma))
+        checks.positive("gamma", gamma)
         forms: dict[str, Callable[[], Array]] = {
             "linear": lambda: -0.5 * distances**2,
             "gaussian": lambda: np.exp(-gamma * distances**2),
             "raw": lambda: distances,
         }
-        if form not in forms:
-            raise UnknownName("form", form, forms)
+        checks.choice("form", form, forms)
         kernel = forms[form]()
         if kernel is distances:
             return cls(kernel, y, precision=precision, name=name)
@@ -613,6 +612,12 @@ class Split:
     K_new: Array
     labels: NDArray[Any]
     K_new_new: Callable[[], Array]
+
+
+def check_problem(problem: Any) -> None:
+    """Raise `ProblemError` unless problem is a `KernelProblem`."""
+    if not isinstance(problem, KernelProblem):
+        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
 
 
 def _orthonormal(y: Array, lines: int) -> Array | None:

@@ -18,8 +18,6 @@ References
 from __future__ import annotations
 
 import dataclasses
-import numbers
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +26,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName, shown
-from indefinite_opt.foundation import instantiate, real_array
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import checks, instantiate, real_array
 
 __all__ = [
     "Custom",
@@ -158,24 +156,6 @@ def _width(value: float | None, X: Array) -> float:
     return 1.0 / X.shape[1] if value is None else value
 
 
-def _check_number(argument: str, value: object, *, positive: bool = False) -> None:
-    fits = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    # Compared, not converted: an integer can be larger than every float.
-    if not fits or not abs(value) <= sys.float_info.max or (positive and value <= 0):  # type: ignore[arg-type, operator]
-        raise ParameterError(argument, f"a finite {'positive ' * positive}number", shown(value))
-
-
-def _check_width(argument: str, value: object) -> None:
-    if value is not None:
-        _check_number(argument, value, positive=True)
-
-
-def _check_integer(argument: str, value: object, least: int) -> None:
-    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not fits or not least <= value <= sys.maxsize:  # type: ignore[operator]
-        raise ParameterError(argument, f"an integer from {least} to {sys.maxsize}", shown(value))
-
-
 @dataclass(frozen=True)
 class Linear(Kernel):
     """k(x, z) = <x, z>, the positive semidefinite inner product.
@@ -215,9 +195,9 @@ class Polynomial(Kernel):
     name: ClassVar[str] = "polynomial"
 
     def __post_init__(self) -> None:
-        _check_integer("degree", self.degree, least=1)
-        _check_width("gamma", self.gamma)
-        _check_number("r", self.r)
+        checks.whole("degree", self.degree)
+        checks.positive("gamma", self.gamma, optional=True)
+        checks.number("r", self.r)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.asarray((_width(self.gamma, X) * (X @ Z.T) + self.r) ** self.degree)
@@ -243,7 +223,7 @@ class Gaussian(Kernel):
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        _check_width("gamma", self.gamma)
+        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.exp(-_width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
@@ -277,8 +257,8 @@ class Sigmoid(Kernel):
 
     def __post_init__(self) -> None:
         if self.a is not None:
-            _check_number("a", self.a)
-        _check_number("r", self.r)
+            checks.number("a", self.a)
+        checks.number("r", self.r)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.tanh(_width(self.a, X) * (X @ Z.T) + self.r)
@@ -305,7 +285,7 @@ class L1Gaussian(Kernel):
     name: ClassVar[str] = "l1-gaussian"
 
     def __post_init__(self) -> None:
-        _check_width("gamma", self.gamma)
+        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock") ** 2)
@@ -330,7 +310,7 @@ class Epanechnikov(Kernel):
     name: ClassVar[str] = "epanechnikov"
 
     def __post_init__(self) -> None:
-        _check_width("gamma", self.gamma)
+        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.maximum(0.0, 1.0 - _width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
@@ -358,7 +338,7 @@ class Simpson(Kernel):
     name: ClassVar[str] = "simpson"
 
     def __post_init__(self) -> None:
-        _check_number("threshold", self.threshold)
+        checks.number("threshold", self.threshold)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         # Counts are integers far below 2^53: the products are exact.
@@ -399,13 +379,12 @@ class DistanceSubstitution(Kernel):
     name: ClassVar[str] = "distance"
 
     def __post_init__(self) -> None:
-        if isinstance(self.distance, str) and self.distance not in METRICS:
-            raise UnknownName("distance", self.distance, METRICS)
-        if not isinstance(self.distance, str) and not callable(self.distance):
+        if isinstance(self.distance, str):
+            checks.choice("distance", self.distance, METRICS)
+        elif not callable(self.distance):
             raise ParameterError("distance", "a metric name or a function", repr(self.distance))
-        if self.form not in FORMS:
-            raise UnknownName("form", str(self.form), FORMS)
-        _check_number("gamma", self.gamma, positive=True)
+        checks.choice("form", self.form, FORMS)
+        checks.positive("gamma", self.gamma)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         if isinstance(self.distance, str):
@@ -439,7 +418,7 @@ class PseudoEuclidean(Kernel):
     name: ClassVar[str] = "pseudo-euclidean"
 
     def __post_init__(self) -> None:
-        _check_integer("p", self.p, least=0)
+        checks.whole("p", self.p, least=0)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         d = X.shape[1]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError, UnknownName
-from indefinite_opt.foundation import few_threads, limited
+from indefinite_opt.foundation import checks, few_threads, limited
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
 __all__ = [
@@ -157,8 +156,7 @@ class Spectrum:
 
     def transformed(self, transform: str) -> Spectrum:
         """Spectrum of h(K) for a named transformation of `TRANSFORMS`."""
-        if transform not in TRANSFORMS:
-            raise UnknownName("transform", transform, TRANSFORMS)
+        checks.choice("transform", transform, TRANSFORMS)
         values = TRANSFORMS[transform](self.values)
         order = np.argsort(values, kind="stable")
         return Spectrum(values[order], self.vectors[:, order], self.norm)
@@ -202,8 +200,7 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
     from scipy.sparse.linalg import eigsh
 
     order = K.shape[0]
-    if leading is not None and not 1 <= leading <= order:
-        raise ParameterError("leading", f"an integer from 1 to {order}", repr(leading))
+    checks.whole("leading", leading, most=order, optional=True)
     with few_threads(order):
         if leading is None or leading > order // 2:
             # The same routine by scipy keeps the interpreter locked.

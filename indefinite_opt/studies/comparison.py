@@ -20,22 +20,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import Journal, parse_call, real_array
+from indefinite_opt.foundation import Journal, checks, parse_call, real_array
 from indefinite_opt.modeling import Formulation, short
-from indefinite_opt.problem import TRANSFORMS, ConfidenceProblem, KernelProblem, Split
+from indefinite_opt.problem import (
+    TRANSFORMS,
+    ConfidenceProblem,
+    KernelProblem,
+    Split,
+    check_problem,
+)
 from indefinite_opt.solvers import Claim, Status, as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.workflow import (
-    Result,
-    available_solvers,
-    check_limits,
-    check_seed,
-    default_solver,
-    is_whole,
-    solve,
-)
+from indefinite_opt.workflow import Result, available_solvers, default_solver, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,11 +217,10 @@ def compare(
     >>> comparison.summary[["formulation", "accuracy", "claim"]].values.tolist()
     [['SVMDual', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
     """
-    if not isinstance(problem, KernelProblem):
-        raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
-    check_limits(tol, time_limit)
-    check_seed(seed)
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+    check_problem(problem)
+    checks.limits(tol, time_limit)
+    checks.seed("seed", seed)
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
         raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
     if isinstance(formulations, str | type | Formulation | Baseline):
         formulations = [formulations]
@@ -305,11 +302,7 @@ def _splits(
 ) -> list[Callable[[], Split]]:
     if test is not None:
         return [partial(_fixed_split, problem, *test)]
-    if not isinstance(folds, int | np.integer) or not 2 <= folds <= problem.smaller_class:
-        raise ParameterError(
-            "folds", f"an integer from 2 to {problem.smaller_class} (the smaller class)",
-            repr(folds),
-        )  # fmt: skip
+    checks.whole("folds", folds, 2, problem.smaller_class, reason="the smaller class")
     from sklearn.model_selection import StratifiedKFold
 
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
@@ -579,12 +572,13 @@ def _fault(row: Any, folds: int) -> str:
         if column not in row:
             return f"it has no {column}"
         value = row[column]
+        whole = checks.is_whole(value)
         # An integer of JSON can be larger than every float.
-        number = isinstance(value, float) or (is_whole(value) and abs(value) <= sys.float_info.max)
+        number = isinstance(value, float) or (whole and abs(value) <= sys.float_info.max)
         if column == "fold":
-            fits, expected = is_whole(value) and 0 <= value < folds, f"0 to {folds - 1}"
+            fits, expected = whole and 0 <= value < folds, f"0 to {folds - 1}"
         elif column == "support":
-            fits, expected = is_whole(value) and 0 <= value <= sys.maxsize, "a number of points"
+            fits, expected = whole and 0 <= value <= sys.maxsize, "a number of points"
         elif column == "claim":
             fits, expected = value in _CLAIMS, f"one of {', '.join(_CLAIMS)}"
         elif column == "gap_kind":

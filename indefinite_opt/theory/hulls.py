@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import NoCounterpart
-from indefinite_opt.modeling import check_positive, check_problem, reduced_weight
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import reduced_weight
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights
 
 __all__ = ["HullPoint", "SVMPoint", "hull_to_svm", "svm_to_hull"]
@@ -34,13 +35,13 @@ class SVMPoint(NamedTuple):
 
 def svm_program(problem: KernelProblem, C: float) -> BoxLineQP:
     check_problem(problem)
-    check_positive("C", C, infinite=True)
+    checks.positive("C", C, infinite=True)
     return BoxLineQP.svm(problem, C)
 
 
 def _hulls(problem: KernelProblem, mu: float) -> BoxLineQP:
     check_problem(problem)
-    check_positive("mu", mu)
+    checks.positive("mu", mu)
     return BoxLineQP.hulls(problem, reduced_weight("mu", mu, 1.0, problem.smaller_class))
 
 

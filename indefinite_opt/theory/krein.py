@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import checked_values
-from indefinite_opt.modeling import Classifier, check_problem, check_tolerance, relative
+from indefinite_opt.foundation import checked_values, checks
+from indefinite_opt.modeling import Classifier, relative
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 
 __all__ = ["KreinCertificate", "krein_certificate"]
 
@@ -147,7 +147,7 @@ def krein_certificate(
     'Margins violate the hinge conditions by 1.00e-01.'
     """
     check_problem(problem)
-    check_tolerance(tol)
+    checks.tolerance("tol", tol)
     if isinstance(formulation, type) or not isinstance(formulation, Stabilising):
         raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
     qp = formulation.structure(problem)

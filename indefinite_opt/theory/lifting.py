@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import real_array
-from indefinite_opt.modeling import check_positive, check_problem, check_tolerance, relative
+from indefinite_opt.foundation import checks, real_array
+from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
-from indefinite_opt.problem import KernelProblem, embed
+from indefinite_opt.problem import KernelProblem, check_problem, embed
 
 __all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "stationary_weights"]
 
@@ -69,7 +69,7 @@ def haasdonk_proposition_2(
     >>> abs(lifted.values["w"]).round(12), abs(lifted.values["b"]).round(12), lifted.free
     (array([1.]), np.float64(0.0), (1, 1))
     """
-    check_positive("C", C)
+    checks.positive("C", C)
     check_problem(problem)
     primal = LiftedPrimal(problem, embed(problem), C)
     weights = stationary_weights(primal.dual, alpha, tol)
@@ -87,7 +87,7 @@ def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
     ProblemError
         If they are not n finite numbers, not feasible, or not stationary, within tol.
     """
-    check_tolerance(tol)
+    checks.tolerance("tol", tol)
     name = qp.variable
     weights: Array = real_array(name, given, f"{qp.n} finite weights", (qp.n,)).copy()
     violation = qp.infeasibility(weights)
@@ -174,7 +174,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     (array([3., 3.]), True, 2, 2)
     """
     check_problem(problem)
-    check_positive("C", C)
+    checks.positive("C", C)
     program = SeparabilityProgram(problem, C, identity=False)
     dual = program.dual()
     weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checked_labels, few_threads
-from indefinite_opt.modeling import check_positive
+from indefinite_opt.foundation import checked_labels, checks, few_threads
 from indefinite_opt.problem import Sigmoid, checked_points, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
@@ -99,8 +98,7 @@ semidefinite (least eigenvalue -2.29).
     """
     points, a, r = checked_sigmoid(X, a, r)
     _, labels = checked_labels(y, points.shape[0])
-    if C is not None:
-        check_positive("C", C, infinite=True)
+    checks.positive("C", C, infinite=True, optional=True)
     inner = points @ points.T
     u = a * inner + r
     error = _argument_error(points, a, r)
@@ -168,7 +166,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     >>> shift_threshold([[1.0], [-1.0]], a=1.0).refuted
     inf
     """
-    check_positive("a", a)
+    checks.positive("a", a)
     points = np.unique(checked_sigmoid(X, a, 0.0)[0], axis=0)
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
     sufficient = _sufficient(points, a)

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulations import SVMDual
-from indefinite_opt.modeling import check_positive
+from indefinite_opt.foundation import checks
 from indefinite_opt.problem import Kernel, KernelProblem, Sigmoid, checked_points
 from indefinite_opt.theory.sigmoid import checked_sigmoid
 from indefinite_opt.theory.sigmoid_statement import log_half, one_plus_tanh
@@ -215,10 +215,12 @@ def limit_study(
       RBF              0.0001      5e+03     9.36e-05     2.56e-03       25.6
     """
     points, a, _ = checked_sigmoid(X, a, 0.0)
-    check_positive("a", a)
-    check_positive("C", C)
-    _check_numbers("shifts", shifts, -300.0, 300.0)
-    _check_numbers("scales", scales, 1e-300, 1e300)
+    checks.positive("a", a)
+    checks.positive("C", C)
+    for r in shifts:
+        checks.number("shifts", r, -300.0, 300.0)
+    for scale in scales:
+        checks.number("scales", scale, 1e-300, 1e300)
     extra = points[:0] if X_new is None else checked_points(X_new, "X_new")
     if extra.shape[1] != points.shape[1]:
         raise ProblemError("X_new", f"{points.shape[1]} columns as in X", f"shape {extra.shape}")
@@ -289,11 +291,3 @@ def _grown(a: float) -> Pairs:
 def _gaussian(a: float) -> Pairs:
     """(e^(-a‖x - z‖²) - 1)/(2a): the RBF kernel in the units of ᾱ = 2aα̃, less a constant."""
     return lambda _, squared: np.expm1(-a * squared) / (2.0 * a)
-
-
-def _check_numbers(argument: str, values: Sequence[float], low: float, high: float) -> None:
-    """Raise `ParameterError` unless all values are numbers from low to high."""
-    for value in values:
-        number = isinstance(value, int | float | np.integer | np.floating)
-        if isinstance(value, bool) or not number or not low <= value <= high:
-            raise ParameterError(argument, f"numbers from {low:g} to {high:g}", repr(value))

@@ -8,17 +8,14 @@ from indefinite_opt.workflow.bracket import Bracket, bound
 from indefinite_opt.workflow.choice import available_solvers, default_solver
 from indefinite_opt.workflow.path import solve_path
 from indefinite_opt.workflow.result import Result
-from indefinite_opt.workflow.solving import check_limits, check_seed, is_whole, solve
+from indefinite_opt.workflow.solving import solve
 
 __all__ = [
     "Bracket",
     "Result",
     "available_solvers",
     "bound",
-    "check_limits",
-    "check_seed",
     "default_solver",
-    "is_whole",
     "solve",
     "solve_path",
 ]

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import (
     IncompatibleSolver,
     ParameterError,
-    UnknownName,
 )
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.modeling import Formulation, check_positive, check_problem
+from indefinite_opt.foundation import TimeLimitReached, checks
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
 from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
@@ -29,7 +28,6 @@ from indefinite_opt.solvers.branch_and_bound import (
     proved_bound,
 )
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
-from indefinite_opt.workflow.solving import check_seed, is_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -252,19 +250,15 @@ def bound(
     >>> round(bracket.lower, 6), bracket.relative_gap < 1e-9
     (4.0, True)
     """
-    if time_limit is not None:
-        check_positive("time_limit", time_limit, infinite=True)
-    if max_nodes is not None and not (is_whole(max_nodes) and max_nodes > 0):
-        raise ParameterError("max_nodes", "a positive integer", repr(max_nodes))
+    checks.positive("time_limit", time_limit, infinite=True, optional=True)
+    checks.whole("max_nodes", max_nodes, optional=True)
     if callback is not None and not callable(callback):
         raise ParameterError("callback", "a function of a Trace", repr(callback))
-    check_positive("gap", gap)
-    check_positive("atol", atol, zero=True)
-    if method not in METHODS:
-        raise UnknownName("method", method, METHODS)
+    checks.positive("gap", gap)
+    checks.positive("atol", atol, zero=True)
+    checks.choice("method", method, METHODS)
     plan = METHODS[method]
-    if seed is not None:
-        check_seed(seed)
+    checks.seed("seed", seed, optional=True)
     check_problem(problem)
     problem.check_unchanged()
     chosen = as_formulation(formulation)

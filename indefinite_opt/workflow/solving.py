@@ -11,16 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached, checked_values, limited, real_array
-from indefinite_opt.modeling import (
-    Formulation,
-    check_problem,
-    check_switch,
-    check_tolerance,
-    relative,
-)
+from indefinite_opt.foundation import TimeLimitReached, checked_values, checks, limited, real_array
+from indefinite_opt.modeling import Formulation, relative
 from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, ExplicitProgram, Structure
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
 from indefinite_opt.workflow.choice import available_solvers, default_solver
 from indefinite_opt.workflow.progress import reporting, shown
@@ -29,9 +23,6 @@ from indefinite_opt.workflow.result import Evidence, Result
 __all__ = [
     "Options",
     "as_formulation",
-    "check_limits",
-    "check_seed",
-    "is_whole",
     "solve",
     "solve_with",
 ]
@@ -118,10 +109,9 @@ class Options:
     verbose: bool = False
 
     def __post_init__(self) -> None:
-        check_limits(self.tol, self.time_limit, self.max_iter)
-        check_switch("verbose", self.verbose)
-        if self.seed is not None:
-            check_seed(self.seed)
+        checks.limits(self.tol, self.time_limit, self.max_iter)
+        checks.switch("verbose", self.verbose)
+        checks.seed("seed", self.seed, optional=True)
 
 
 def solve_with(
@@ -265,28 +255,3 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
         return structure.project(checked_values("start", start, {name: shape})[name])
     expected = f"{structure.n} finite numbers"
     return structure.project(real_array("start", start, expected, shape))
-
-
-def _is_number(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool)
-
-
-def check_limits(tol: float, time_limit: float | None, max_iter: int | None = None) -> None:
-    """Raise `ParameterError` unless the tolerance and the limits of a solve are in range."""
-    check_tolerance(tol)
-    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
-        raise ParameterError("time_limit", "a positive number of seconds", repr(time_limit))
-    if max_iter is not None and not (is_whole(max_iter) and max_iter > 0):
-        raise ParameterError("max_iter", "a positive integer", repr(max_iter))
-
-
-def check_seed(seed: int) -> None:
-    """Raise `ParameterError` unless seed is one that every random generator takes."""
-    if not (is_whole(seed) and 0 <= seed < 2**32):
-        raise ParameterError("seed", "a nonnegative integer below 2³²", repr(seed))
-
-
-def is_whole(value: object) -> bool:
-    """Whether value is an integer, and no truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

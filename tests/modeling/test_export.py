@@ -11,8 +11,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.workflow.solving import as_formulation
 
 LINEAR = ("LPSVM(C=3)", "GuoSchuurmansLP(beta=0.2)", "UniformWeights")
 CONVEX = (

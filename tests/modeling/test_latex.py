@@ -16,15 +16,9 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.display.program_text import (
-    GLOSSARY,
-    latex,
-    latex_expression,
-    legend,
-    mathml,
-    text,
-    text_expression,
-)
+from indefinite_opt.modeling.display.expressions import latex_expression, text_expression
+from indefinite_opt.modeling.display.notation import GLOSSARY
+from indefinite_opt.modeling.display.program_text import latex, legend, mathml, text
 
 N = 4
 RNG = np.random.default_rng(0)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
 from helpers.problems import random_problem
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.dca import DCA
-from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 INF = float("inf")

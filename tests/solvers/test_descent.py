@@ -19,12 +19,12 @@ from scipy.optimize import minimize_scalar
 
 import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent import _loops as smo_loops
 from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solver import Task
-from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -114,7 +114,7 @@ def test_neighbours_are_counted_in_whole_numbers(k: object) -> None:
 def test_more_neighbours_than_points_are_refused() -> None:
     problem = iopt.KernelProblem(np.eye(3), [1, 1, -1])
     assert KNN(3).fit(problem).k == 3
-    with pytest.raises(ParameterError, match="at most 3, the training points, got 4"):
+    with pytest.raises(ParameterError, match=r"from 1 to 3 \(the training points\), got 4"):
         KNN(4).fit(problem)
 
 

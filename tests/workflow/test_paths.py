@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
-from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 Formulations = list[iopt.Formulation]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -21,7 +22,6 @@ from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.external import highs
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
-from indefinite_opt.workflow.solving import as_formulation
 
 Array = NDArray[np.float64]
 INF, NAN = float("inf"), float("nan")

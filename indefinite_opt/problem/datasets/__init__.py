@@ -3,10 +3,10 @@
 `load` finds one by name, `names` and `describe` list them, and the generators draw new ones.
 """
 
-from indefinite_opt.problem.datasets.loading import (
+from indefinite_opt.problem.datasets.loading import describe, load, names, scaler
+from indefinite_opt.problem.datasets.synthetic import (
     Dataset,
     checkerboard,
-    describe,
     haasdonk_figure1a,
     haasdonk_figure1c,
     haasdonk_figure2d,
@@ -14,9 +14,6 @@ from indefinite_opt.problem.datasets.loading import (
     haasdonk_figure4a,
     haasdonk_figure4b,
     haasdonk_lemma4,
-    load,
-    names,
-    scaler,
 )
 
 __all__ = [

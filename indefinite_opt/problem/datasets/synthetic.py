@@ -23,7 +23,6 @@ References
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -31,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import checks
 from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
 
 __all__ = [
@@ -130,9 +130,9 @@ def checkerboard(n: int = 200, cells: int = 4, overlap: float = 0.0, seed: int =
     >>> [int(np.prod(np.sign(x))) for x in data.X] == data.y.tolist()
     True
     """
-    _at_least("n", n, 2)
-    _at_least("cells", cells, 2)
-    _within("overlap", overlap, 0.0, 1.0)
+    checks.whole("n", n, 2)
+    checks.whole("cells", cells, 2)
+    checks.number("overlap", overlap, 0.0, 1.0)
     random = _random(seed)
     board = random.uniform(0.0, cells, size=(n, 2))
     y = np.where(np.floor(board).sum(axis=1) % 2 == 0, 1, -1)
@@ -264,7 +264,7 @@ def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset
     # 3. At a vertex and the tip all these rates, and that towards the other vertex, are strict.
     # 4. Bounds are inactive, as for Figure 1a, once C exceeds 2 over the smaller d^2.
     m = _half(n, least=6)
-    _within("shift", shift, 0.0, 0.9)
+    checks.number("shift", shift, 0.0, 0.9)
     random = _random(seed)
     low = -1.0 - shift
     inside = random.uniform([2.1, low], [3.5, 1.0], size=(m - 2, 2))
@@ -312,10 +312,8 @@ def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
     # concave with its maximum at S = 2 / <v, v> <= 1/2 < C: a strict local maximum. No bound C
     # interferes, since S = alpha_0 <= C leaves every vertex of a larger support below C, and
     # alpha = 0 is no maximum, since the objective grows like 2 S there.
-    _at_least("q", q, 1)
-    if q > 10:
-        raise ParameterError("q", "at most 10, since there are 2^q points", repr(q))
-    _within("shift", shift, 0.0, 1.0)
+    checks.whole("q", q, most=10, reason="there are 2^q points")
+    checks.number("shift", shift, 0.0, 1.0)
     vertices = 2**q
     negative = np.arange(vertices)[:, None] >> np.arange(q)[::-1] & 1
     offset = shift / 2.0 ** np.arange(1, q + 1)
@@ -394,7 +392,7 @@ def _cone(random: np.random.Generator, m: int) -> Array:
 
 
 def _random(seed: int) -> np.random.Generator:
-    _at_least("seed", seed, 0)
+    checks.whole("seed", seed, least=0, most=np.inf)
     return np.random.default_rng(seed)
 
 
@@ -412,20 +410,9 @@ def _optima(n: int, pairs: list[tuple[int, int]], squared: Array) -> dict[str, A
     return {"C": 2.0 * float(weight.max()), "alpha": alpha, "objective": weight}
 
 
-def _at_least(argument: str, value: object, least: int) -> None:
-    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not fits or value < least:  # type: ignore[operator]
-        raise ParameterError(argument, f"an integer, at least {least}", repr(value))
-
-
-def _within(argument: str, value: object, low: float, high: float) -> None:
-    if not isinstance(value, numbers.Real) or not low <= float(value) <= high:
-        raise ParameterError(argument, f"a number in [{low:g}, {high:g}]", repr(value))
-
-
 def _half(n: int, least: int) -> int:
     """Points per class, for classes of equal size."""
-    _at_least("n", n, least)
+    checks.whole("n", n, least)
     if n % 2:
         raise ParameterError("n", "an even number", repr(n))
     return n // 2

@@ -8,7 +8,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import check_choice, relative
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
@@ -53,7 +54,7 @@ class DCA(Solver):
     claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
-        check_choice("part", self.part, ("clip", "shift"))
+        checks.choice("part", self.part, ("clip", "shift"))
 
     def refusal(self, task: Task) -> str | None:
         if not task.problem.curvature_known:

@@ -14,9 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import TimeLimitReached, few_threads, limited, thread_count
-from indefinite_opt.modeling import check_positive
+from indefinite_opt.foundation import TimeLimitReached, checks, few_threads, limited, thread_count
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
@@ -74,14 +72,10 @@ class Effort:
     jobs: int | None = None
 
     def __post_init__(self) -> None:
-        for argument, least in (("starts", 1), ("kicks", 0), ("jobs", 1)):
-            value = getattr(self, argument)
-            if value is None and argument == "jobs":
-                continue
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (whole and value >= least):
-                raise ParameterError(argument, f"an integer from {least} on", repr(value))
-        check_positive("budget", self.budget, infinite=True)
+        checks.whole("starts", self.starts)
+        checks.whole("kicks", self.kicks, least=0)
+        checks.whole("jobs", self.jobs, optional=True)
+        checks.positive("budget", self.budget, infinite=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError, SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, in_child, within
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation import TimeLimitReached, checks, in_child, within
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
@@ -58,8 +58,7 @@ class UNO(Solver):
     claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
-        if self.starts < 1:
-            raise ParameterError("starts", "a positive integer", repr(self.starts))
+        checks.whole("starts", self.starts)
 
     def unavailable(self) -> str | None:
         if importlib.util.find_spec("unopy") is None:

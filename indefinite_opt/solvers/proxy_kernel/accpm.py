@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import few_threads
-from indefinite_opt.modeling import check_positive
+from indefinite_opt.foundation import checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
@@ -80,13 +78,10 @@ class ACCPM(Solver):
     claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
-        for argument, least in (("cuts", 2), ("rank", 0)):
-            value = getattr(self, argument)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not (whole and value >= least):
-                raise ParameterError(argument, f"an integer from {least} on", repr(value))
-        check_positive("weight", self.weight)
-        check_positive("proximal", self.proximal, zero=True)
+        checks.whole("cuts", self.cuts, least=2)
+        checks.whole("rank", self.rank, least=0)
+        checks.positive("weight", self.weight)
+        checks.positive("proximal", self.proximal, zero=True)
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self)

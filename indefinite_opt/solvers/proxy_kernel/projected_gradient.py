@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
-from indefinite_opt.modeling import check_choice, check_positive
+from indefinite_opt.foundation import checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Claim, Solution, Status
@@ -49,8 +48,8 @@ class ProjectedGradient(Solver):
     claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
-        check_choice("step", self.step, ("search", "spectral", "diminishing"))
-        check_positive("smoothing", self.smoothing, zero=True)
+        checks.choice("step", self.step, ("search", "spectral", "diminishing"))
+        checks.positive("smoothing", self.smoothing, zero=True)
 
     def refusal(self, task: Task) -> str | None:
         if self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import checked_rows
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
@@ -51,9 +51,7 @@ class KNN(Baseline):
     reference: ClassVar[str] = "Haasdonk (2005), section 7.5"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
-        if not (whole and self.k >= 1):
-            raise ParameterError("k", "a positive integer", repr(self.k))
+        checks.whole("k", self.k)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Neighbours:
         """Remember the labels and the diagonal; nothing is drawn.
@@ -63,8 +61,7 @@ class KNN(Baseline):
         ParameterError
             If k exceeds the number of training points.
         """
-        if self.k > problem.n:
-            raise ParameterError("k", f"at most {problem.n}, the training points", repr(self.k))
+        checks.whole("k", self.k, most=problem.n, reason="the training points")
         return Neighbours(self.k, problem.y, problem.gram.diagonal, problem.classes)
 
 

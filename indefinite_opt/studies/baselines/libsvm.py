@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.modeling import Classifier, check_positive
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
@@ -47,7 +48,7 @@ class LIBSVM(Baseline):
     reference: ClassVar[str] = "Chang & Lin (2011)"
 
     def __post_init__(self) -> None:
-        check_positive("C", self.C)
+        checks.positive("C", self.C)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Classifier:
         """Train; nothing is drawn."""

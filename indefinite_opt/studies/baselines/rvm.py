@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling import Classifier, check_positive, check_switch
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.baselines.relevance import RelevanceFit, fit_relevance
@@ -62,11 +62,9 @@ class RVM(Baseline):
     tol: float = field(default=1e-6, repr=False)
 
     def __post_init__(self) -> None:
-        check_switch("constant", self.constant)
-        check_positive("max_iter", self.max_iter)
-        if not isinstance(self.max_iter, int | np.integer):
-            raise ParameterError("max_iter", "a positive integer", repr(self.max_iter))
-        check_positive("tol", self.tol)
+        checks.switch("constant", self.constant)
+        checks.whole("max_iter", self.max_iter)
+        checks.positive("tol", self.tol)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> RelevanceClassifier:
         """Train; nothing is random. Rows that are computed on demand are a `ProblemError`."""

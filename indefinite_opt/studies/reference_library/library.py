@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.foundation import parsed_json, read_bytes, real_array
-from indefinite_opt.modeling import check_tolerance, write_model
+from indefinite_opt.foundation import checks, parsed_json, read_bytes, real_array
+from indefinite_opt.modeling import write_model
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
@@ -205,7 +205,7 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
     >>> check(known, known.values).standing.name
     'EQUAL'
     """
-    check_tolerance(tol)
+    checks.tolerance("tol", tol)
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
     certificate = verify(problem, known.formulation, values, tol=tol)

@@ -14,14 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached, checked_values, limited, within
-from indefinite_opt.modeling import (
-    Formulation,
-    check_positive,
-    check_switch,
-    check_tolerance,
-    relative,
-)
+from indefinite_opt.foundation import TimeLimitReached, checked_values, checks, limited, within
+from indefinite_opt.modeling import Formulation, relative
 from indefinite_opt.modeling.structures import (
     BoxLine,
     BoxLineQP,
@@ -119,11 +113,10 @@ def verify(
     >>> certificate.claim.name, certificate.gap_kind
     ('GLOBAL', 'global bracket')
     """
-    check_tolerance(tol)
-    check_positive("atol", atol, zero=True)
-    check_switch("bound", bound)
-    if time_limit is not None:
-        check_positive("time_limit", time_limit, infinite=True)
+    checks.tolerance("tol", tol)
+    checks.positive("atol", atol, zero=True)
+    checks.switch("bound", bound)
+    checks.positive("time_limit", time_limit, infinite=True, optional=True)
     formulation = as_formulation(formulation)
     structure = formulation.structure(problem)
     if isinstance(structure, ExplicitProgram):

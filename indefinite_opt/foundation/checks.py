@@ -1,0 +1,180 @@
+"""Numbers, switches and names as callers give them, checked in one place.
+
+Each check takes the name of the argument, its value and what is allowed, and raises an error that
+says which argument it is, what was expected and what came. Arrays have their own: `arrays`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError, UnknownName, shown
+
+__all__ = [
+    "choice",
+    "is_number",
+    "is_whole",
+    "limits",
+    "number",
+    "positive",
+    "seed",
+    "switch",
+    "tolerance",
+    "whole",
+]
+
+LARGEST = sys.float_info.max
+"""The largest finite float. Values are compared with it, not converted: an integer can be larger
+than every float."""
+
+MAX_SEED = 2**32 - 1
+"""The largest seed that every random generator takes, those of scikit-learn included."""
+
+
+def is_number(value: object) -> bool:
+    """Whether value is a real number of Python or numpy; a truth value is not.
+
+    >>> is_number(1), is_number(np.float32(0.5)), is_number(True), is_number("1")
+    (True, True, False, False)
+    """
+    real = isinstance(value, int | float | np.integer | np.floating)
+    return real and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> bool:
+    """Whether value is an integer of Python or numpy; a truth value is not.
+
+    >>> is_whole(2), is_whole(np.int64(2)), is_whole(2.0), is_whole(True)
+    (True, True, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def number(argument: str, value: Any, least: float = -LARGEST, most: float = LARGEST) -> None:
+    """Raise `ParameterError` unless value is a finite number from `least` to `most`.
+
+    >>> number("shift", 0.5, 0.0, 1.0)
+    >>> number("shift", 2, 0.0, 1.0)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: shift: expected a number from 0 to 1, got 2
+    """
+    bounded = (least, most) != (-LARGEST, LARGEST)
+    expected = f"a number from {least:g} to {most:g}" if bounded else "a finite number"
+    if not (is_number(value) and least <= _plain(value) <= most):
+        raise ParameterError(argument, expected, shown(value))
+    _refuse_long_integer(argument, value, expected)
+
+
+def positive(
+    argument: str,
+    value: Any,
+    *,
+    most: float = LARGEST,
+    zero: bool = False,
+    infinite: bool = False,
+    optional: bool = False,
+) -> None:
+    """Raise `ParameterError` unless value is a positive number of at most `most`.
+
+    `zero`, `infinite` and `optional` allow 0, infinity and None, too.
+
+    >>> positive("C", 1.0)
+    >>> positive("radius", -1.0, zero=True, optional=True)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: radius: expected a positive number, 0 or None, got -1.0
+    """
+    if optional and value is None:
+        return
+    bound = f" of at most {most:g}" if most < LARGEST else ""
+    expected = _either(f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional)
+    limit = np.inf if infinite else most
+    if not (is_number(value) and 0 <= _plain(value) <= limit and (zero or value != 0)):
+        raise ParameterError(argument, expected, shown(value))
+    _refuse_long_integer(argument, value, expected)
+
+
+def whole(
+    argument: str,
+    value: Any,
+    least: int = 1,
+    most: float = sys.maxsize,
+    *,
+    reason: str = "",
+    optional: bool = False,
+) -> None:
+    """Raise `ParameterError` unless value is an integer from `least` to `most`.
+
+    `reason` says where `most` comes from, and `optional` allows None, too.
+
+    >>> whole("starts", 5)
+    >>> whole("starts", 2.5)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: starts: expected a positive integer, got 2.5
+    """
+    if (optional and value is None) or (is_whole(value) and least <= value <= most):
+        return
+    if most < sys.maxsize or (is_whole(value) and value > most):
+        words = f"an integer from {least} to {most}{f' ({reason})' if reason else ''}"
+    else:
+        words = "a positive integer" if least == 1 else f"an integer of at least {least}"
+    raise ParameterError(argument, _either(words, "None" * optional), shown(value))
+
+
+def seed(argument: str, value: Any, *, optional: bool = False) -> None:
+    """Raise `ParameterError` unless value is a seed that every random generator takes."""
+    whole(argument, value, 0, MAX_SEED, optional=optional)
+
+
+def switch(argument: str, value: Any) -> None:
+    """Raise `ParameterError` unless value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(argument, "True or False", shown(value))
+
+
+def choice(argument: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise `UnknownName` unless value is one of the choices.
+
+    >>> choice("form", "cubic", ("linear", "raw"))
+    Traceback (most recent call last):
+    indefinite_opt.errors.UnknownName: form: expected one of linear, raw, got 'cubic'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownName(argument, value, choices)
+
+
+def tolerance(argument: str, value: Any) -> None:
+    """Raise `ParameterError` unless 0 < value < 1."""
+    if not (is_number(value) and 0.0 < value < 1.0):
+        raise ParameterError(argument, "a number between 0 and 1", shown(value))
+
+
+def limits(tol: Any, time_limit: Any, max_iter: Any = None) -> None:
+    """Raise `ParameterError` unless the tolerance and the limits of a solve are in range."""
+    tolerance("tol", tol)
+    positive("time_limit", time_limit, infinite=True, optional=True)
+    whole("max_iter", max_iter, optional=True)
+
+
+def _either(*allowed: str) -> str:
+    """What is allowed in words, without the empty texts.
+
+    >>> _either("a number", "", "0", "None")
+    'a number, 0 or None'
+    """
+    *others, last = [text for text in allowed if text]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _plain(value: Any) -> Any:
+    """The number in Python's own type: a float32 of numpy has no place for the largest double."""
+    return float(value) if isinstance(value, np.floating) else value
+
+
+def _refuse_long_integer(argument: str, value: Any, expected: str) -> None:
+    """Integers beyond 64 bits: numpy has no such numbers."""
+    if is_whole(value) and abs(value) > sys.maxsize:
+        raise ParameterError(argument, f"{expected}, above 2⁶³ as a float", shown(value))
