@@ -380,5 +380,3 @@ def test_decision_regions_need_points_in_the_plane() -> None:
     other = iopt.modeling.Classifier(np.ones(3), 0.0, problem.classes)
     with pytest.raises(iopt.errors.ProblemError, match="4 coefficients"):
         regions.decision_regions(problem, other)
-    with pytest.raises(iopt.errors.ParameterError, match="resolution"):
-        regions.decision_regions(problem, classifier, resolution=1)

@@ -201,12 +201,6 @@ def test_esvm_of_degenerate_kernels(name: str, C: float, energy: float) -> None:
     )
 
 
-@pytest.mark.parametrize("energy", [0.0, -0.1, float("nan"), True, "1"])
-def test_energy_must_be_positive(energy: object) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="energy: expected a positive number"):
-        ESVM(energy=energy)  # type: ignore[arg-type]
-
-
 def test_energy_must_not_exceed_one() -> None:
     with pytest.raises(
         iopt.errors.ParameterError, match=r"energy: expected .* at most 1, got 1\.01"

@@ -364,9 +364,3 @@ def test_data_for_export() -> None:
 def test_a_start_is_refused() -> None:
     with pytest.raises(iopt.errors.ParameterError, match="start"):
         iopt.solve(problem_of("sigmoid"), KernelLogistic(), start=np.zeros(40))
-
-
-@pytest.mark.parametrize("C", [0.0, -1.0, np.inf, np.nan, "1", True])
-def test_parameters(C: object) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="C: expected a positive number"):
-        KernelLogistic(C=C)  # type: ignore[arg-type]

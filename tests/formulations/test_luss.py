@@ -289,30 +289,6 @@ def test_labels_are_the_callers(title: str) -> None:
 # -------------------------------------------------------------------------------- parameters, names
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0, 0, INF, -INF, NAN, True, False, "1", [1.0], 1j, None])
-@pytest.mark.parametrize("parameter", ["C", "rho"])
-def test_parameters_of_the_dual(parameter: str, value: Any) -> None:
-    with pytest.raises(
-        iopt.errors.ParameterError, match=rf"^{parameter}: expected a positive number"
-    ):
-        iopt.LussDual(**{parameter: value})
-
-
-@pytest.mark.parametrize("value", [-1.0, INF, NAN, True, "1", [1.0], 1j])
-def test_parameters_of_the_ball(value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match=r"^radius: expected"):
-        iopt.LussBall(radius=value)
-    with pytest.raises(iopt.errors.ParameterError, match=r"^C: expected a positive number"):
-        iopt.LussBall(C=value)
-
-
-@pytest.mark.parametrize("formulation", [iopt.LussDual, iopt.LussBall])
-@pytest.mark.parametrize("value", ["all", None, 3])
-def test_unknown_treatments(formulation: Any, value: Any) -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="one of joint, original, projected"):
-        formulation(new_points=value)
-
-
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0 - 1e-9])
 def test_balls_that_are_too_small(factor: float) -> None:
     least = iopt.LussBall.smallest_radius(PROBLEM)
@@ -403,13 +379,6 @@ def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: in
 def test_smoothing_needs_a_price() -> None:
     with pytest.raises(iopt.errors.IncompatibleSolver, match="where the distance has a price"):
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
-    for value in ("-1", "inf", "no", "True"):
-        with pytest.raises(
-            iopt.errors.ParameterError, match="smoothing: expected a positive number or 0"
-        ):
-            solved("LussDual", solver=f"projected-gradient(smoothing={value})")
-    with pytest.raises(iopt.errors.UnknownName, match="step: expected one of diminishing, search"):
-        solved("LussDual", solver="projected-gradient(step=long)")
 
 
 @pytest.mark.parametrize("solver", [None, *METHODS])

@@ -144,8 +144,6 @@ def test_who_means_an_absolute_tolerance_says_so() -> None:
     certificate = iopt.verify(problem, formulation, values, atol=1e-12)
     assert certificate.claim is Claim.GLOBAL
     assert 0.0 < certificate.gap <= 1e-12
-    with pytest.raises(iopt.errors.ParameterError, match="atol: expected a positive number or 0"):
-        iopt.verify(problem, formulation, values, atol=-1.0)
 
 
 def test_units() -> None:

@@ -187,12 +187,6 @@ def test_more_rows_than_there_is_room_for() -> None:
     np.testing.assert_allclose(storage[slots], K[[0, 1, 2, 1, 0]], rtol=4.0 * EPS)
 
 
-@pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, np.inf, True, "8"])
-def test_a_cache_needs_a_size(cache_mb: object) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="cache_mb: expected a positive number"):
-        iopt.KernelProblem.from_data(points(9), labels(9), "linear", cache_mb=cache_mb)
-
-
 def test_a_cache_holds_two_rows_at_least() -> None:
     with pytest.raises(iopt.errors.ParameterError, match=r"at least 0\.000144 megabytes, two rows"):
         RowGram(points(9), "linear", cache_mb=1e-4)
@@ -313,13 +307,6 @@ def test_rows_that_single_precision_cannot_hold() -> None:
         RowGram([[1.0], [1e25]], "linear", dtype=np.float32).rows([1])
     zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1], precision="single")
     assert zero.largest == 0.0
-
-
-def test_an_unknown_precision_is_named() -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="precision: expected one of double, single"):
-        iopt.KernelProblem(np.eye(2), [1, -1], precision="singel")
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean double"):
-        iopt.KernelProblem.from_data(points(4), [1, -1, 1, -1], "linear", precision="Double")
 
 
 class Peak:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
@@ -178,33 +177,6 @@ def test_what_is_no_kernel() -> None:
             kernels.get(thing)  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="parameter of Custom"):
         kernels.get(pairwise.linear_kernel, gamma=1)
-
-
-@pytest.mark.parametrize(
-    ("cls", "parameters"),
-    [
-        *itertools.product(
-            [kernels.Gaussian, kernels.L1Gaussian, kernels.Epanechnikov, kernels.Polynomial],
-            [{"gamma": -1.0}, {"gamma": 0.0}, {"gamma": math.inf}, {"gamma": "wide"}],
-        ),
-        (kernels.DistanceSubstitution, {"gamma": -1.0}),
-        (kernels.DistanceSubstitution, {"gamma": None}),
-        (kernels.DistanceSubstitution, {"distance": 2}),
-        (kernels.Polynomial, {"degree": 0}),
-        (kernels.Polynomial, {"degree": 1.5}),
-        (kernels.Polynomial, {"degree": True}),
-        (kernels.Polynomial, {"r": math.nan}),
-        (kernels.Sigmoid, {"a": math.nan}),
-        (kernels.Sigmoid, {"r": None}),
-        (kernels.Simpson, {"threshold": math.inf}),
-        (kernels.PseudoEuclidean, {"p": -1}),
-        (kernels.Custom, {"function": 1}),
-    ],
-)
-def test_bad_parameters(cls: type[kernels.Kernel], parameters: dict[str, object]) -> None:
-    argument = "kernel" if cls is kernels.Custom else next(iter(parameters))
-    with pytest.raises(ParameterError, match=f"^{argument}: expected"):
-        cls(**parameters)
 
 
 @pytest.mark.parametrize(

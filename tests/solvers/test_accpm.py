@@ -455,13 +455,3 @@ def test_as_users_call_it() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     other = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="newton")
     assert result.objective == pytest.approx(other.objective, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("argument", "bad"),
-    [("cuts", 1), ("cuts", 2.5), ("cuts", True), ("rank", -1), ("weight", 0.0),
-     ("weight", float("inf")), ("proximal", -1.0), ("proximal", float("nan")), ("proximal", "no")],
-)  # fmt: skip
-def test_bad_parameters(argument: str, bad: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match=argument):
-        ACCPM(**{argument: bad})

@@ -238,12 +238,6 @@ def test_linear_programs_are_refused(title: str) -> None:
     assert "dca" not in iopt.available_solvers(title)
 
 
-@pytest.mark.parametrize("part", ["clap", "flip", "", None, 3, ["clip"]])
-def test_unknown_parts(part: Any) -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="part: expected one of clip, shift"):
-        DCA(part)
-
-
 # ----------------------------------------------------------------------------------- where it stops
 
 

@@ -484,23 +484,6 @@ def test_an_error_of_the_callback_comes_through() -> None:
 # -------------------------------------------------------------------------------------- parameters
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        *[("starts", value) for value in (0, -1, 2.0, "3", True, None, NAN)],
-        *[("kicks", value) for value in (-1, 1.5, "3", False, None, INF)],
-        *[("jobs", value) for value in (0, -2, 1.0, "2", True)],
-        *[("budget", value) for value in (0, 0.0, -1.0, NAN, -INF, "28", True)],
-        *[("budget", value) for value in (None, [28.0], 1j)],
-    ],
-)
-def test_parameters(argument: str, value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError) as caught:
-        MultiStart(**{argument: value})
-    assert caught.value.argument == argument
-    assert repr(value) in str(caught.value)
-
-
 def test_parameters_of_numpy_are_numbers() -> None:
     search = MultiStart(np.int64(2), np.int32(0), np.float64(3.0), np.int64(1))
     assert told(iopt.solve(rugged(20), "SVMDual", solver=search))["descents"] <= 2

@@ -349,8 +349,6 @@ def test_check_says_what_is_wrong() -> None:
         references.check("sigmoid-10-c1", {"alpha": [0.0]})
     with pytest.raises(iopt.errors.ProblemError, match=r"alpha of shape \(10,\)"):
         references.check(SMALL, {"alphabar": np.zeros(10)})
-    with pytest.raises(iopt.errors.ParameterError, match="tol"):
-        references.check(SMALL, {"alpha": np.zeros(10)}, tol=2.0)
 
 
 # ---------------------------------------------------------------------------------- files, digest

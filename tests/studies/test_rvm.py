@@ -536,22 +536,6 @@ def test_without_a_constant() -> None:
     assert classifier.fit.alpha.shape == (60,)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "argument"),
-    [
-        ({"tol": 0.0}, "tol"),
-        ({"tol": float("inf")}, "tol"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"max_iter": 1.5}, "max_iter"),
-        ({"constant": 1}, "constant"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, float], argument: str) -> None:
-    with pytest.raises(iopt.errors.ParameterError) as caught:
-        RVM(**parameters)
-    assert caught.value.argument == argument
-
-
 def test_rows_on_demand_are_refused() -> None:
     X = np.arange(10.0)[:, None]
     problem = iopt.KernelProblem.from_data(X, X[:, 0] > 4, "linear", cache_mb=1.0)

@@ -392,26 +392,6 @@ def test_the_solver_and_the_certificate_agree(bracket: iopt.workflow.Bracket) ->
 # ------------------------------------------------------------------------------------------ errors
 
 
-@pytest.mark.parametrize(
-    ("argument", "values"),
-    [
-        ("gap", [0, -1e-4, float("nan"), "1e-4", True]),
-        ("time_limit", [0, -1, float("nan"), "60"]),
-        ("seed", [-1, 1.5, True]),
-    ],
-)
-def test_parameters_out_of_range(argument: str, values: list[Any]) -> None:
-    for value in values:
-        with pytest.raises(iopt.errors.ParameterError, match=f"^{argument}: "):
-            iopt.bound(problem_of(4, 0), "SVMDual", **{argument: value})
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2"])
-def test_max_nodes_out_of_range(value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="expected a positive integer"):
-        iopt.bound(problem_of(4, 0), "SVMDual", max_nodes=value)
-
-
 def test_unknown_names() -> None:
     with pytest.raises(iopt.errors.UnknownName, match=r"method: .*Did you mean relaxation\?"):
         iopt.bound(problem_of(4, 0), "SVMDual", method="relaxations")
@@ -419,8 +399,6 @@ def test_unknown_names() -> None:
         iopt.bound(problem_of(4, 0), "SVMDaul")
     with pytest.raises(iopt.errors.ParameterError, match=r"^formulation: "):
         iopt.bound(problem_of(4, 0), 3)  # type: ignore[arg-type]
-    with pytest.raises(iopt.errors.ProblemError, match="expected a KernelProblem, got str"):
-        iopt.bound("breast_cancer", "SVMDual")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "LussDual", "KernelLogistic"])

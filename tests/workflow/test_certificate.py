@@ -148,13 +148,6 @@ def test_malformed_values_are_named(values, said) -> None:
         iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, {"lower": [0.0, 0.0]})
 
 
-@pytest.mark.parametrize("tol", [0.0, -1.0, np.nan, 1.0, "small"])
-def test_tolerances_are_checked(tol) -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    with pytest.raises(iopt.errors.ParameterError, match="tol: expected a number between 0 and 1"):
-        iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, tol=tol)
-
-
 @pytest.mark.parametrize("name", ["GuoSchuurmansLP", "LPSVM"])
 def test_any_multipliers_of_a_linear_program_give_a_bound(
     name: str, sigmoid_problem: iopt.KernelProblem

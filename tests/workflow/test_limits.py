@@ -134,20 +134,6 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     assert result.certificate.claim is Claim.FEASIBLE
 
 
-def test_nonsensical_limits_are_refused(gaussian_problem: iopt.KernelProblem) -> None:
-    for limit in (0, 0.0, -1.0, np.nan, True, "1", -np.inf):
-        for call in (iopt.solve, iopt.bound):
-            with pytest.raises(iopt.errors.ParameterError, match="time_limit"):
-                call(gaussian_problem, "SVMDual", time_limit=limit)
-        with pytest.raises(iopt.errors.ParameterError, match="time_limit"):
-            iopt.verify(gaussian_problem, "SVMDual", {"alpha": np.zeros(40)}, time_limit=limit)
-    for limit in (0, -1, 1.5, True, "1", np.inf):
-        with pytest.raises(iopt.errors.ParameterError, match="max_iter"):
-            iopt.solve(gaussian_problem, "SVMDual", max_iter=limit)
-        with pytest.raises(iopt.errors.ParameterError, match="max_nodes"):
-            iopt.bound(gaussian_problem, "SVMDual", max_nodes=limit)
-
-
 # ----------------------------------------------------------------------------------- brackets
 
 

@@ -47,27 +47,6 @@ def check_bounds(qp: BoxLineQP, x: Array) -> None:
 # ------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        ("tol", 0.0), ("tol", -1e-6), ("tol", 1.0), ("tol", NAN), ("tol", INF), ("tol", "1e-6"),
-        ("tol", True), ("tol", None),
-        ("time_limit", 0), ("time_limit", -1.0), ("time_limit", NAN),
-        ("time_limit", "5"),
-        ("time_limit", True),
-        ("max_iter", 0), ("max_iter", -3), ("max_iter", 2.5), ("max_iter", "3"),
-        ("max_iter", NAN),
-        ("max_iter", True),
-        ("seed", -1), ("seed", 0.5), ("seed", True), ("seed", "3"), ("seed", 2**32),
-    ],
-)  # fmt: skip
-def test_limits(argument: str, value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError) as caught:
-        iopt.solve(PAIR, "SVMDual", **{argument: value})
-    assert caught.value.argument == argument
-    assert repr(value) in str(caught.value)
-
-
 def test_infinite_time_is_no_limit() -> None:
     assert iopt.solve(PAIR, "SVMDual", time_limit=INF).objective == 0.5
 
@@ -140,54 +119,7 @@ def test_unknown_solver_names() -> None:
         iopt.solve(PAIR, "SVMDual", solver=3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("problem", [None, np.eye(2), ([[1.0]], [1])])
-def test_things_that_are_no_problem(problem: Any) -> None:
-    with pytest.raises(iopt.errors.ProblemError, match="expected a KernelProblem"):
-        iopt.solve(problem, "SVMDual")
-
-
 # -------------------------------------------------------------------- parameters of formulations
-
-NUMBERS = {
-    "SVMDual": "C", "SpectrumSVM": "C", "LPSVM": "C", "ConvexHullDual": "mu",
-    "GuoSchuurmansQP": "beta", "GuoSchuurmansLP": "beta", "LussDual": "rho", "LussBall": "C",
-    "ESVM": "C", "KSVM": "C", "KernelLogistic": "C", "SeparabilitySVM": "C",
-    "PseudoEuclideanPrimal": "C",
-}  # fmt: skip
-
-
-def test_every_formulation_with_a_number_is_tested() -> None:
-    assert set(formulation_files.known()) == set(NUMBERS) | {"UniformWeights"}
-
-
-@pytest.mark.parametrize("value", [-1.0, 0.0, 0, -INF, NAN, True, False, "1", [1.0], 1j])
-@pytest.mark.parametrize("name", NUMBERS)
-def test_numbers_must_be_positive(name: str, value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="a positive number") as caught:
-        getattr(iopt, name)(**{NUMBERS[name]: value})
-    assert caught.value.argument == NUMBERS[name]
-
-
-@pytest.mark.parametrize("name", [name for name in NUMBERS if name != "SVMDual"])
-def test_only_the_svm_dual_may_be_unbounded(name: str) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="a positive number, got inf"):
-        getattr(iopt, name)(**{NUMBERS[name]: INF})
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("SpectrumSVM", {"transform": "square"}), ("SpectrumSVM", {"new_points": "all"}),
-        ("SpectrumSVM", {"transform": 3}),
-        ("SpectrumSVM", {"transform": ["clip"]}),
-        ("SVMDual", {"bias": 2}),
-        ("SVMDual", {"bias": "false"}),
-        ("SpectrumSVM", {"centered": "false"}),
-    ],
-)  # fmt: skip
-def test_switches_and_names(name: str, parameters: dict[str, Any]) -> None:
-    with pytest.raises(iopt.errors.BadArgument):
-        getattr(iopt, name)(**parameters)
 
 
 @pytest.mark.parametrize("smaller", [1, 2, 3, 7])
