@@ -1,4 +1,4 @@
-"""Matrices and labels as callers give them, checked once."""
+"""Arrays as callers give them: matrices, points, labels and values of variables, checked once."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ __all__ = [
     "checked_distances",
     "checked_labels",
     "checked_matrix",
+    "checked_points",
     "checked_precision",
+    "checked_square",
     "checked_values",
+    "finite_array",
+    "label_vector",
     "real_array",
     "stored",
 ]
@@ -127,6 +131,53 @@ def real_array(
     return array
 
 
+def finite_array(argument: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
+    """The value as a float64 array of a shape in which None stands for any length.
+
+    Raises
+    ------
+    ProblemError
+        Unless it has that shape and all its entries are finite real numbers.
+
+    Examples
+    --------
+    >>> finite_array("K_new", [[1.0, 2.0]], (None, 2)).shape
+    (1, 2)
+    >>> finite_array("K_new", [[1.0, 2.0]], (None, 3))
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: K_new: expected finite real numbers of shape (m, 3), got \
+shape (1, 2)
+    """
+    expected = f"finite real numbers of shape {shape}".replace("None", "m")
+    array: Array = real_array(argument, value, expected, shape)
+    return array
+
+
+def checked_points(argument: str, X: ArrayLike, features: int | None = None) -> Array:
+    """Points in the rows of a finite matrix, with one column per feature.
+
+    Raises
+    ------
+    ProblemError
+        For anything else, and for no points or features, or another number of features.
+    """
+    shape = "(m, d) with m, d ≥ 1" if features is None else f"(m, {features}) with m ≥ 1"
+    expected = f"a finite matrix with points in rows, of shape {shape}"
+    points: Array = real_array(argument, X, expected, (None, features))
+    if 0 in points.shape:
+        raise ProblemError(argument, expected, f"shape {points.shape}")
+    return points
+
+
+def checked_square(argument: str, value: ArrayLike) -> Array:
+    """A finite square matrix; `ProblemError` for anything else."""
+    expected = "a finite square (n, n) matrix, n ≥ 2"
+    matrix: Array = real_array(argument, value, expected, (None, None))
+    if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ProblemError(argument, expected, f"shape {matrix.shape}")
+    return matrix
+
+
 def checked_values(
     argument: str, given: object, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Array]:
@@ -148,14 +199,12 @@ def checked_values(
         names = ", ".join(sorted(map(str, given))) or "none"
         raise ProblemError(argument, wanted, f"the names {names}")
     return {
-        name: real_array(
-            f"{argument}[{name!r}]", given[name], f"finite real numbers of shape {shape}", shape
-        )
+        name: finite_array(f"{argument}[{name!r}]", given[name], shape)
         for name, shape in shapes.items()
     }
 
 
-def stored(values: ArrayLike, argument: str, dtype: np.dtype[Any]) -> Stored:
+def stored(argument: str, values: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     """The values as a C-contiguous array of `dtype`: themselves, where they are one already.
 
     Raises
@@ -169,8 +218,8 @@ def stored(values: ArrayLike, argument: str, dtype: np.dtype[Any]) -> Stored:
 
 
 def checked_matrix(
-    K: ArrayLike,
     argument: str,
+    K: ArrayLike,
     symmetrize: bool,
     dtype: np.dtype[Any] = PRECISIONS["double"],
 ) -> tuple[Stored, tuple[float, float]]:
@@ -180,7 +229,7 @@ def checked_matrix(
     rounding their mean takes its place.
     """
     single = dtype == np.float32
-    matrix = stored(K, argument, dtype)
+    matrix = stored(argument, K, dtype)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
@@ -241,7 +290,7 @@ def _average(matrix: Stored) -> Stored:
 
 def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
     """A symmetric, finite matrix without negative entries, and with a diagonal of 0."""
-    distances = np.asarray(checked_matrix(D, "D", symmetrize)[0], dtype=np.float64)
+    distances = np.asarray(checked_matrix("D", D, symmetrize)[0], dtype=np.float64)
     i, j = divmod(int(distances.argmin()), len(distances))
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
@@ -254,14 +303,20 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
     return distances
 
 
-def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
-    """The two classes in sorting order, and y as -1.0 and +1.0."""
+def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
+    """Labels of any type as a vector; `ProblemError` for what is none."""
     try:
         labels = np.asarray(y)
     except (TypeError, ValueError):
-        raise ProblemError("y", "a vector of labels", "sequences of unequal lengths") from None
+        raise ProblemError(argument, expected, "sequences of unequal lengths") from None
     if labels.ndim != 1:
-        raise ProblemError("y", "a vector of labels", f"shape {labels.shape}")
+        raise ProblemError(argument, expected, f"shape {labels.shape}")
+    return labels
+
+
+def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
+    """The two classes in sorting order, and y as -1.0 and +1.0."""
+    labels = label_vector("y", y)
     if labels.size != n:
         raise ProblemError("y", f"{n} labels, one for each row of K", f"{labels.size} labels")
     if labels.dtype.kind in "fc" and not np.all(np.isfinite(labels)):

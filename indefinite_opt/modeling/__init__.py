@@ -9,7 +9,6 @@ from indefinite_opt.modeling.classifier import (
     Classifier,
     KernelChange,
     ProxyChange,
-    checked_rows,
     confidence_classifier,
     least_error_offset,
 )
@@ -34,7 +33,6 @@ __all__ = [
     "Model",
     "Program",
     "ProxyChange",
-    "checked_rows",
     "confidence_classifier",
     "constants",
     "highs_model",

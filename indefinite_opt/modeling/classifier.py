@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checks, real_array
+from indefinite_opt.foundation import checks, finite_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
@@ -205,7 +205,7 @@ class Classifier:
         ProblemError
             For a wrong shape, non-finite values, or a missing `K_new_new`.
         """
-        rows = checked_rows(K_new, self.coef.size)
+        rows = finite_array("K_new", K_new, (None, self.coef.size))
         if self.change is None:
             return rows @ self.coef + self.offset
         if self.new_points == "joint":
@@ -214,9 +214,7 @@ class Classifier:
                     "K_new_new", "the (m, m) kernel among the new points", "nothing",
                     "The joint treatment transforms training and new points together.",
                 )  # fmt: skip
-            m = rows.shape[0]
-            expected = f"a finite matrix of shape {(m, m)}"
-            block = real_array("K_new_new", K_new_new, expected, (m, m))
+            block = finite_array("K_new_new", K_new_new, (len(rows), len(rows)))
             return self.change.joint(rows, block) @ self.coef + self.offset
         coef = self.coef
         if self.new_points == "projected":
@@ -227,12 +225,6 @@ class Classifier:
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
         """Predicted labels of m new points, (m,), in the caller's own classes."""
         return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
-
-
-def checked_rows(K_new: ArrayLike, n: int) -> Array:
-    """Kernel values of new points with n training points; `ProblemError` for anything else."""
-    rows: Array = real_array("K_new", K_new, f"a finite matrix of shape (m, {n})", (None, n))
-    return rows
 
 
 def least_error_offset(scores: Array, y: Array) -> float:

@@ -5,6 +5,7 @@ directed confidences. Kernels, data sets, eigendecompositions and pseudo-Euclide
 beside them.
 """
 
+from indefinite_opt.foundation import checked_points
 from indefinite_opt.problem import datasets, kernels
 from indefinite_opt.problem.confidence_problem import (
     ConfidenceProblem,
@@ -13,7 +14,7 @@ from indefinite_opt.problem.confidence_problem import (
 )
 from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
-from indefinite_opt.problem.kernels import Kernel, Sigmoid, checked_points
+from indefinite_opt.problem.kernels import Kernel, Sigmoid
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,

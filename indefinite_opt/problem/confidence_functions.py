@@ -29,9 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checked_labels, checks
+from indefinite_opt.foundation import checked_labels, checked_points, checks
 from indefinite_opt.foundation import naming as names
-from indefinite_opt.problem.kernels import checked_points
 
 __all__ = [
     "LEARNERS",
@@ -211,7 +210,7 @@ class PairLearner(ABC):
         ProblemError
             If X is no finite matrix, or y does not have n labels of exactly two classes.
         """
-        points = checked_points(X, "X")
+        points = checked_points("X", X)
         _, signs = checked_labels(y, len(points))
         first, second = sampled_pairs(signs, self.pairs, self.seed)
         codes = 2 * (signs[first] > 0) + (signs[second] > 0)

@@ -29,11 +29,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import SYMMETRY_TOLERANCE, checked_labels, real_array
+from indefinite_opt.foundation import (
+    SYMMETRY_TOLERANCE,
+    checked_labels,
+    checked_points,
+    checked_square,
+    finite_array,
+    real_array,
+)
 from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
-from indefinite_opt.problem.kernels import checked_points
 
 __all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_sensitivity"]
 
@@ -123,7 +129,7 @@ class ConfidenceProblem(KernelProblem):
         array([[0., 1.],
                [3., 0.]])
         """
-        sensitivity = _table(Delta, "Delta")
+        sensitivity = checked_square("Delta", Delta)
         _, signs = checked_labels(y, len(sensitivity))
         return cls._labelled(0.5 * np.outer(signs, signs) * sensitivity, y, name)
 
@@ -155,9 +161,8 @@ class ConfidenceProblem(KernelProblem):
         array([[1.95, 1.1 ],
                [1.1 , 1.95]])
         """
-        first, second = _table(given, "given"), _table(flipped, "flipped")
-        if first.shape != second.shape:
-            raise ProblemError("flipped", f"shape {first.shape}, as given", f"shape {second.shape}")
+        first = checked_square("given", given)
+        second = finite_array("flipped", flipped, first.shape)
         return cls.from_sensitivity(first - second, y, name=name)
 
     @classmethod
@@ -197,7 +202,7 @@ class ConfidenceProblem(KernelProblem):
         >>> bool(np.all(problem.sensitivity > 0))
         True
         """
-        points = checked_points(X, "X")
+        points = checked_points("X", X)
         _, signs = checked_labels(y, len(points))
         chosen = learned.get(learner)
         confidence: Any = chosen.fit(points, signs)
@@ -315,10 +320,7 @@ class ConfidenceKernel:
 
     def tables(self, X: ArrayLike, Z: Array) -> tuple[Array, Array]:
         """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j), two (m, n) arrays."""
-        points = checked_points(X, "X")
-        if points.shape[1] != Z.shape[1]:
-            raise ProblemError("X", f"points with {Z.shape[1]} features", f"shape {points.shape}")
-        return self.confidence(points, Z, self.y)
+        return self.confidence(checked_points("X", X, Z.shape[1]), Z, self.y)
 
     def __str__(self) -> str:
         return self.title
@@ -326,9 +328,7 @@ class ConfidenceKernel:
 
 def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array:
     """A finite (n, n) sensitivity matrix."""
-    shape = problem.n, problem.n
-    Delta: Array = real_array("sensitivity", sensitivity, f"a finite {shape} matrix", shape)
-    return Delta
+    return finite_array("sensitivity", sensitivity, (problem.n, problem.n))
 
 
 def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | None:
@@ -342,20 +342,8 @@ def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | 
 
 def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
     """½ y_j (plus - minus), (m, n), of two finite (m, n) tables."""
-    n = y.size
-    first = real_array("plus", plus, f"a finite table of shape (m, {n})", (None, n))
-    shape = first.shape
-    second = real_array("minus", minus, f"a finite table of shape {shape}, as plus", shape)
-    return 0.5 * y * (first - second)
-
-
-def _table(values: ArrayLike, argument: str) -> Array:
-    """A finite square matrix."""
-    expected = "a finite square (n, n) matrix, n ≥ 2"
-    table: Array = real_array(argument, values, expected, (None, None))
-    if table.shape[0] != table.shape[1] or table.size == 0:
-        raise ProblemError(argument, expected, f"shape {table.shape}")
-    return table
+    first = finite_array("plus", plus, (None, y.size))
+    return 0.5 * y * (first - finite_array("minus", minus, first.shape))
 
 
 def _read_only(values: Array) -> Array:

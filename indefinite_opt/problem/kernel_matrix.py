@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import PRECISIONS, SYMMETRY_TOLERANCE, Stored, checks, stored
+from indefinite_opt.foundation import (
+    PRECISIONS,
+    SYMMETRY_TOLERANCE,
+    Stored,
+    checked_points,
+    checks,
+    stored,
+)
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 
@@ -130,7 +137,7 @@ class DenseGram(Gram):
     Parameters
     ----------
     matrix : (n, n) array
-        Symmetric, finite, C-contiguous, float64 or float32; see `validation.checked_matrix`.
+        Symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`.
     extremes : (float, float), optional
         Its least and its largest entry, if known.
     shared : bool
@@ -236,7 +243,7 @@ class RowGram(Gram):
         cache_mb: float = 200.0,
         dtype: DTypeLike = np.float64,
     ) -> None:
-        self.points = np.ascontiguousarray(kernels.checked_points(points, "X"))
+        self.points = np.ascontiguousarray(checked_points("X", points))
         self.kernel = kernels.get(kernel)
         self.dtype = np.dtype(dtype)
         if self.dtype not in PRECISIONS.values():
@@ -318,19 +325,19 @@ class RowGram(Gram):
     def _values(self, rows: Indices | slice, columns: Indices | slice = slice(None)) -> Stored:
         """Entries of K as they are stored: computed in float64, then rounded to `dtype`."""
         values = self.kernel.values(self.points[rows], self.points[columns])
-        return stored(values, "K", self.dtype)
+        return stored("K", values, self.dtype)
 
 
 def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     """The whole matrix K_ij = k(x_i, x_j), (n, n); a float32 one is never whole in float64."""
     if dtype == np.float64:
         return kernel(points)
-    checked = kernels.checked_points(points, "X")
+    checked = checked_points("X", points)
     _check_symmetric(kernel, checked)
     n = len(checked)
     matrix = np.empty((n, n), dtype)
     for part in _parts(n, _CHUNK // n):
-        matrix[part] = stored(kernel.values(checked[part], checked), "K", dtype)
+        matrix[part] = stored("K", kernel.values(checked[part], checked), dtype)
     return matrix
 
 

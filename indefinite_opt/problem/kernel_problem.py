@@ -16,10 +16,10 @@ from indefinite_opt.foundation import (
     checked_distances,
     checked_labels,
     checked_matrix,
+    checked_points,
     checked_precision,
     checks,
     few_threads,
-    real_array,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets import loading as datasets
@@ -100,7 +100,7 @@ class KernelProblem:
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix, extremes = checked_matrix(K, "K", symmetrize, checked_precision(precision))
+        matrix, extremes = checked_matrix("K", K, symmetrize, checked_precision(precision))
         shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
         self._begin(DenseGram(matrix, extremes, shared), y, name)
 
@@ -108,7 +108,7 @@ class KernelProblem:
     def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:
         """The problem of a matrix that nobody else holds, so that it needs no checksum."""
         problem = cls.__new__(cls)
-        matrix, extremes = checked_matrix(K, "K", False, checked_precision(precision))
+        matrix, extremes = checked_matrix("K", K, False, checked_precision(precision))
         problem._begin(DenseGram(matrix, extremes, shared=False), y, name)
         return problem
 
@@ -177,7 +177,7 @@ class KernelProblem:
         """
         function = kernels.get(kernel, **parameters)
         dtype = checked_precision(precision)
-        points = kernels.checked_points(X, "X")
+        points = checked_points("X", X)
         scaled = _fitted_scaling(scaling, points)
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
@@ -563,8 +563,7 @@ class KernelProblem:
     def kernel_with(self, X_new: ArrayLike) -> Array:
         """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
         X, kernel = self._source()
-        d = X.shape[1]
-        points = real_array("X_new", X_new, f"finite points with {d} features", (None, d))
+        points = checked_points("X_new", X_new, X.shape[1])
         return kernel(self._scaled(points), self._scaled(X))
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checks, instantiate, real_array
+from indefinite_opt.foundation import checked_points, checks, instantiate, real_array
 
 __all__ = [
     "Custom",
@@ -41,7 +41,6 @@ __all__ = [
     "PseudoEuclidean",
     "Sigmoid",
     "Simpson",
-    "checked_points",
     "get",
     "names",
 ]
@@ -93,10 +92,8 @@ class Kernel(ABC):
             If X or Z is no finite matrix, if their widths differ, or if the values of the
             kernel are not finite or, for Z not given, not symmetric.
         """
-        left = checked_points(X, "X")
-        right = left if Z is None else checked_points(Z, "Z")
-        if right.shape[1] != left.shape[1]:
-            raise ProblemError("Z", f"{left.shape[1]} columns as in X", f"shape {right.shape}")
+        left = checked_points("X", X)
+        right = left if Z is None else checked_points("Z", Z, left.shape[1])
         K = self.values(left, right)
         return _symmetric(K, self) if Z is None else K
 
@@ -126,15 +123,6 @@ def _shown(value: object) -> str:
         # Its repr holds an address, which is another one in the next run.
         return str(getattr(value, "__qualname__", type(value).__qualname__))
     return str(value)
-
-
-def checked_points(X: npt.ArrayLike, argument: str) -> Array:
-    """Points in the rows of a finite (n, d) matrix; `ProblemError` for anything else."""
-    expected = "a finite matrix with points in rows, at least one row and one column"
-    points: Array = real_array(argument, X, expected, (None, None))
-    if 0 in points.shape:
-        raise ProblemError(argument, expected, f"shape {points.shape}")
-    return points
 
 
 def _symmetric(K: Array, kernel: Kernel) -> Array:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, shown
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import Journal, checks, parse_call, real_array
+from indefinite_opt.foundation import Journal, checks, label_vector, parse_call, real_array
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import (
     TRANSFORMS,
@@ -281,13 +281,10 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
         raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", _kind(test))
     expected = f"K_new of shape (m, {problem.n}) and m labels"
-    K_new = real_array("test", test[0], expected, finite=False)
-    try:
-        y_new = np.asarray(test[1])
-    except (TypeError, ValueError):
-        raise ProblemError("test", expected, "labels of unequal lengths") from None
-    if K_new.ndim != 2 or y_new.ndim != 1 or K_new.shape != (y_new.size or 1, problem.n):
-        raise ProblemError("test", expected, f"shapes {K_new.shape} and {y_new.shape}")
+    K_new = real_array("test", test[0], expected, (None, problem.n), finite=False)
+    y_new = label_vector("test", test[1], expected)
+    if not len(K_new) == len(y_new) > 0:
+        raise ProblemError("test", expected, f"{len(K_new)} rows and {len(y_new)} labels")
     among = real_array("test", test[2], "a matrix K_new_new") if len(test) > 2 else np.empty((0, 0))
     return K_new, y_new, among
 

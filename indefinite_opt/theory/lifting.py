@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checks, real_array
+from indefinite_opt.foundation import checks, finite_array
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
@@ -89,7 +89,7 @@ def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
     """
     checks.tolerance("tol", tol)
     name = qp.variable
-    weights: Array = real_array(name, given, f"{qp.n} finite weights", (qp.n,)).copy()
+    weights = finite_array(name, given, (qp.n,)).copy()
     violation = qp.infeasibility(weights)
     if violation > tol:
         raise ProblemError(name, "a feasible point", f"a violation of {violation:.2e}")

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checked_labels, checks, few_threads
-from indefinite_opt.problem import Sigmoid, checked_points, norm_bound, zero_tolerance
+from indefinite_opt.foundation import checked_labels, checked_points, checks, few_threads
+from indefinite_opt.problem import Sigmoid, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
     LeastEigenvalue,
@@ -187,7 +187,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
 
 def checked_sigmoid(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
     """Points without negative zeros, a with its default, and r."""
-    points = checked_points(X, "X") + 0.0
+    points = checked_points("X", X) + 0.0
     kernel = Sigmoid(a, r)
     scale = 1.0 / points.shape[1] if kernel.a is None else float(kernel.a)
     with np.errstate(over="ignore"):

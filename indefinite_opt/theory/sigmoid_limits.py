@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError
 from indefinite_opt.formulations import SVMDual
-from indefinite_opt.foundation import checks
-from indefinite_opt.problem import Kernel, KernelProblem, Sigmoid, checked_points
+from indefinite_opt.foundation import checked_points, checks
+from indefinite_opt.problem import Kernel, KernelProblem, Sigmoid
 from indefinite_opt.theory.sigmoid import checked_sigmoid
 from indefinite_opt.theory.sigmoid_statement import log_half, one_plus_tanh
 from indefinite_opt.workflow import solve
@@ -221,9 +220,7 @@ def limit_study(
         checks.number("shifts", r, -300.0, 300.0)
     for scale in scales:
         checks.number("scales", scale, 1e-300, 1e300)
-    extra = points[:0] if X_new is None else checked_points(X_new, "X_new")
-    if extra.shape[1] != points.shape[1]:
-        raise ProblemError("X_new", f"{points.shape[1]} columns as in X", f"shape {extra.shape}")
+    extra = points[:0] if X_new is None else checked_points("X_new", X_new, points.shape[1])
     at = np.vstack([points, extra])
 
     def train(kernel: Pairs) -> _Trained:

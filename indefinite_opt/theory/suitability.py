@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.foundation import real_array
+from indefinite_opt.foundation import finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.hulls import svm_program
 from indefinite_opt.theory.lifting import stationary_weights
@@ -173,7 +173,7 @@ def diagnose(
     }
     if alpha is None:
         return Diagnosis(**before)  # type: ignore[arg-type]
-    weights = real_array("alpha", alpha, f"{problem.n} finite weights", (problem.n,))
+    weights = finite_array("alpha", alpha, (problem.n,))
     coef = problem.y * weights
     norm = float(coef @ problem.gram.times(coef))
     total = float(weights.sum())

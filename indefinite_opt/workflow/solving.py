@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached, checked_values, checks, limited, real_array
+from indefinite_opt.foundation import (
+    TimeLimitReached,
+    checked_values,
+    checks,
+    finite_array,
+    limited,
+)
 from indefinite_opt.modeling import Formulation, relative
 from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, ExplicitProgram, Structure
 from indefinite_opt.problem import KernelProblem, check_problem
@@ -253,5 +259,4 @@ def _feasible_start(structure: Structure, start: Start) -> Array:
     name, shape = structure.variable, (structure.n,)
     if isinstance(start, Mapping):
         return structure.project(checked_values("start", start, {name: shape})[name])
-    expected = f"{structure.n} finite numbers"
-    return structure.project(real_array("start", start, expected, shape))
+    return structure.project(finite_array("start", start, shape))

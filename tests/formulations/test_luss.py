@@ -484,14 +484,6 @@ def test_starts(title: str, solver: str) -> None:
     assert again.values["alpha"] is not best.values["alpha"]
 
 
-@pytest.mark.parametrize(
-    "start", [[1.0], np.full(PROBLEM.n, NAN), {"alfa": np.ones(PROBLEM.n)}, "abc", 3, {}]
-)
-def test_starts_that_are_none(start: Any) -> None:
-    with pytest.raises(iopt.errors.ProblemError, match="start: expected"):
-        solved("LussDual", start=start)
-
-
 # ---------------------------------------------------------------------- repetition, paths, aliasing
 
 

@@ -190,9 +190,6 @@ def test_theorem_1_needs_a_stationary_point() -> None:
         lin_lin_theorem_1(problem, 0.5, dual.values["alpha"])
     with pytest.raises(iopt.errors.ProblemError, match="a feasible point"):
         lin_lin_theorem_1(problem, 1.0, np.eye(40)[0])
-    for wrong in (np.zeros(3), np.full(40, np.nan)):
-        with pytest.raises(iopt.errors.ProblemError, match="40 finite weights"):
-            lin_lin_theorem_1(problem, 1.0, wrong)
 
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "noise"])

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt import theory
 from indefinite_opt.figures.regions import decision_regions
 from indefinite_opt.formulations import known as known_formulations
 from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
 from indefinite_opt.problem import confidence_functions, kernels
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.kernel_matrix import RowGram
-from indefinite_opt.problem.spectrum import spectrum
+from indefinite_opt.problem.spectrum import eigendecomposition
 from indefinite_opt.solvers import known as known_solvers
 from indefinite_opt.studies.baselines import known as known_baselines
 
@@ -157,20 +158,22 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"tol": 0.0, "time_limit": 0, "seed": -1, "folds": 2.5, "n_jobs": 0},
     ),
     "krein_certificate": (
-        partial(iopt.theory.krein_certificate, PAIR, iopt.ESVM(), HALF), {"tol": 0.0}
+        partial(theory.krein_certificate, PAIR, iopt.ESVM(), HALF), {"tol": 0.0}
     ),
-    "lift": (partial(iopt.theory.haasdonk_proposition_2, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
-    "tolerance of lift": (partial(iopt.theory.haasdonk_proposition_2, PAIR, 1.0, [0.5, 0.5]), {"tol": 1.0}),
-    "theorem_1": (partial(iopt.theory.lin_lin_theorem_1, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
-    "svm_to_hull": (partial(iopt.theory.svm_to_hull, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
-    "lemma_5": (partial(iopt.theory.haasdonk_lemma_5, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
-    "hull_diagnosis": (partial(iopt.theory.hull_diagnosis, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
-    "hull_to_svm": (partial(iopt.theory.hull_to_svm, PAIR, alphabar=[1.0, 1.0]), {"mu": 0.0}),
+    "lift": (partial(theory.haasdonk_proposition_2, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
+    "proposition 2": (
+        partial(theory.haasdonk_proposition_2, PAIR, 1.0, [0.5, 0.5]), {"tol": 1.0}
+    ),
+    "theorem_1": (partial(theory.lin_lin_theorem_1, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
+    "svm_to_hull": (partial(theory.svm_to_hull, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
+    "lemma_5": (partial(theory.haasdonk_lemma_5, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
+    "hull_diagnosis": (partial(theory.hull_diagnosis, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
+    "hull_to_svm": (partial(theory.hull_to_svm, PAIR, alphabar=[1.0, 1.0]), {"mu": 0.0}),
     "analyse_sigmoid": (
-        partial(iopt.theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf, "C": -1.0}
+        partial(theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf, "C": -1.0}
     ),
-    "shift_threshold": (partial(iopt.theory.shift_threshold, X), {"a": -1.0}),
-    "limit_study": (partial(iopt.theory.limit_study, X, Y), {"a": 0.0, "C": np.inf}),
+    "shift_threshold": (partial(theory.shift_threshold, X), {"a": -1.0}),
+    "limit_study": (partial(theory.limit_study, X, Y), {"a": 0.0, "C": np.inf}),
     "from_data": (
         partial(iopt.KernelProblem.from_data, X, Y, "linear"),
         {"cache_mb": 0, "precision": "singel"},
@@ -181,7 +184,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "KernelProblem": (partial(iopt.KernelProblem, PAIR.K, Y), {"precision": None}),
     "RowGram": (partial(RowGram, X, "linear"), {"cache_mb": np.inf}),
-    "spectrum": (partial(spectrum, PAIR.K), {"leading": 3}),
+    "spectrum": (partial(eigendecomposition, PAIR.K), {"leading": 3}),
     "transformed": (PAIR.transformed, {"transform": "square"}),
     "Classifier": (
         partial(iopt.modeling.Classifier, np.ones(2), 0.0, np.array(Y)), {"new_points": "all"}
@@ -193,7 +196,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "read_arrays": (partial(read_arrays, TEXT), {"max_bytes": True}),
     "read_bytes": (partial(read_bytes, TEXT), {"max_bytes": 0}),
     "read_json": (partial(read_json, TEXT, "values"), {"max_bytes": "1"}),
-    "references.check": (partial(iopt.reference_library.check, "sigmoid-010-c1", HALF), {"tol": 2.0}),
+    "reference_library.check": (
+        partial(iopt.reference_library.check, "sigmoid-010-c1", HALF), {"tol": 2.0}
+    ),
 }  # fmt: skip
 
 
@@ -207,7 +212,7 @@ def test_arguments_of_functions_are_checked(name: str) -> None:
 @pytest.mark.parametrize(("argument", "value"), [("shifts", (-2, 301)), ("scales", (0.1, 0.0))])
 def test_each_shift_and_scale_of_a_limit_study_is_checked(argument: str, value: Any) -> None:
     with pytest.raises(iopt.errors.ParameterError, match=rf"^{argument}: .*, got {value[1]}$"):
-        iopt.theory.limit_study(X, Y, **{argument: value})
+        theory.limit_study(X, Y, **{argument: value})
 
 
 @pytest.mark.parametrize("problem", [None, np.eye(2), ([[1.0]], [1])], ids=str)
@@ -215,7 +220,8 @@ def test_things_that_are_no_problem(problem: Any) -> None:
     for call in (
         partial(iopt.solve, formulation="SVMDual"), partial(iopt.bound, formulation="SVMDual"),
         iopt.compare, iopt.ConfidenceProblem.from_kernel,
-        partial(iopt.theory.haasdonk_proposition_2, C=1.0, alpha=[0.5, 0.5]), partial(iopt.theory.haasdonk_lemma_5, C=1.0, alpha=[0.5]),
+        partial(theory.haasdonk_proposition_2, C=1.0, alpha=[0.5, 0.5]),
+        partial(theory.haasdonk_lemma_5, C=1.0, alpha=[0.5]),
     ):  # fmt: skip
         with pytest.raises(
             iopt.errors.ProblemError, match=r"^problem: expected a KernelProblem, got "

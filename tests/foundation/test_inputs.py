@@ -14,20 +14,14 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import LONGEST, shown
-from indefinite_opt.foundation.arrays import real_array
 from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.problem import kernels
 
 Y = [1, 1, -1, -1]
 PLAIN = iopt.KernelProblem(np.eye(4), Y)
-SCALED = iopt.KernelProblem.from_data(
-    np.arange(8.0).reshape(4, 2), Y, "gaussian(gamma=1)", scaling="minmax"
-)
 DUAL = iopt.SVMDual(C=1.0)
 SOLVED = iopt.solve(PLAIN, DUAL)
-COMPLEX = np.full((4, 4), 1 + 1j)
-HOLLOW = np.ones((4, 4)) - np.eye(4)
 
 
 def dataset(**arrays: Any) -> iopt.datasets.Dataset:
@@ -36,39 +30,6 @@ def dataset(**arrays: Any) -> iopt.datasets.Dataset:
 
 # Each with the start and the end of its message.
 ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
-    "complex K": (lambda: iopt.KernelProblem(COMPLEX, Y), "K: ", "got complex numbers"),
-    "text K": (lambda: iopt.KernelProblem([["1", "0"], ["0", "1"]], [1, -1]), "K: ", "got text"),
-    "flat K": (lambda: iopt.KernelProblem(np.ones(4), Y), "K: ", "got shape (4,)"),
-    "one number": (lambda: iopt.KernelProblem(3.0, Y), "K: ", "got shape (1,)"),
-    "no K": (lambda: iopt.KernelProblem(None, Y), "K: ", "got an entry of type NoneType"),
-    "None in K": (
-        lambda: iopt.KernelProblem([[1, None], [None, 1]], [1, -1]),
-        "K: ", "got an entry of type NoneType",
-    ),
-    "ragged K": (
-        lambda: iopt.KernelProblem([[1.0], [1.0, 2.0]], [1, -1]),
-        "K: ", "got nested sequences of unequal lengths",
-    ),
-    "an integer beyond floats": (
-        lambda: iopt.KernelProblem([[10**400, 0], [0, 1]], [1, -1]), "K: ", "got larger ones",
-    ),
-    "no labels": (lambda: iopt.KernelProblem(np.eye(4), ()), "y: ", "got 0 labels"),
-    "one label": (lambda: iopt.KernelProblem(np.eye(4), 5), "y: ", "got shape ()"),
-    "labels of two types": (
-        lambda: iopt.KernelProblem(np.eye(4), [1, "a", None, 1]),
-        "y: ", "got labels of type NoneType, int, str",
-    ),
-    "NaN among objects": (
-        lambda: iopt.KernelProblem(np.eye(4), np.array([1.0, np.nan] * 2, object)), "y: ", "got NaN"
-    ),
-    "a date that is none": (
-        lambda: iopt.KernelProblem(np.eye(2), np.array(["2020-01-01", "NaT"], "M8[D]")),
-        "y: ", "got NaN",
-    ),
-    "ragged labels": (
-        lambda: iopt.KernelProblem(np.eye(4), [[1], [1, 2]]),
-        "y: ", "got sequences of unequal lengths",
-    ),
     "no features": (
         lambda: iopt.KernelProblem.from_data(np.ones((4, 0)), Y, scaling="minmax"),
         "X: ", "got shape (4, 0)",
@@ -77,64 +38,9 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
         lambda: iopt.KernelProblem.from_data(np.ones((0, 2)), Y, scaling="standard"),
         "X: ", "got shape (0, 2)",
     ),
-    "complex X": (
-        lambda: iopt.KernelProblem.from_data(COMPLEX, Y), "X: ", "got complex numbers"
-    ),
-    "new points with other features": (
-        lambda: SCALED.kernel_with(np.ones((2, 3))), "X_new: ", "got shape (2, 3)"
-    ),
-    "complex rows": (
-        lambda: SOLVED.classifier.predict(COMPLEX), "K_new: ", "got complex numbers"
-    ),
-    "complex neighbours": (
-        lambda: iopt.KNN(k=1).fit(PLAIN).predict(COMPLEX), "K_new: ", "got complex numbers"
-    ),
-    "a kernel with complex values": (
-        lambda: kernels.get(lambda X, Z: 1j * X @ Z.T)(np.eye(2)), "K: ", "got complex numbers"
-    ),
-    "complex start": (
-        lambda: iopt.solve(PLAIN, DUAL, start=np.full(4, 1j)), "start: ", "got complex numbers"
-    ),
-    "complex sensitivity": (
-        lambda: iopt.solve(PLAIN, iopt.GuoSchuurmansQP(sensitivity=COMPLEX)),
-        "sensitivity: ", "got complex numbers",
-    ),
-    "complex weights": (
-        lambda: iopt.theory.diagnose(PLAIN, np.full(4, 1j)), "alpha: ", "got complex numbers"
-    ),
-    "an array for values": (
-        lambda: iopt.verify(PLAIN, DUAL, np.ones(4)), "values: ", "got an object of type ndarray"
-    ),
     "a result for values": (
         lambda: iopt.verify(PLAIN, DUAL, SOLVED),
         "values: ", "got an object of type Result. Pass its `values`.",
-    ),
-    "numbers for names": (
-        lambda: iopt.verify(PLAIN, DUAL, {1: 0, "a": 0}),
-        "values: ", "got the names 1, a",
-    ),
-    "an array for multipliers": (
-        lambda: iopt.verify(PLAIN, DUAL, SOLVED.values, np.ones(4)),
-        "multipliers: ", "got an object of type ndarray",
-    ),
-    "complex values": (
-        lambda: iopt.verify(PLAIN, DUAL, {"alpha": np.full(4, 1j)}),
-        "values['alpha']: ", "got complex numbers",
-    ),
-    "a long integer for values": (
-        lambda: iopt.verify(PLAIN, DUAL, {"alpha": [10**5000, 0, 0, 0]}),
-        "values['alpha']: ", "got larger ones",
-    ),
-    "a declaration with complex values": (
-        lambda: DUAL.declare(PLAIN).evaluate({"alpha": np.full(4, 1j)}),
-        "values['alpha']: ", "got complex numbers",
-    ),
-    "negative distances": (
-        lambda: iopt.KernelProblem.from_distances(-HOLLOW, Y), "D: ", "got -1 at (0, 1)"
-    ),
-    "a diagonal of ones": (
-        lambda: iopt.KernelProblem.from_distances(np.ones((4, 4)), Y, "gaussian"),
-        "D: ", "got 1 at (0, 0). Pass similarities as K.",
     ),
     "a data set with a flat K": (lambda: dataset(K=np.ones(4)), "K: ", "got shape (4,)"),
     "a data set with one number": (lambda: dataset(D=np.array(1.0)), "D: ", "got shape ()"),
@@ -154,21 +60,7 @@ def test_arrays_that_cannot_be_used(name: str) -> None:
         call()
 
 
-def test_an_array_that_is_one_is_not_copied() -> None:
-    for dtype in (np.float64, np.float32):
-        K = np.eye(3, dtype=dtype)
-        assert real_array("K", K, "a matrix", (3, None), dtype=np.dtype(dtype)) is K
-    assert real_array("K", [True, 2], "numbers").tolist() == [1.0, 2.0]
-    assert real_array("K", [1, np.float32(0.5)], "numbers", dtype=np.dtype("f8"))[1] == 0.5
-
-
-def test_distances_within_rounding_are_distances() -> None:
-    points = 1e3 + np.random.default_rng(0).standard_normal((4, 3))
-    squares = (points**2).sum(axis=1)
-    D = np.sqrt(np.abs(squares[:, None] - 2.0 * points @ points.T + squares[None, :]))
-    assert np.diag(D).max() > 0.0 or D.min() == 0.0
-    assert iopt.KernelProblem.from_distances(D, Y, symmetrize=True).n == 4
-    # Distances that are all 0 have no width of their own.
+def test_distances_that_are_all_0_have_no_width_of_their_own() -> None:
     same = iopt.KernelProblem.from_dataset(dataset(D=np.zeros((4, 4))))
     assert np.array_equal(same.K, np.ones((4, 4)))
 

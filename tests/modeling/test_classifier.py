@@ -97,14 +97,6 @@ def test_predict_returns_the_callers_labels() -> None:
     np.testing.assert_array_equal(classifier.support, [0, 1])
 
 
-@pytest.mark.parametrize("rows", [np.zeros((2, 3)), np.zeros(2), [[np.nan, 0.0]]])
-def test_bad_rows_are_named(rows) -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    classifier = iopt.solve(problem, iopt.SVMDual()).classifier
-    with pytest.raises(iopt.errors.ProblemError, match=r"K_new: expected a finite matrix of shape"):
-        classifier.decision_function(rows)
-
-
 def test_svm_offset_agrees_with_libsvm(gaussian_problem: iopt.KernelProblem) -> None:
     from sklearn.svm import SVC
 

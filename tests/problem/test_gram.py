@@ -287,21 +287,6 @@ def test_asymmetry_in_single_precision_is_averaged_or_refused() -> None:
     assert averaged.gram.whole[0, 1] == pytest.approx(1.00005, abs=SINGLE_EPS)
 
 
-@pytest.mark.parametrize(
-    ("K", "said"),
-    [
-        (1e39 * np.eye(2), r"K: expected numbers up to 3.4e\+38.*precision='double'"),
-        (1e-40 * np.eye(2), r"K: expected a largest entry of at least 1.2e-38"),
-        (1e-50 * np.eye(2), r"K: expected a largest entry of at least 1.2e-38"),
-        ([[0, np.nan], [np.nan, 0]], r"finite numbers, got nan at \(0, 1\)"),
-        ([["a", "b"], ["c", "d"]], "real numbers"),
-    ],
-)
-def test_what_single_precision_cannot_hold(K: object, said: str) -> None:
-    with pytest.raises(iopt.errors.ProblemError, match=said):
-        iopt.KernelProblem(K, [1, -1], precision="single")
-
-
 def test_rows_that_single_precision_cannot_hold() -> None:
     with pytest.raises(iopt.errors.ProblemError, match=r"K: expected numbers up to 3.4e\+38"):
         RowGram([[1.0], [1e25]], "linear", dtype=np.float32).rows([1])

@@ -126,28 +126,6 @@ def test_infeasible_points_claim_nothing(alpha) -> None:
     assert "violated" in str(certificate)
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"alpha": [np.nan, 0.0]}, "got nan at 0"),
-        (
-            {"alpha": [0.0]},
-            r"values\['alpha'\]: expected .* \(2,\), got shape \(1,\)",
-        ),
-        ({"alpha": [[0.0, 0.0]]}, r"shape \(1, 2\)"),
-        ({"beta": [0.0, 0.0]}, "alpha of shape"),
-        ({}, "none"),
-        ({"alpha": ["x", "y"]}, "real numbers"),
-    ],
-)
-def test_malformed_values_are_named(values, said) -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    with pytest.raises(iopt.errors.ProblemError, match=said):
-        iopt.verify(problem, iopt.SVMDual(), values)
-    with pytest.raises(iopt.errors.ProblemError, match="multipliers"):
-        iopt.verify(problem, iopt.SVMDual(), {"alpha": [0.0, 0.0]}, {"lower": [0.0, 0.0]})
-
-
 @pytest.mark.parametrize("name", ["GuoSchuurmansLP", "LPSVM"])
 def test_any_multipliers_of_a_linear_program_give_a_bound(
     name: str, sigmoid_problem: iopt.KernelProblem

@@ -51,22 +51,6 @@ def test_infinite_time_is_no_limit() -> None:
     assert iopt.solve(PAIR, "SVMDual", time_limit=INF).objective == 0.5
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        [1.0], [[1.0, 1.0]], [1.0, NAN], [1.0, INF], 1.0, [],
-        {"alpha": [1.0]}, {"beta": [1.0, 1.0]}, {}, {"alpha": [1.0, 1.0], "b": 0.0},
-        "abc",
-        [[1.0], [2.0, 3.0]],
-        [1j, 2.0],
-    ],
-    ids=str,
-)  # fmt: skip
-def test_start(start: Any) -> None:
-    with pytest.raises(iopt.errors.ProblemError, match=r"^start(\['alpha'\])?: expected"):
-        iopt.solve(PAIR, "SVMDual", start=start)
-
-
 def test_linear_programs_take_no_start() -> None:
     with pytest.raises(
         iopt.errors.ParameterError, match="this formulation is solved without a start"

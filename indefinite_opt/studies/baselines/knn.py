@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import checked_rows
+from indefinite_opt.foundation import checks, finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
@@ -111,7 +110,7 @@ class Neighbours:
         ProblemError
             For a wrong shape or non-finite values.
         """
-        rows = checked_rows(K_new, self.y.size)
+        rows = finite_array("K_new", K_new, (None, self.y.size))
         order = np.argsort(self.diagonal - 2.0 * rows, axis=1, kind="stable")[:, : self.k]
         votes = self.y[order]
         difference = votes.sum(axis=1)

@@ -4,7 +4,7 @@
 and `prove` its bound anew.
 """
 
-from indefinite_opt.studies.reference_library.instances import Instance
+from indefinite_opt.studies.reference_library.instances import Digest, Instance
 from indefinite_opt.studies.reference_library.library import (
     Check,
     FalseCertificate,
@@ -20,6 +20,7 @@ from indefinite_opt.studies.reference_library.library import (
 
 __all__ = [
     "Check",
+    "Digest",
     "FalseCertificate",
     "Instance",
     "Reference",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import real_array
+from indefinite_opt.foundation import finite_array
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -234,9 +234,9 @@ class Digest:
         >>> Digest.of([[1.0, 2.0], [2.0, 1.0]], [1, -1]).checksum
         -0.75
         """
-        labels = real_array("y", y, "a vector of labels -1 and 1", (None,))
+        labels = finite_array("y", y, (None,))
         n = labels.size
-        matrix = real_array("K", K, f"a finite ({n}, {n}) matrix", (n, n))
+        matrix = finite_array("K", K, (n, n))
         w = labels * np.arange(1, labels.size + 1) / labels.size
         eigenvalues = np.linalg.eigvalsh(matrix)
         return cls(

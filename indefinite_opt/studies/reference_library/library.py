@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.foundation import checks, parsed_json, read_bytes, real_array
+from indefinite_opt.foundation import checks, finite_array, parsed_json, read_bytes
 from indefinite_opt.modeling import write_model
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -540,8 +540,7 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
             lambda_max=float(row["lambda_max"]),
         ),
         values={
-            name: real_array(name, numbers, f"{row['n']} finite numbers", (int(row["n"]),))
-            for name, numbers in point.items()
+            name: finite_array(name, numbers, (int(row["n"]),)) for name, numbers in point.items()
         },
     )
     # NaN fits in no bracket, and gaps are relative to the best-known objective, never 0.

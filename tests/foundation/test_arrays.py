@@ -1,0 +1,307 @@
+"""Arrays that cannot be used: one sentence that names the argument and says what came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt import theory
+from indefinite_opt.errors import ProblemError, UnknownName
+from indefinite_opt.foundation.arrays import (
+    checked_distances,
+    checked_labels,
+    checked_matrix,
+    checked_points,
+    checked_precision,
+    checked_square,
+    checked_values,
+    finite_array,
+    label_vector,
+    real_array,
+)
+
+NAN, INF = float("nan"), float("inf")
+SINGLE = np.dtype(np.float32)
+
+
+def message(call: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    with pytest.raises(ProblemError) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [
+        (np.full((4, 4), 1 + 1j), "complex numbers"),
+        ([["1", "0"], ["0", "1"]], "text"),
+        (np.array([b"1"]), "text"),
+        (np.array(["2020-01-01"], "M8[D]"), "dates"),
+        (np.array([1], "m8[s]"), "durations"),
+        (None, "an entry of type NoneType"),
+        ([[1, None], [None, 1]], "an entry of type NoneType"),
+        ([{}, 1], "an entry of type dict"),
+        ([[1.0], [1.0, 2.0]], "nested sequences of unequal lengths"),
+        ([NAN, 1.0], "nan at 0"),
+        ([[0.0, 0.0], [INF, 0.0]], "inf at (1, 0)"),
+        (-INF, "-inf"),
+    ],
+    ids=lambda item: item if isinstance(item, str) else "",
+)
+def test_what_is_no_array_of_finite_numbers(value: Any, got: str) -> None:
+    assert (
+        message(real_array, "it", value, "some numbers") == f"it: expected some numbers, got {got}"
+    )
+
+
+def test_numbers_that_are_too_large() -> None:
+    largest = "it: expected numbers up to 1.8e+308, the largest float64, got larger ones"
+    for value in ([[10**400, 0], [0, 1]], [10**5000]):
+        assert message(real_array, "it", value, "numbers") == largest
+    largest = "it: expected numbers up to 3.4e+38, the largest float32, got larger ones"
+    said = message(real_array, "it", [1e39], "numbers", dtype=SINGLE)
+    assert said == f"{largest}. Use precision='double', or scale the kernel."
+
+
+def test_numbers_of_any_type_are_taken() -> None:
+    assert real_array("it", [True, 2], "numbers").tolist() == [1.0, 2.0]
+    assert real_array("it", [1, np.float32(0.5)], "numbers").tolist() == [1.0, 0.5]
+    assert real_array("it", np.array([1, 10**20], object), "numbers").tolist() == [1.0, 1e20]
+    assert np.isnan(real_array("it", [NAN], "numbers", finite=False)[0])
+
+
+def test_an_array_that_is_one_is_not_copied() -> None:
+    for dtype in (np.float64, np.float32):
+        K = np.eye(3, dtype=dtype)
+        assert real_array("K", K, "a matrix", (3, None), dtype=np.dtype(dtype)) is K
+
+
+def test_a_shape_is_the_shape_or_any_length() -> None:
+    assert finite_array("it", [[1, 2]], (None, 2)).tolist() == [[1.0, 2.0]]
+    assert finite_array("it", np.empty((0, 2)), (None, 2)).shape == (0, 2)
+    assert finite_array("it", 3, ()) == 3.0
+    for value, shape, expected in (
+        ([1.0], (2,), "(2,), got shape (1,)"),
+        ([[1.0, 1.0]], (2,), "(2,), got shape (1, 2)"),
+        (1.0, (2,), "(2,), got shape ()"),
+        (np.ones((2, 3)), (None, 2), "(m, 2), got shape (2, 3)"),
+        ([1.0, NAN], (2,), "(2,), got nan at 1"),
+    ):
+        said = message(finite_array, "it", value, shape)
+        assert said == f"it: expected finite real numbers of shape {expected}"
+
+
+@pytest.mark.parametrize(
+    ("points", "got"),
+    [
+        ([1.0, 2.0], "shape (2,)"), ([[[1.0]]], "shape (1, 1, 1)"),
+        (np.zeros((0, 2)), "shape (0, 2)"), (np.zeros((2, 0)), "shape (2, 0)"),
+        ([[1.0], [NAN]], "nan at (1, 0)"), ([["a"]], "text"), (None, "an entry of type NoneType"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_points_stand_in_rows(points: Any, got: str) -> None:
+    said = "X: expected a finite matrix with points in rows, of shape (m, d) with m, d ≥ 1, got "
+    assert message(checked_points, "X", points) == said + got
+    assert checked_points("X", [[1, 2]], 2).tolist() == [[1.0, 2.0]]
+    assert "of shape (m, 3) with m ≥ 1" in message(checked_points, "X", points, 3)
+    assert message(checked_points, "X", np.ones((4, 2)), 3).endswith("m ≥ 1, got shape (4, 2)")
+
+
+def test_a_square_matrix_is_square() -> None:
+    assert checked_square("Delta", [[0, 1], [3, 0]]).tolist() == [[0.0, 1.0], [3.0, 0.0]]
+    for value, got in (
+        (np.ones((2, 3)), "shape (2, 3)"), (np.empty((0, 0)), "shape (0, 0)"),
+        (np.ones(4), "shape (4,)"), ([["a"]], "text"), ([[INF]], "inf at (0, 0)"),
+    ):  # fmt: skip
+        said = message(checked_square, "Delta", value)
+        assert said == f"Delta: expected a finite square (n, n) matrix, n ≥ 2, got {got}"
+
+
+SHAPES = {"alpha": (2,), "b": ()}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            np.ones(2),
+            "a mapping with alpha of shape (2,), b of shape (), got an object of ",
+        ),
+        (SimpleNamespace(values={}), "got an object of type SimpleNamespace. Pass its `values`."),
+        ({}, "alpha of shape (2,), b of shape (), got the names none"),
+        ({"alpha": [1, 1]}, "b of shape (), got the names alpha"),
+        ({"alpha": [1, 1], "b": 0, 1: 2}, "got the names 1, alpha, b"),
+    ],
+    ids=str,
+)
+def test_values_have_names(given: Any, said: str) -> None:
+    assert said in message(checked_values, "values", given, SHAPES)
+
+
+def test_values_are_checked_by_their_names() -> None:
+    values = checked_values("values", {"b": 1, "alpha": [1, 2]}, SHAPES)
+    assert {name: value.tolist() for name, value in values.items()} == {"alpha": [1, 2], "b": 1}
+    for alpha, got in (([1.0], "shape (1,)"), ([1.0, NAN], "nan at 1"), (["x", "y"], "text")):
+        said = message(checked_values, "values", {"alpha": alpha, "b": 0}, SHAPES)
+        expected = f"finite real numbers of shape (2,), got {got}"
+        assert said == f"values['alpha']: expected {expected}"
+
+
+@pytest.mark.parametrize(
+    ("K", "said"),
+    [
+        (np.zeros((2, 3)), "a square (n, n) matrix, n ≥ 2, got shape (2, 3)"),
+        (np.zeros(3), "a square (n, n) matrix, n ≥ 2, got shape (3,)"),
+        (np.zeros((0, 0)), "a square (n, n) matrix, n ≥ 2, got shape (0, 0)"),
+        (3.0, "a square (n, n) matrix, n ≥ 2, got shape (1,)"),
+        ([[0, NAN], [NAN, 0]], "finite numbers, got nan at (0, 1)"),
+        ([[0, 0], [INF, 0]], "finite numbers, got inf at (1, 0)"),
+        ([["a", "b"], ["c", "d"]], "a matrix of real numbers, got text"),
+        (
+            [[0, 1], [2, 0]],
+            "a symmetric matrix (within 1e-10 of the largest entry of each row), "
+            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True to use (K + Kᵀ)/2.",
+        ),
+    ],
+    ids=lambda item: item[:40] if isinstance(item, str) else "",
+)
+def test_a_kernel_matrix_is_finite_square_and_symmetric(K: Any, said: str) -> None:
+    assert message(checked_matrix, "K", K, False) == f"K: expected {said}"
+
+
+def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
+    K = np.array([[1.0, -2.0], [-2.0, 3.0]])
+    matrix, extremes = checked_matrix("K", K, False)
+    assert matrix is K
+    assert extremes == (-2.0, 3.0)
+    averaged, extremes = checked_matrix("K", [[1, 0], [4, 1]], True)
+    assert averaged.tolist() == [[1.0, 2.0], [2.0, 1.0]]
+    assert extremes == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("size", [1e-40, 1e-50])
+def test_what_single_precision_rounds_to_nothing(size: float) -> None:
+    said = message(checked_matrix, "K", size * np.eye(2), False, SINGLE)
+    assert said.startswith("K: expected a largest entry of at least 1.2e-38 in float32, got ")
+    assert checked_matrix("K", np.zeros((2, 2)), False, SINGLE)[1] == (0.0, 0.0)
+
+
+def test_distances_are_neither_negative_nor_similarities() -> None:
+    hollow = np.ones((3, 3)) - np.eye(3)
+    assert checked_distances(hollow).tolist() == hollow.tolist()
+    assert message(checked_distances, -hollow) == (
+        "D: expected distances, none negative, got -1 at (0, 1)"
+    )
+    assert message(checked_distances, np.ones((3, 3))) == (
+        "D: expected distances, 0 on the diagonal, got 1 at (0, 0). Pass similarities as K."
+    )
+    assert "D: expected a symmetric matrix" in message(checked_distances, np.triu(hollow))
+
+
+def test_distances_within_rounding_are_distances() -> None:
+    points = 1e3 + np.random.default_rng(0).standard_normal((4, 3))
+    squares = (points**2).sum(axis=1)
+    D = np.sqrt(np.abs(squares[:, None] - 2.0 * points @ points.T + squares[None, :]))
+    assert np.diag(D).max() > 0.0 or D.min() == 0.0
+    assert checked_distances(D, symmetrize=True).shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (5, "a vector of labels, got shape ()"),
+        ([[1, -1]], "a vector of labels, got shape (1, 2)"),
+        ([[1], [1, 2]], "a vector of labels, got sequences of unequal lengths"),
+        ((), "4 labels, one for each row of K, got 0 labels"),
+        ([1, -1, 1], "4 labels, one for each row of K, got 3 labels"),
+        ([1.0, NAN, 1.0, 1.0], "finite labels, got NaN or infinite entries"),
+        (np.array([1.0, NAN] * 2, object), "finite labels, got NaN"),
+        (np.array(["2020-01-01", "NaT"] * 2, "M8[D]"), "finite labels, got NaN"),
+        (
+            [1, "a", None, 1],
+            "labels of one type that can be sorted, got labels of type NoneT",
+        ),
+        ([1, 1, 1, 1], "labels of exactly two classes, got 1 (1)"),
+        ([1, 2, 3, 3], "labels of exactly two classes, got 3 (1, 2, 3)"),
+    ],
+    ids=lambda item: item[:40] if isinstance(item, str) else "",
+)
+def test_labels_are_of_two_classes(labels: Any, said: str) -> None:
+    assert message(checked_labels, labels, 4).startswith(f"y: expected {said}")
+
+
+def test_the_larger_label_is_positive() -> None:
+    classes, y = checked_labels(["no", "yes", "no"], 3)
+    assert (classes.tolist(), y.tolist()) == (["no", "yes"], [-1.0, 1.0, -1.0])
+    assert label_vector("test", [3, 1]).tolist() == [3, 1]
+    assert message(label_vector, "test", 1, "m labels") == "test: expected m labels, got shape ()"
+
+
+def test_a_precision_has_a_name() -> None:
+    assert checked_precision("single") == np.float32
+    with pytest.raises(UnknownName, match=r"^precision: expected one of double, single, got 'Dou"):
+        checked_precision("Double")
+
+
+# ------------------------------------------------------------- who calls them, one array each
+
+PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+LINE = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, -1], "linear", scaling="minmax")
+DUAL, HALF = iopt.SVMDual(C=1.0), np.array([0.5, 0.5])
+BAD = np.array([[1j, 0.0], [0.0, 1j]])
+CLASSIFIER = iopt.solve(PAIR, DUAL).classifier
+LEARNED = iopt.ConfidenceProblem.from_learner([[1.0], [2.0], [3.0], [4.0]], [1, -1, 1, -1])
+
+CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "KernelProblem": ("K", lambda: iopt.KernelProblem(BAD, [1, -1])),
+    "labels": ("y", lambda: iopt.KernelProblem(PAIR.K, [BAD, 1])),
+    "from_data": ("X", lambda: iopt.KernelProblem.from_data(BAD, [1, -1])),
+    "from_distances": ("D", lambda: iopt.KernelProblem.from_distances(BAD, [1, -1])),
+    "kernel_with": ("X_new", lambda: LINE.kernel_with(BAD)),
+    "X of a kernel": ("X", lambda: iopt.kernels.Linear()(BAD)),
+    "Z of a kernel": ("Z", lambda: iopt.kernels.Linear()(PAIR.K, BAD)),
+    "width of a kernel": ("Z", lambda: iopt.kernels.Linear()(PAIR.K, [[1.0]])),
+    "values of a kernel": ("K", lambda: iopt.kernels.get(lambda X, Z: 1j * X @ Z.T)(PAIR.K)),
+    "ConfidenceProblem": ("K", lambda: iopt.ConfidenceProblem(BAD, [1, -1])),
+    "from_sensitivity": ("Delta", lambda: iopt.ConfidenceProblem.from_sensitivity(BAD, [1, -1])),
+    "given": ("given", lambda: iopt.ConfidenceProblem.from_tables(BAD, PAIR.K, [1, -1])),
+    "flipped": ("flipped", lambda: iopt.ConfidenceProblem.from_tables(PAIR.K, BAD, [1, -1])),
+    "from_learner": ("X", lambda: iopt.ConfidenceProblem.from_learner(BAD, [1, -1])),
+    "plus": ("plus", lambda: LEARNED.rows(BAD, BAD)),
+    "minus": ("minus", lambda: LEARNED.rows(np.ones((2, 4)), np.ones((3, 4)))),
+    "points of confidences": ("X_new", lambda: LEARNED.kernel_with(np.ones((2, 3)))),
+    "embed": ("alpha", lambda: theory.diagnose(PAIR, BAD[0])),
+    "sensitivity": ("sensitivity", lambda: iopt.solve(PAIR, iopt.GuoSchuurmansQP(sensitivity=BAD))),
+    "start": ("start", lambda: iopt.solve(PAIR, DUAL, start=BAD[0])),
+    "start by name": ("start['alpha']", lambda: iopt.solve(PAIR, DUAL, start={"alpha": BAD[0]})),
+    "values": ("values", lambda: iopt.verify(PAIR, DUAL, HALF)),
+    "a value": ("values['alpha']", lambda: iopt.verify(PAIR, DUAL, {"alpha": [1.0]})),
+    "multipliers": ("multipliers", lambda: iopt.verify(PAIR, DUAL, {"alpha": HALF}, {"lower": 0})),
+    "declaration": ("values['alpha']", lambda: DUAL.declare(PAIR).evaluate({"alpha": BAD[0]})),
+    "krein_certificate": (
+        "values", lambda: theory.krein_certificate(PAIR, iopt.ESVM(), {"beta": HALF})
+    ),
+    "lift": ("alpha", lambda: theory.haasdonk_proposition_2(PAIR, 1.0, [0.5, 0.5, 0.0])),
+    "theorem_1": ("alpha", lambda: theory.lin_lin_theorem_1(PAIR, 1.0, [0.5, NAN])),
+    "hull_to_svm": ("alphabar", lambda: theory.hull_to_svm(PAIR, 1.0, [1.0])),
+    "predict": ("K_new", lambda: CLASSIFIER.predict(np.ones((2, 3)))),
+    "neighbours": ("K_new", lambda: iopt.KNN(k=1).fit(PAIR).predict(BAD)),
+    "analyse_sigmoid": ("X", lambda: theory.analyse_sigmoid([1.0, 2.0], [1, -1])),
+    "limit_study": ("X_new", lambda: theory.limit_study([[1.0], [2.0]], [1, -1], X_new=PAIR.K)),
+    "held-out kernel": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(BAD, [1, -1]))),
+    "held-out labels": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K, [1]))),
+    "digest": ("K", lambda: iopt.reference_library.Digest.of(BAD, [1, -1])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_arrays_of_functions_are_checked(name: str) -> None:
+    argument, call = CALLS[name]
+    assert re.match(rf"{re.escape(argument)}: expected .*, got ", message(call))
