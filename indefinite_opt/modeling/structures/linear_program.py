@@ -233,10 +233,11 @@ class _Blocks:
 
     def _diagonals(self, row: Rows) -> set[str]:
         """The variables of which each row holds one entry."""
+        shapes = {name: () if v.absolute else v.shape for name, v in self.variables.items()}
         return {
             name
             for name, entries in row.entries.items()
-            if isinstance(entries, int | float) and self.variables[name].size == row.size > 1
+            if row.shape and shapes[name] and isinstance(entries, int | float)
         }
 
     def _width(self, row: Rows) -> int:
