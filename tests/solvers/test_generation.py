@@ -295,12 +295,14 @@ def test_rows_join_by_violation_and_leave_once() -> None:
     assert rows.most == 99
     used, idle = np.arange(901, 1000), np.zeros(99, bool)
     idle[:14] = True
-    assert not rows.leave(used, idle, step=10).any()  # 14 of 99 are too few
+    assert not rows.leaving(used, idle, step=10).any()  # 14 of 99 are too few
     idle[:20] = True
-    assert not rows.leave(used, idle, step=4).any()  # too soon
-    assert rows.leave(used, idle, step=10).sum() == 20
+    assert not rows.leaving(used, idle, step=4).any()  # too soon
+    leaving = rows.leaving(used, idle, step=10)
+    assert leaving.sum() == 20
+    rows.leave(used[leaving], step=10)
     assert rows.join(violation).size == 20
-    assert not rows.leave(used, idle, step=100).any()
+    assert not rows.leaving(used, idle, step=100).any()
     assert rows.most == 99
     assert rows.join_all().size == 901
 

@@ -153,7 +153,7 @@ class SensitivityUnits(Units):
         """Δᵀ in these units."""
         Delta = game.Delta()
         shifted = _less(Delta, self.level, game.problem.y) if self.level.any() else Delta
-        return shifted.T / self.scale
+        return shifted.T if self.scale == 1.0 else shifted.T / self.scale
 
     def read(self, values: Values) -> Values:
         return values | {"delta": self.scale * values["delta"]}

@@ -121,15 +121,18 @@ class Rows:
         self.most = max(self.most, self.count - int(np.count_nonzero(self._outside)))
         return rows
 
-    def leave(self, used: Indices, idle: Mask, step: int) -> Mask:
-        """Which of the rows in use leave: none if they are few, or soon after others have left."""
+    def leaving(self, used: Indices, idle: Mask, step: int) -> Mask:
+        """Which of the rows in use may leave: none if few would, or soon after others have left."""
         leaving = idle & ~self._has_left[used]
         few = np.count_nonzero(leaving) <= _MIN_LEAVING_SHARE * leaving.size
         if few or step - self._last_leaving <= _MIN_LEAVING_INTERVAL:
             return np.zeros_like(leaving)
-        self._has_left[used[leaving]] = self._outside[used[leaving]] = True
-        self._last_leaving = step
         return leaving
+
+    def leave(self, rows: Indices, step: int) -> None:
+        """Take rows out of use."""
+        self._has_left[rows] = self._outside[rows] = True
+        self._last_leaving = step
 
 
 class _Run:
@@ -188,11 +191,11 @@ class _Run:
 
     def _exchange(self, centre: InteriorPoint, activity: Array, step: int) -> None:
         """Idle rows leave, or else violated ones join."""
-        if self._may_leave():
-            leaving = self.rows.leave(centre.chosen, centre.idle(), step)
-            if leaving.any():
-                centre.remove(leaving)
-                return
+        leaving = self.rows.leaving(centre.chosen, centre.idle(), step)
+        if leaving.any() and self._may_leave():
+            self.rows.leave(centre.chosen[leaving], step)
+            centre.remove(leaving)
+            return
         found = self.rows.join(self.form.violation(activity))
         if found.size:
             centre.add(found, activity[found])

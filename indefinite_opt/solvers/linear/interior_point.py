@@ -105,7 +105,7 @@ class InteriorPoint:
     def idle(self) -> Mask:
         """Rows in use whose multipliers hardly count."""
         weight = (self.below + self.above)[self.form.cost.size :]
-        return weight <= _IDLE_SHARE * weight.max()
+        return weight <= _IDLE_SHARE * weight.max(initial=0.0)
 
     def add(self, rows: Indices, activity: Array) -> None:
         """Take rows into use, their slacks a median distance inside, their multipliers central."""
