@@ -7,6 +7,7 @@ parameters are found, not listed.
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -278,6 +279,14 @@ def test_a_dual_that_is_handed_over_is_the_dual(
             assert program.infeasibility(x) <= 1e-12
             assert formulation.dual_bound(problem, multipliers) <= best * (1.0 + TOL)
             assert best <= program.cost @ x * (1.0 + TOL)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_structures_travel(formulation: iopt.Formulation) -> None:
+    structure = formulation.structure(PROBLEM)
+    copied = pickle.loads(pickle.dumps(structure))
+    values = random_values(structure, np.random.default_rng(4))
+    assert objective(copied, values) == objective(structure, values)
 
 
 def check(formulation: iopt.Formulation) -> None:

@@ -268,6 +268,15 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+def _no_program() -> None:
+    """What a program without a dual, or without other units, has instead."""
+
+
+def _no_floor(x: Array) -> float:
+    """Zero: terms do not cancel."""
+    return 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper; see `from_blocks`.
@@ -318,11 +327,11 @@ class LinearProgram:
     write_multipliers: Callable[[Values], Array]
     source: tuple[object, ...] = ()
     repair: Callable[[Array], Array] = np.asarray
-    rescale: Callable[[], LinearProgram | None] = lambda: None
-    dual: Callable[[], LinearProgram | None] = lambda: None
+    rescale: Callable[[], LinearProgram | None] = _no_program
+    dual: Callable[[], LinearProgram | None] = _no_program
     slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
-    gap_floor: Callable[[Array], float] = lambda x: 0.0
+    gap_floor: Callable[[Array], float] = _no_floor
     is_convex: bool = field(default=True, init=False)
 
     @classmethod
