@@ -6,7 +6,6 @@ and from Newton's method, which shares no step with cutting planes.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import cvxpy as cp
@@ -151,11 +150,11 @@ def test_centre_of_many_cuts(proximal: bool) -> None:
         cuts.append((here - float(gradient @ x), gradient))
         outcomes.add(here < level)
         if here < level:
-            found.descend(level - here, gradient)
+            found.lower_level(level - here, gradient)
             level, around = here, x
             found.add(0.0, gradient)
         else:
-            found.add(here - level - float(gradient @ found.move), gradient)
+            found.add(here - level - float(gradient @ found.d), gradient)
     assert outcomes == {False, True}
     assert found.center(weight, tol=1e-10)
     Q = found.q * np.eye(n) + B.T @ B if proximal else np.zeros((n, n))
@@ -163,7 +162,7 @@ def test_centre_of_many_cuts(proximal: bool) -> None:
     np.testing.assert_allclose(found.alpha, alpha, atol=1e-5)
     assert found.depth == pytest.approx(depth, rel=1e-5)
     assert float(y @ found.alpha) == pytest.approx(0.0, abs=1e-14)
-    assert found.multipliers.sum() == pytest.approx(found.price, rel=1e-9)
+    assert found.multipliers.sum() == pytest.approx(found.level_multiplier, rel=1e-9)
 
 
 # ------------------------------------------------------------------------------------- the optimum
@@ -434,12 +433,11 @@ def test_start() -> None:
 
 def test_rounding_is_blamed_in_the_end() -> None:
     """Nobody gets to 1e-15: it says so, soon, and is as near as rounding allows."""
-    began = time.perf_counter()
     solution = run(DUAL, tol=1e-15)
     assert solution.status is Status.INACCURATE
     assert solution.trace.residual[-1] < 1e-9
     assert solution.iterations < 300
-    assert time.perf_counter() - began < 5.0
+    assert solution.trace.calls[-1] <= solution.iterations + 4  # one evaluation a cut
 
 
 def test_runs_are_repeatable() -> None:

@@ -20,17 +20,17 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 2000
 
-_SPENT = 1e-4
+_MIN_MULTIPLIER_SHARE = 1e-4
 """A cut is dropped when its multiplier is this share of the average one."""
 
-_RELAX, _REACH = 3.0, 100.0
+_MAX_RELAXATION, _MAX_MOVE_COST = 3.0, 100.0
 """The curvature of the metric falls by this factor at most from cut to cut, and rises at most until
 the last move would cost this multiple of what the cuts promise."""
 
-_FINE = 1e-10
+_MIN_RISE_SHARE = 1e-10
 """Share of F: smaller differences of F are integrated from gradients, which know more digits."""
 
-_PATIENCE, _PROGRESS = 30, 0.99
+_MAX_IDLE_CUTS, _PROGRESS_SHARE = 30, 0.99
 """So many cuts lower neither the gap nor what the cuts promise to this share, before rounding is
 blamed."""
 
@@ -122,7 +122,7 @@ class _Run:
 
     def solve(self) -> Status:
         search, options, cuts = self.search, self.options, self.set
-        least, waited = np.full(2, np.inf), 0
+        least, idle = np.full(2, np.inf), 0
         while True:
             search.improve_bound_sometimes()
             if search.gap <= search.task.tol * abs(search.value):
@@ -131,12 +131,12 @@ class _Run:
             if status is not None:
                 return status
             now = np.array([search.gap, cuts.depth])
-            waited += 1
-            if np.any(now <= _PROGRESS * least):
-                least, waited = np.minimum(least, now), 0
+            idle += 1
+            if np.any(now <= _PROGRESS_SHARE * least):
+                least, idle = np.minimum(least, now), 0
             cuts.q = options.proximal * self.rest
             weight = options.weight * (2 * self.dual.n + cuts.count)
-            if waited > _PATIENCE or not cuts.center(weight):
+            if idle > _MAX_IDLE_CUTS or not cuts.center(weight):
                 search.improve_bound()
                 self._round()
                 return search.report() or Status.INACCURATE
@@ -148,14 +148,16 @@ class _Run:
         """The tangent at the centre x; and x is the next ᾱ if F is less there."""
         value, gradient = self.search.evaluate(x)
         cuts, d = self.set, x - self.best
-        slope, bend = float(cuts.slope @ d), float(cuts.bend(gradient) @ d)
-        change = slope + 0.5 * bend if bend < _FINE * abs(self.value) else value - self.value
+        slope, rise = float(cuts.g @ d), float(cuts.h_of(gradient) @ d)
+        change = (
+            slope + 0.5 * rise if rise < _MIN_RISE_SHARE * abs(self.value) else value - self.value
+        )
         self._learn(d, 2.0 * (change - slope))
         self._drop()
-        offset = change - slope - bend
+        offset = change - slope - rise
         if change < 0.0:
             self.best, self.value = x, value
-            cuts.descend(-change, gradient)
+            cuts.lower_level(-change, gradient)
             offset = 0.0
         self._remember(cuts.count, x, value, gradient)
         cuts.add(offset, gradient)
@@ -164,16 +166,17 @@ class _Run:
         """Let the metric have the curvature of F along d, if that can be had."""
         square = float(d @ d)
         if square > 0.0:
-            curvature = min(curvature, 2.0 * _REACH * self.set.depth)
+            curvature = min(curvature, 2.0 * _MAX_MOVE_COST * self.set.depth)
             along = self.metric @ d
             rest = (curvature - float(along @ along)) / square
-            self.rest = max(rest, self.rest / _RELAX)
+            self.rest = max(rest, self.rest / _MAX_RELAXATION)
 
     def _drop(self) -> None:
         """Forget the cuts that no longer count, and the least of the others to make room."""
-        prices = self.set.multipliers
-        kept = np.argsort(-prices, kind="stable")[: self.options.cuts - 1]
-        kept = np.sort(kept[prices[kept] > _SPENT * float(prices.mean())])
+        multipliers = self.set.multipliers
+        kept = np.argsort(-multipliers, kind="stable")[: self.options.cuts - 1]
+        least = _MIN_MULTIPLIER_SHARE * float(multipliers.mean())
+        kept = np.sort(kept[multipliers[kept] > least])
         self.points[: kept.size], self.bounds[: kept.size] = self.points[kept], self.bounds[kept]
         self.set.keep(kept)
 

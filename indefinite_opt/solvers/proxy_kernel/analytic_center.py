@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,20 +14,59 @@ __all__ = ["AnalyticCenter"]
 
 Array = NDArray[np.float64]
 
-_STEPS = 50
+_MAX_STEPS = 50
 """Newton steps before a centre is given up; four or five are usual."""
 
-_ROUGH = 0.5
+_MAX_PRODUCT_ERROR = 0.5
 """No slack times multiplier of a centre is off its weight by more than this share."""
 
-_BOUNDARY = 0.9
+_BOUNDARY_SHARE = 0.9
 """Share of the way to the boundary that a step may go."""
 
-_STUCK = 1e-6
+_MIN_LENGTH = 1e-6
 """Rounding is to blame for a step as short as this."""
 
-_NEAREST = 1e-9
+_MIN_SHARE = 1e-9
 """Least share of the distance to ᾱ at which a centre is looked for."""
+
+
+@dataclass(eq=False)
+class _Sides:
+    """One number for each side of the set: slacks, multipliers, or steps of either.
+
+    Parameters
+    ----------
+    all : (1 + 2n + m,) array
+        Of the level, of 0 < α, of α < C, and of the cuts, which the properties tell apart.
+    n : int
+    """
+
+    all: Array
+    n: int
+
+    @classmethod
+    def of(cls, level: float, lower: Array, upper: Array, cuts: Array) -> _Sides:
+        return cls(np.concatenate([[level], lower, upper, cuts]), lower.size)
+
+    @property
+    def level(self) -> float:
+        return float(self.all[0])
+
+    @property
+    def lower(self) -> Array:
+        return self.all[1 : 1 + self.n]
+
+    @property
+    def upper(self) -> Array:
+        return self.all[1 + self.n : 1 + 2 * self.n]
+
+    @property
+    def cuts(self) -> Array:
+        return self.all[1 + 2 * self.n :]
+
+    def with_cuts(self, cuts: Array) -> _Sides:
+        """The same for the level and the box."""
+        return _Sides(np.concatenate([self.all[: 1 + 2 * self.n], cuts]), self.n)
 
 
 class AnalyticCenter:
@@ -33,14 +74,14 @@ class AnalyticCenter:
 
     Over 0 < α < C with yᵀα = 0 and over t it minimises
 
-        -Σ log α_j - Σ log(C - α_j) - Σ log(t - lᵢ(α)) - w log(U - t - ½(α - ᾱ)ᵀQ(α - ᾱ))
+        -Σ log α_j - Σ log(C - α_j) - Σ log(t - lᵢ(α)) - w log(U - t - ½dᵀQd),  d = α - ᾱ,
 
-    where lᵢ(α) = U + eᵢ + (g + hᵢ)ᵀ(α - ᾱ) are the cuts, U is the level to get below, w its weight,
-    and Q = qI + BᵀB. Without Q these are the points that the cuts allow to have F(α) ≤ U.
+    where lᵢ(α) = U + eᵢ + (g + hᵢ)ᵀd are the cuts, U is the level to get below, w its weight, and
+    Q = qI + BᵀB. Without Q these are the points that the cuts allow to have F(α) ≤ U.
 
     Slacks are variables of their own that a full step makes true, so that a new cut may well pass
     the old centre on the wrong side. All is measured from ᾱ, F = U and ∇F = g there, which keeps
-    the digits of differences that are small in the end.
+    the digits of differences that are small in the end: the variable for t is τ = t - U - gᵀd.
 
     Parameters
     ----------
@@ -57,19 +98,34 @@ class AnalyticCenter:
 
     Attributes
     ----------
-    move : (n,) array
+    d : (n,) array
         α - ᾱ.
-    slope : (n,) array
-        g: ∇F(ᾱ) plus a multiple of y, which makes it small where α is free.
+    g : (n,) array
+        ∇F(ᾱ) plus a multiple of y, which makes it small where α is free.
     q : float
         May be set between calls of `center`.
-    count, steps : int
-        Cuts, and Newton steps so far.
+    steps : int
+        Newton steps so far.
 
     Notes
     -----
-    O(n(m + r)² + (m + r)³) a step with m cuts: the Hessian is a diagonal plus one term for each
-    cut, each row of B and the level, and is never formed.
+    The centre has slacks s and multipliers λ of the level (0), of the two bounds and of the cuts
+    (c), and a multiplier ν of the line, with
+
+        s₀ = -τ - gᵀd - ½dᵀQd,  s_c = τ - e - Hd,  sλ = (w, 1, ..., 1),  λ₀ = Σλ_c,
+        λ₀(g + Qd) + Hᵀλ_c + νy = 1/α - 1/(C - α).
+
+    Let A have the rows g + Qd, B and H. The steps p of α, Δτ, Δν and, for each row of A, the change
+    f of its force (Δλ₀ of the first, Δλ_c of the last) are Newton's if
+
+        ⎡ E   Aᵀ  y   0 ⎤ ⎡ p  ⎤   ⎡ r         ⎤    E = λ/s of both bounds, added up, + λ₀q
+        ⎢ A  -G   0  -σ ⎥ ⎢ f  ⎥ = ⎢ -z        ⎥    G = s₀/λ₀, 1/λ₀, s_c/λ_c
+        ⎢ yᵀ  0   0   0 ⎥ ⎢ Δν ⎥   ⎢ -yᵀα      ⎥    σ = -1, 0, 1
+        ⎣ 0   σᵀ  0   0 ⎦ ⎣ Δτ ⎦   ⎣ λ₀ - Σλ_c ⎦    z = (w, -, 1)/λ - s - (what s is off by)
+
+    where E and G are diagonal, r is what is missing to stationarity, and z is 0 for the rows of B.
+    With P the projection that takes E^(-1/2)y out, Ā = A E^(-1/2) P and M = ĀĀᵀ + G, all is left to
+    two solutions with the Cholesky factors of M: O(n(m + r)² + (m + r)³) a step with m cuts.
     """
 
     def __init__(
@@ -77,35 +133,32 @@ class AnalyticCenter:
     ) -> None:
         y, n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
         self._y, self._n = y, n
-        # Slacks and multipliers of the level, the box twice, and the cuts.
-        self._sides = np.empty((2, 1 + 2 * n + most))
         share = 0.5 * box.problem.smaller_class * box.upper
-        self.alpha[:] = np.where(y > 0, share / positive, share / negative)
-        self._room[:] = box.upper - self.alpha
-        self._sides[0, 0] = 0.5 * depth
-        self._sides[1, : 1 + 2 * n] = 1.0 / self._sides[0, : 1 + 2 * n]
-        self._tilt = 0.0  # multiplier of the line
-        self.move = self.alpha - center
-        self._gradient, self.slope = gradient, self._along_line(gradient)
-        self._depth = depth + float(self.slope @ self.move)  # U + gᵀ(α - ᾱ) - t
-        self.q, self.count, self.steps = 0.0, 0, 0
+        alpha = np.where(y > 0, share / positive, share / negative)
+        self._s = _Sides.of(0.5 * depth, alpha, box.upper - alpha, np.empty(0))
+        self._lambda = _Sides(1.0 / self._s.all, n)
+        self._nu = 0.0
+        self.d = self.alpha - center
+        self._gradient, self.g = gradient, self._along_line(gradient)
+        self._tau = -(depth + float(self.g @ self.d))
+        self.q, self.steps = 0.0, 0
+        # A, whose rows are g + Qd, B and H; H from these gradients; e.
         self._first = len(metric) + 1
-        # The level, B and hᵢ; hᵢ from these gradients; eᵢ.
-        self._rows = np.empty((self._first + most, n))
-        self._rows[1 : self._first] = metric
-        self._scaled = np.empty_like(self._rows)
-        self._gradients, self._offsets = np.empty((most, n)), np.empty(most)
+        self._A = np.empty((self._first + most, n))
+        self._A[1 : self._first] = metric
+        self._scaled = np.empty_like(self._A)
+        self._gradients, self._e = np.empty((most, n)), np.empty(most)
         self.add(0.0, gradient)
 
     @property
     def alpha(self) -> Array:
         """α, inside the box."""
-        return self._sides[0, 1 : 1 + self._n]
+        return self._s.lower
 
     @property
-    def _room(self) -> Array:
-        """C - α, which keeps its digits."""
-        return self._sides[0, 1 + self._n : 1 + 2 * self._n]
+    def count(self) -> int:
+        """m, the number of cuts."""
+        return self._s.cuts.size
 
     @property
     def gradients(self) -> Array:
@@ -114,67 +167,73 @@ class AnalyticCenter:
 
     @property
     def multipliers(self) -> Array:
-        """Of the cuts, (m,)."""
-        return self._sides[1, 1 + 2 * self._n :][: self.count]
+        """λ_c of the cuts, (m,)."""
+        return self._lambda.cuts
 
     @property
-    def price(self) -> float:
-        """Multiplier of the level, and sum of those of the cuts."""
-        return float(self._sides[1, 0])
+    def level_multiplier(self) -> float:
+        """λ₀ of the level, at the centre the sum of those of the cuts."""
+        return self._lambda.level
 
     @property
     def depth(self) -> float:
-        """U - t: by so much the cuts think F can fall."""
-        return self._depth - float(self.slope @ self.move)
+        """U - t: by so much the cuts allow F to fall."""
+        return -self._tau - float(self.g @ self.d)
 
-    def bend(self, gradient: Array) -> Array:
+    @property
+    def _B(self) -> Array:
+        return self._A[1 : self._first]
+
+    @property
+    def _H(self) -> Array:
+        return self._A[self._first :][: self.count]
+
+    def h_of(self, gradient: Array) -> Array:
         """h of a tangent with this gradient, or of several."""
         return self._along_line(gradient - self._gradient)
 
     def _along_line(self, vector: Array) -> Array:
         """The vector plus the multiple of y that leaves the least rounding error on the line."""
-        slacks, multipliers = self._sides[:, 1 : 1 + 2 * self._n].reshape(2, 2, self._n)
-        free = 1.0 / np.sum(multipliers / slacks, axis=0)
+        s, multipliers = self._s, self._lambda
+        free = 1.0 / (multipliers.lower / s.lower + multipliers.upper / s.upper)
         part = (vector @ (self._y * free)) / float(free.sum())
         return vector - np.multiply.outer(part, self._y)
 
-    def add(self, offset: float, gradient: Array) -> None:
+    def add(self, e: float, gradient: Array) -> None:
         """A cut, through α or not; it starts with the slack of a cut that counts."""
-        k, bend = self.count, self.bend(gradient)
-        self.count += 1
-        slack = max(-self._depth - offset - float(bend @ self.move), self.count / self.price)
-        self._gradients[k], self._rows[self._first + k], self._offsets[k] = gradient, bend, offset
-        self._sides[:, 1 + 2 * self._n + k] = slack, 1.0 / slack
+        k, h = self.count, self.h_of(gradient)
+        slack = max(self._tau - e - float(h @ self.d), (k + 1) / self.level_multiplier)
+        self._gradients[k], self._A[self._first + k], self._e[k] = gradient, h, e
+        self._s = self._s.with_cuts(np.append(self._s.cuts, slack))
+        self._lambda = self._lambda.with_cuts(np.append(self._lambda.cuts, 1.0 / slack))
 
     def keep(self, chosen: NDArray[np.intp]) -> None:
         """Forget all other cuts."""
-        m = self.count = chosen.size
-        for array in self._gradients, self._rows[self._first :], self._offsets:
-            array[:m] = array[chosen]
-        sides = self._sides[:, 1 + 2 * self._n :]
-        sides[:, :m] = sides[:, chosen]
+        for array in self._gradients, self._A[self._first :], self._e:
+            array[: chosen.size] = array[chosen]
+        self._s = self._s.with_cuts(self._s.cuts[chosen])
+        self._lambda = self._lambda.with_cuts(self._lambda.cuts[chosen])
 
-    def descend(self, gain: float, gradient: Array) -> None:
-        """Make α the new ᾱ, where F is less by `gain`, with this gradient."""
-        bends = self._rows[self._first :][: self.count]
-        rise = float(self.slope @ self.move) + gain
-        self._offsets[: self.count] += bends @ self.move + rise
-        self._depth -= rise
-        self._gradient, self.slope = gradient, self._along_line(gradient)
-        bends[:] = self.bend(self.gradients)
-        self.move[:] = 0.0
+    def lower_level(self, decrease: float, gradient: Array) -> None:
+        """Make α the new ᾱ, where F is less by `decrease`, with this gradient."""
+        change = float(self.g @ self.d) + decrease
+        self._e[: self.count] += self._H @ self.d + change
+        self._tau += change
+        self._gradient, self.g = gradient, self._along_line(gradient)
+        self._H[:] = self.h_of(self.gradients)
+        self.d[:] = 0.0
 
-    def center(self, weight: float, tol: float = _ROUGH) -> bool:
+    def center(self, weight: float, tol: float = _MAX_PRODUCT_ERROR) -> bool:
         """Go to the centre for w = `weight`; whether that was possible."""
         self._approach()
-        weights = np.ones(1 + 2 * self._n + self.count)
+        weights = np.ones(self._s.all.size)
         weights[0] = weight
-        slacks, multipliers = self._sides[:, : weights.size]
-        for _ in range(_STEPS):
+        for _ in range(_MAX_STEPS):
             length = self._newton(weights)
-            if length == 1.0 and np.max(np.abs(slacks * multipliers / weights - 1.0)) < tol:
+            products = self._s.all * self._lambda.all / weights
+            if length == 1.0 and np.max(np.abs(products - 1.0)) < tol:
                 return True
-            if not length > _STUCK:
+            if not length > _MIN_LENGTH:
                 return False
         return False
 
@@ -183,112 +242,100 @@ class AnalyticCenter:
 
         All cuts but the last are below U all the way, and the last one is near ᾱ.
         """
-        part = self._rows[1 : self._first] @ self.move
-        term = 0.5 * (float(part @ part) + self.q * float(self.move @ self.move))
-        slope = float(self.slope @ self.move)
-        offsets = self._offsets[: self.count]
-        slopes = slope + self._rows[self._first :][: self.count] @ self.move
+        part = self._B @ self.d
+        term = 0.5 * (float(part @ part) + self.q * float(self.d @ self.d))
+        slope, e = float(self.g @ self.d), self._e[: self.count]
+        slopes = slope + self._H @ self.d
 
         def left(share: float) -> float:
-            return -float(np.max(offsets + share * slopes)) - share**2 * term
+            return -float(np.max(e + share * slopes)) - share**2 * term
 
         share, most = 1.0, left(1.0)
         if most > 0.0 or term == 0.0:
             return
-        while share > _NEAREST and (most <= 0.0 or left(0.5 * share) > most):
+        while share > _MIN_SHARE and (most <= 0.0 or left(0.5 * share) > most):
             share *= 0.5
             most = left(share)
         if most <= 0.0:
             return
-        self.alpha[:] -= (1.0 - share) * self.move
-        self._room[:] += (1.0 - share) * self.move
-        self.move *= share
-        depth = share**2 * term + 0.5 * most
-        self._depth = depth + share * slope
-        slacks, multipliers = self._sides[:, : 1 + 2 * self._n + self.count]
-        slacks[0], slacks[1 + 2 * self._n :] = 0.5 * most, -depth - offsets - share * slopes
-        multipliers[1:] = 1.0 / slacks[1:]
+        s, depth = self._s, share**2 * term + 0.5 * most
+        lower, upper = s.lower - (1.0 - share) * self.d, s.upper + (1.0 - share) * self.d
+        self._s = _Sides.of(0.5 * most, lower, upper, -depth - e - share * slopes)
+        self._lambda.all[1:] = 1.0 / self._s.all[1:]
+        self.d *= share
+        self._tau = -(depth + share * slope)
 
     def _newton(self, weights: Array) -> float:
         """One step of all slacks and all multipliers; the shorter of their two lengths."""
-        n, first, move = self._n, self._first, self.move
-        slacks, multipliers = self._sides[:, : weights.size]
-        stiffness = multipliers / slacks
-        price, prices = self.price, self.multipliers
-        rows = self._rows[: first + self.count]
-        metric, cuts = rows[1:first], rows[first:]
-        pull = self.q * move + (metric @ move) @ metric  # Q(α - ᾱ)
-        rows[0] = self.slope + pull
+        s, multipliers, d, H, B = self._s, self._lambda, self.d, self._H, self._B
+        stiffness = _Sides(multipliers.all / s.all, self._n)
+        Qd = self.q * d + (B @ d) @ B
+        A = self._A[: self._first + self.count]
+        A[0] = self.g + Qd
 
-        # What the slacks are off by, what is missing to stationarity, what the rows should rise by.
-        level_off = self.depth - 0.5 * float(pull @ move) - slacks[0]
-        cuts_off = -self._depth - self._offsets[: self.count] - cuts @ move - slacks[1 + 2 * n :]
-        missing = 1.0 / self.alpha - 1.0 / self._room - price * rows[0] - prices @ cuts
-        missing -= self._tilt * self._y
-        wanted = np.zeros(len(rows))
-        wanted[0] = weights[0] / price - slacks[0] - level_off
-        wanted[first:] = 1.0 / prices - slacks[1 + 2 * n :] - cuts_off
+        level_off = self.depth - 0.5 * float(Qd @ d) - s.level
+        cuts_off = self._tau - self._e[: self.count] - H @ d - s.cuts
+        r = 1.0 / s.lower - 1.0 / s.upper - multipliers.level * A[0] - multipliers.cuts @ H
+        r -= self._nu * self._y
+        z = np.zeros(len(A))
+        z[0] = weights[0] / multipliers.level - s.level - level_off
+        z[self._first :] = 1.0 / multipliers.cuts - s.cuts - cuts_off
 
-        step, rise, tilt_step = self._direction(stiffness, missing, wanted)
-        level_step = level_off - rise - float(rows[0] @ step)
-        slack_steps = np.concatenate([[level_step], step, -step, cuts_off + rise - cuts @ step])
-        multiplier_steps = weights / slacks - multipliers - stiffness * slack_steps
-        length = _longest(slacks, slack_steps)
-        price_length = _longest(multipliers, multiplier_steps)
-        if not min(length, price_length) > 0.0:
+        p, tau_step, nu_step = self._direction(A, stiffness, r, z)
+        level_step = level_off - tau_step - float(A[0] @ p)
+        s_steps = _Sides.of(level_step, p, -p, cuts_off + tau_step - H @ p).all
+        multiplier_steps = weights / s.all - multipliers.all - stiffness.all * s_steps
+        length = _longest(s.all, s_steps)
+        multiplier_length = _longest(multipliers.all, multiplier_steps)
+        if not min(length, multiplier_length) > 0.0:
             return 0.0
-        slacks += length * slack_steps
-        move += length * step
-        self._depth -= length * rise
-        multipliers += price_length * multiplier_steps
-        self._tilt += price_length * tilt_step
+        s.all += length * s_steps
+        d += length * p
+        self._tau += length * tau_step
+        multipliers.all += multiplier_length * multiplier_steps
+        self._nu += multiplier_length * nu_step
         self.steps += 1
-        return min(length, price_length)
+        return min(length, multiplier_length)
 
     def _direction(
-        self, stiffness: Array, missing: Array, wanted: Array
+        self, A: Array, stiffness: _Sides, r: Array, z: Array
     ) -> tuple[Array, float, float]:
-        """Newton's steps of α, of t - gᵀα and of the multiplier of the line; nan if rounding wins.
-
-        The box is eliminated by its diagonal, then α, of which the line takes one direction. Left
-        are the forces of the level, of the rows of B and of the cuts, by Cholesky's factors.
-        """
+        """p, Δτ and Δν of the system of the class, for λ/s; nan if rounding wins."""
         from scipy.linalg import cho_factor, cho_solve
 
-        n, first, price = self._n, self._first, self.price
-        size = first + self.count
-        root = 1.0 / np.sqrt(stiffness[1 : 1 + n] + stiffness[1 + n : 1 + 2 * n] + price * self.q)
-        missing *= root
+        first, level, size = self._first, self.level_multiplier, len(A)
+        root = 1.0 / np.sqrt(stiffness.lower + stiffness.upper + level * self.q)  # E^(-1/2)
+        r *= root
         normal = self._y * root
         length = float(np.linalg.norm(normal))
         normal /= length
-        along, back = float(normal @ missing), -float(self._y @ self.alpha) / length
-        scaled = np.multiply(self._rows[:size], root, out=self._scaled[:size])
+        along, back = float(normal @ r), -float(self._y @ self.alpha) / length
+        scaled = np.multiply(A, root, out=self._scaled[:size])
         across = scaled @ normal
         scaled -= np.outer(across, normal)
-        system = scaled @ scaled.T
-        give = np.full(size, 1.0 / price)  # of each row to a unit of force
-        give[0], give[first:] = 1.0 / stiffness[0], 1.0 / stiffness[1 + 2 * n :]
-        system.flat[:: size + 1] += give
-        sign = np.zeros(size)
-        sign[0], sign[first:] = -1.0, 1.0
-        wanted += scaled @ missing + back * across
+        M = scaled @ scaled.T
+        G = np.full(size, 1.0 / level)
+        G[0], G[first:] = 1.0 / stiffness.level, 1.0 / stiffness.cuts
+        M.flat[:: size + 1] += G
+        sigma = np.zeros(size)
+        sigma[0], sigma[first:] = -1.0, 1.0
+        z += scaled @ r + back * across
         try:
             with one_thread():
-                factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+                factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
-            return np.full(n, np.nan), np.nan, np.nan
-        free, tied = cho_solve(factor, np.array([wanted, sign]).T, check_finite=False).T
-        off = price - float(self.multipliers.sum())
-        rise = (float(sign @ free) - off) / float(sign @ tied)
-        forces = free - rise * tied
-        step = root * (missing - forces @ scaled + (back - along) * normal)
-        return step, rise, (along - float(forces @ across) - back) / length
+            return np.full(self._n, np.nan), np.nan, np.nan
+        Mz, Msigma = cho_solve(factor, np.array([z, sigma]).T, check_finite=False).T
+        missing = level - float(self.multipliers.sum())
+        tau_step = (float(sigma @ Mz) - missing) / float(sigma @ Msigma)
+        f = Mz - tau_step * Msigma
+        p = root * (r - f @ scaled + (back - along) * normal)
+        return p, tau_step, (along - float(f @ across) - back) / length
 
 
 def _longest(x: Array, step: Array) -> float:
     """Length of the step, at most 1, that leaves x positive; 0 if it is not a number."""
     fastest = float(np.max(-step / x))
-    if fastest <= _BOUNDARY:
+    if fastest <= _BOUNDARY_SHARE:
         return 1.0
-    return _BOUNDARY / fastest if fastest > 0.0 else 0.0
+    return _BOUNDARY_SHARE / fastest if fastest > 0.0 else 0.0
