@@ -21,14 +21,18 @@ Array = NDArray[np.float64]
 
 _MAX_ITER = 10_000
 
-_STALLS = 20
+_MAX_IDLE_ITERATIONS = 20
 """Convex problems in a row that do not lower F before rounding is blamed."""
 
-_INNER = 0.1
-"""Tolerance of a convex problem, as a share of the residual of the problem itself."""
+_INNER_SHARE, _MIN_INNER_SHARE = 0.1, 1e-3
+"""Tolerance of a convex problem, as a share of the residual of the problem itself, and the least it
+may be, as a share of the tolerance: more digits of a point that is not the last one are wasted."""
 
-_FINEST = 1e-11
+_MIN_INNER_TOL = 1e-11
 """No convex problem is solved beyond this, where rounding would be fought."""
+
+_INNER_STEPS, _INNER_STEPS_PER_POINT = 100_000, 100
+"""Most steps in one convex problem, added up; the next iteration goes on where they end."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class _Run:
         self.convex = replace(qp, problem=qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)
-        self.iterations = self.steps = self.stalls = 0
+        self.iterations = self.steps = self.idle = 0
         self.trace = Trace()
 
     def solve(self) -> Status:
@@ -118,11 +122,11 @@ class _Run:
 
     def _iterate(self, residual: float, value: float) -> bool:
         """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""
-        tol = max(_INNER * residual, 1e-3 * self.task.tol, _FINEST)
+        tol = max(_INNER_SHARE * residual, _MIN_INNER_SHARE * self.task.tol, _MIN_INNER_TOL)
         tilt = self.gradient - self.convex.gradient(self.alpha)
         inner = replace(
             self.task, problem=self.convex.problem, structure=self.convex, tol=tol,
-            max_iter=100_000 + 100 * self.qp.n,
+            max_iter=_INNER_STEPS + _INNER_STEPS_PER_POINT * self.qp.n,
         )  # fmt: skip
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
         run.to_stationarity()
@@ -131,11 +135,11 @@ class _Run:
         self.steps += run.iterations
         # The last digits of a point change F by less than its rounding, though not for ever.
         fell = self.qp.value(run.alpha, gradient) < value
-        self.stalls = 0 if fell else self.stalls + 1
+        self.idle = 0 if fell else self.idle + 1
         size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
         rounding = self.qp.n * np.finfo(float).eps * size
         risen = self.qp.value(run.alpha, gradient) > value + rounding
-        if run.iterations == 0 or risen or self.stalls > _STALLS:
+        if run.iterations == 0 or risen or self.idle > _MAX_IDLE_ITERATIONS:
             return False
         self.alpha, self.gradient = run.alpha, gradient
         return True

@@ -13,7 +13,7 @@ from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["SMO"]
 
-_CURVATURE = 0.25
+_CURVATURE_SHARE = 0.25
 """Share of the work of the run that may be spent on looking for negative curvature."""
 
 
@@ -95,7 +95,7 @@ def _continued(previous: Descent, task: Task) -> Descent:
 
 def _finish(run: Descent) -> Solution:
     try:
-        status = run.to_local_minimum(allowance=_CURVATURE)
+        status = run.to_local_minimum(allowance=_CURVATURE_SHARE)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return Solution(
