@@ -51,12 +51,12 @@ def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> No
 def test_partial_and_full_projections_are_the_same_method(
     tuning: module.Tuning, formulation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rounding apart; RARE = 1 takes the partial one in every iteration."""
+    """Rounding apart; MAX_RARE_SHARE = 1 takes the partial one in every iteration."""
     spins, value = spins_of(16, 3, formulation)
     ends = []
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
-        monkeypatch.setattr(module, "PARTIAL", partial)
-        monkeypatch.setattr(module, "RARE", rare)
+        monkeypatch.setattr(module, "MIN_PARTIAL_ORDER", partial)
+        monkeypatch.setattr(module, "MAX_RARE_SHARE", rare)
         relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool), tuning)
         for _ in range(3):
             relaxation.run(20)

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    "EVERY",
+    "BALANCE_PERIOD",
     "advance",
     "gather",
     "most_violated",
@@ -30,8 +30,8 @@ __all__ = [
     "spread",
 ]
 
-EVERY = 25
-"""Iterations between two looks at the balance of the residuals."""
+BALANCE_PERIOD = 25
+"""Iterations between two comparisons of the primal with the dual residual."""
 
 MAX_IMBALANCE = 2.0
 """The penalty changes when one residual is more than this many times the other."""
@@ -250,7 +250,7 @@ def advance(model, iterate, steps, iterations):
         gather(model, iterate, G)
         project(G, iterate.U)
         scatter(model, iterate, steps, residuals)
-        if (k + 1) % EVERY == 0:
+        if (k + 1) % BALANCE_PERIOD == 0:
             rebalance(model, iterate, steps, residuals)
 
 

@@ -236,8 +236,8 @@ class Multipliers:
     squares : (m,) array
         Of the products of the two slacks of one variable; may be negative where it is `binary`.
     places : (t, 3) array of int
-        Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs; those
-        that are none do not count.
+        Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs. Rows
+        that do not stand for a triangle inequality are ignored.
     gamma : (t,) array
         Their multipliers, nonnegative.
     """
@@ -278,7 +278,7 @@ class Multipliers:
         return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(spins.curvature), 0.0))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
-        """Places and multipliers of the triangle inequalities that are such."""
+        """Places and multipliers of those rows that stand for a triangle inequality."""
         genuine = _are_triangles(self.places, self.squares.size)
         return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
 

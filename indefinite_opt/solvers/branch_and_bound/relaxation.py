@@ -78,15 +78,15 @@ LEAST_CORNER = 1e-3
 ACTING = 1e-9
 """A triangle inequality acts while its multiplier is more than this share of the largest."""
 
-PARTIAL, RARE = 80, 0.1
-"""From this order on only the eigenpairs of the rarer sign are computed, where these are at most
-this share of all; then they take a third to a half of the time."""
+MIN_PARTIAL_ORDER, MAX_RARE_SHARE = 80, 0.1
+"""From this number of variables on only the eigenpairs of the rarer sign are computed, where these
+are at most this share of all; then they take a third to a half of the time."""
 
-TRIANGULAR = 600
-"""No triangle inequalities beyond this order: looking for them takes O(n³), half a second here."""
+MAX_TRIANGLE_ORDER = 600
+"""No triangle inequalities for more variables: finding them takes O(m³), half a second here."""
 
-ROOM = 50_000
-"""Violated triangle inequalities that are looked at."""
+MAX_VIOLATED = 50_000
+"""Violated triangle inequalities that are kept in memory to choose the most violated of."""
 
 
 class Model(NamedTuple):
@@ -301,7 +301,7 @@ class Relaxation:
         steps = Steps(
             OVER, SWEEPS if iterate.gamma.size else 0, 1.0 + ADAPT / (1.0 + self.age), self.balance
         )
-        if self.spins.m < PARTIAL:
+        if self.spins.m < MIN_PARTIAL_ORDER:
             loops.advance(model, iterate, steps, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
@@ -312,7 +312,7 @@ class Relaxation:
                 loops.gather(model, iterate, G)
                 self._project(G)
                 loops.scatter(model, iterate, steps, residuals)
-                if (k + 1) % loops.EVERY == 0:
+                if (k + 1) % loops.BALANCE_PERIOD == 0:
                     loops.rebalance(model, iterate, steps, residuals)
         self.iterations += iterations
         self.age += iterations / FADING
@@ -325,7 +325,7 @@ class Relaxation:
         order = len(G)
         sign = 1.0 if 2 * self.positive <= order else -1.0
         rare = min(self.positive, order - self.positive)
-        pairs = eigenpairs_above(sign * G, 0.0) if rare <= RARE * order else None
+        pairs = eigenpairs_above(sign * G, 0.0) if rare <= MAX_RARE_SHARE * order else None
         if pairs is None:
             values, vectors = np.linalg.eigh(G)
             sign = 1.0 if 2 * np.count_nonzero(values > 0.0) <= order else -1.0
@@ -377,11 +377,11 @@ class Relaxation:
         """Keep the triangle inequalities that act, add the most violated; how many are violated."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
-        if self.spins.m > TRIANGULAR:
+        if self.spins.m > MAX_TRIANGLE_ORDER:
             return 0
         now = self.iterate
         places, violations = relaxation_loops.most_violated(
-            now.pairs, now.cut, self.spins.m, least, ROOM
+            now.pairs, now.cut, self.spins.m, least, MAX_VIOLATED
         )
         acting = now.gamma > ACTING * now.gamma.max(initial=0.0)
         old = now.places[acting]
