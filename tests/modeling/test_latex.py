@@ -341,7 +341,11 @@ ATOMS = [
     (cp.max(X, axis=1), "max(X, axis=1)", r"\mathrm{max}(X, axis=1)"),
     (cp.sum(X, axis=0), "Sum(X, axis=0)", r"\mathrm{Sum}(X, axis=0)"),
     (cp.quad_over_lin(alpha, b), "quad_over_lin(α, b)", r"\mathrm{quad\_over\_lin}(\alpha, b)"),
-    (cp.hstack([alpha, b]), "Hstack(α, b)", r"\mathrm{Hstack}(\alpha, b)"),
+    (cp.hstack([alpha, xi]), "Hstack(α, ξ)", r"\mathrm{Hstack}(\alpha, \xi)"),
+    (cp.vec(X, order="F"), "reshape(X, (16,))", r"\mathrm{reshape}(X, (16,))"),
+    (cp.sqrt(b), "Power(b, 1/2)", r"\mathrm{Power}(b, 1/2)"),
+    (np.ones((N, 1)) @ alpha[None, :], "eα[None, :]", r"\mathbf{e} \alpha[None, :]"),
+    (cp.sum(cp.Variable((2, 3, 4), name="Z")), "Sum(Z)", r"\mathrm{Sum}(Z)"),
 ]
 
 
@@ -385,7 +389,7 @@ CONSTRAINTS = [
     ({"c": alpha == 1}, ["α = e  (c)"]),
     ({"c": X >> 0}, ["X ⪰ 0  (c)"]),
     ({"c": X >> K}, ["X - K ⪰ 0  (c)"]),
-    ({"c": cp.SOC(b, alpha)}, ["SOC(b, α, axis=0)  (c)"]),
+    ({"c": cp.SOC(b, alpha)}, ["SOC(reshape(b, (1,)), α, axis=0)  (c)"]),
     ({"c": cp.ExpCone(b, b, delta)}, ["ExpCone(b, b, δ)  (c)"]),
 ]
 

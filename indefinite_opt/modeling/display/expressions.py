@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.modeling.display.notation import (
@@ -49,13 +49,7 @@ def latex_expression(expr: cp.Expression) -> str:
 
 
 def text_expression(expr: cp.Expression) -> str:
-    """Unicode text of a cvxpy expression, for a terminal.
-
-    >>> import cvxpy as cp, numpy as np
-    >>> alpha, Q = cp.Variable(2, name="alpha"), cp.Constant(np.diag([1, -1]), name="Q")
-    >>> text_expression(cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q))
-    'eᵀα - ½ αᵀQα'
-    """
+    """Unicode text of a cvxpy expression, for a terminal: eᵀα - ½ αᵀQα."""
     return Printer(TEXT).show(expr)
 
 
@@ -70,8 +64,9 @@ class Printer:
     def piece(self, expr: Any) -> Piece:
         # By class name, so that cvxpy need not be imported. Only variables and parameters go by
         # their base class: log1p derives from log, and printing it as log would be false.
-        kind = "Leaf" if hasattr(expr, "attributes") else type(expr).__name__
-        return _RULES.get("Constant" if _is_constant(expr) else kind, _unknown)(self, expr)
+        kind = type(expr).__name__
+        leaf = hasattr(expr, "attributes") and kind != "Constant"
+        return _RULES.get("Leaf" if leaf else kind, _unknown)(self, expr)
 
     def show(self, expr: Any) -> str:
         return self.piece(expr).signed
@@ -111,14 +106,18 @@ class Printer:
         return Piece(body, SCALED, negative, piece.word)
 
     def filling(self, expr: Any, shape: tuple[int, ...]) -> Piece:
-        """A scalar where a vector or matrix is meant: b becomes b e, or b e eᵀ."""
         piece = self.piece(expr)
-        if expr.size > 1 or math.prod(shape) == 1 or piece.body == "0":
-            return piece
+        return self.spread(piece, shape) if expr.size == 1 else piece
+
+    def spread(self, scalar: Piece, shape: tuple[int, ...]) -> Piece:
+        """A scalar where a vector or matrix is meant: b becomes b e, or b e eᵀ."""
+        if math.prod(shape) == 1 or scalar.body == "0":
+            return scalar
         ones = self.ones()
-        return self.scaled(
-            piece, self.product(ones, self.turned(ones)) if len(shape) == 2 else ones
-        )
+        if len(shape) == 2 and shape[1] > 1:
+            row = self.turned(ones)
+            ones = self.product(ones, row) if shape[0] > 1 else row
+        return self.scaled(scalar, ones)
 
     def norm(self, expr: Any, kind: str) -> Piece:
         return Piece(script("_", self.write("norm", self.show(expr)), kind, self.to), ATOM)
@@ -128,12 +127,8 @@ def _is_matrix(expr: Any) -> bool:
     return expr.ndim == 2 and min(expr.shape) > 1
 
 
-def _is_constant(expr: Any) -> bool:
-    return type(expr).__name__ == "Constant"
-
-
 def _is_number(expr: Any) -> bool:
-    return _is_constant(expr) and expr._name is None
+    return type(expr).__name__ == "Constant" and expr._name is None
 
 
 def unpromoted(expr: Any) -> Any:
@@ -148,8 +143,7 @@ def _constant(printer: Printer, expr: Any) -> Piece:
         return symbol(expr._name, printer.to)
     low, high = float(expr.value.min()), float(expr.value.max())
     if low == high:
-        value = number(low, printer.to)
-        return value if expr.size == 1 else printer.scaled(value, printer.ones())
+        return printer.spread(number(low, printer.to), expr.shape)
     known = printer._unnamed
     name = f"c{len(known) + 1}" if known else "c"
     if id(expr) not in known:
@@ -169,9 +163,9 @@ def _shaped(expr: Any) -> str:
 
 
 def _promoted(printer: Printer, expr: Any) -> Piece:
-    if unpromoted(expr) is expr:  # a vector spread over a matrix, which has no common notation
-        return _unknown(printer, expr)
-    return printer.filling(expr.args[0], expr.shape)
+    # A vector spread over a matrix has no common notation.
+    vector = unpromoted(expr) is expr
+    return _unknown(printer, expr) if vector else printer.filling(expr.args[0], expr.shape)
 
 
 def _multiplied(printer: Printer, expr: Any) -> Piece:
@@ -201,12 +195,12 @@ def _divided(printer: Printer, expr: Any) -> Piece:
     return Piece(body, HADAMARD, top.negative != bottom.negative)
 
 
-def _quadratic(printer: Printer, expr: Any, inverse: bool = False) -> Piece:
+def _quadratic(printer: Printer, expr: Any) -> Piece:
     """xᵀAx, or xᵀA⁻¹x."""
     x, matrix = expr.args[0], printer.piece(expr.args[1])
     if _is_matrix(x):
         return _unknown(printer, expr)
-    if inverse:
+    if type(expr).__name__ == "MatrixFrac":
         matrix = Piece(printer.write("inverse", matrix.closed(ATOM)), POWER)
     return printer.product(printer.transposed(x), matrix, printer.piece(x))
 
@@ -221,9 +215,10 @@ def _sum_of_squares(printer: Printer, expr: Any) -> Piece:
 
 def _summed(printer: Printer, expr: Any) -> Piece:
     """The sum of all entries, eᵀx or eᵀXe."""
-    arg, ones = expr.args[0], printer.ones()
-    if expr.axis is not None or (arg.ndim == 2 and not _is_matrix(arg)):
+    arg = expr.args[0]
+    if expr.axis is not None or not (arg.ndim == 1 or _is_matrix(arg)):
         return _unknown(printer, expr)
+    ones = printer.ones()
     row = printer.turned(ones)
     return printer.product(row, printer.piece(arg), *([ones] if arg.ndim == 2 else []))
 
@@ -232,9 +227,9 @@ def _norm1(printer: Printer, expr: Any) -> Piece:
     return printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
 
 
-def _reshaped(printer: Printer, expr: Any) -> Piece:
-    """Nothing to show between vectors."""
-    return _unknown(printer, expr) if _is_matrix(expr.args[0]) else printer.piece(expr.args[0])
+def _transposed(printer: Printer, expr: Any) -> Piece:
+    arg = expr.args[0]
+    return printer.transposed(arg) if arg.ndim == 2 else _unknown(printer, expr)
 
 
 def _logistic(printer: Printer, expr: Any) -> Piece:
@@ -248,14 +243,16 @@ def _indexed(printer: Printer, expr: Any) -> Piece:
 
 
 def _unknown(printer: Printer, expr: Any) -> Piece:
-    """Any other atom under cvxpy's own name, with its arguments, its axis and its numbers."""
+    """Any other atom under cvxpy's own name, with all that defines it: axis, exponent, shape."""
     args = [printer.show(arg) for arg in expr.args if hasattr(arg, "shape")]
     if getattr(expr, "axis", None) is not None:
         args.append(f"axis={expr.axis}")
     elif hasattr(expr, "is_convex"):  # a constraint's data is its id
         data = expr.get_data() or ()
-        args += [number(n, printer.to).signed for n in data if type(n) in (int, float)]
-        args += [printer.show(n) for n in data if hasattr(n, "is_constant")]
+        # How finely cvxpy approximates a power is no part of it.
+        plain_data = [part for part in data if type(part) in (int, float, Fraction, tuple)]
+        args += [str(part) for part in plain_data if part != getattr(expr, "max_denom", None)]
+        args += [printer.show(part) for part in data if hasattr(part, "is_constant")]
     head = printer.write("word", plain(type(expr).__name__.removesuffix("Approx"), printer.to))
     return Piece(f"{head}({', '.join(args)})", ATOM, word=True)
 
@@ -268,13 +265,12 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "multiply": _multiplied,
     "MulExpression": _matrix_product,
     "DivExpression": _divided,
-    "transpose": lambda printer, expr: printer.transposed(expr.args[0]),
+    "transpose": _transposed,
     "Promote": _promoted,
     "broadcast_to": _promoted,
-    "reshape": _reshaped,
     "psd_wrap": lambda printer, expr: printer.piece(expr.args[0]),
     "QuadForm": _quadratic,
-    "MatrixFrac": partial(_quadratic, inverse=True),
+    "MatrixFrac": _quadratic,
     "quad_over_lin": _sum_of_squares,
     "Sum": _summed,
     "norm1": _norm1,

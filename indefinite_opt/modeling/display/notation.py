@@ -14,24 +14,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 __all__ = [
-    "ATOM",
-    "GLOSSARY",
-    "HADAMARD",
-    "LATEX",
-    "LETTER",
-    "NOTATION",
-    "POWER",
-    "PRODUCT",
-    "SCALED",
-    "TEXT",
-    "UNKNOWNS",
-    "Piece",
-    "number",
-    "plain",
-    "script",
-    "symbol",
-    "total",
-]
+    "ATOM", "GLOSSARY", "HADAMARD", "LATEX", "LETTER", "NOTATION", "POWER", "PRODUCT", "SCALED",
+    "TEXT", "UNKNOWNS", "Piece", "number", "plain", "script", "symbol", "total",
+]  # fmt: skip
 
 GLOSSARY = {
     "n": "number of training points",
@@ -129,20 +114,16 @@ class Piece(NamedTuple):
 
     def within(self, level: int) -> str:
         """The body, in parentheses if it is looser than `level`; no sign."""
-        return self.body if self.level >= level else _bracketed(self.body)
+        return self.body if self.level >= level else f"({self.body})"
 
     def closed(self, level: int) -> str:
         """The same with the sign, which also calls for parentheses."""
-        return _bracketed(self.signed) if self.negative else self.within(level)
+        return f"({self.signed})" if self.negative else self.within(level)
 
     def flipped(self) -> Piece:
         if self.level == SUM:
-            return Piece(_bracketed(self.body), ATOM, True)
+            return Piece(f"({self.body})", ATOM, True)
         return self._replace(negative=not self.negative)
-
-
-def _bracketed(body: str) -> str:
-    return f"({body})"
 
 
 def total(pieces: Iterable[Piece]) -> Piece:

@@ -25,15 +25,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = [
-    "GLOSSARY",
-    "DeclaredProgram",
-    "latex",
-    "latex_expression",
-    "legend",
-    "mathml",
-    "text",
+    "GLOSSARY", "DeclaredProgram", "latex", "latex_expression", "legend", "mathml", "text",
     "text_expression",
-]
+]  # fmt: skip
 
 
 class DeclaredProgram(Protocol):
@@ -120,14 +114,16 @@ def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
             partner.ends[end] = (value, name)
     shown = [_joined(printer, line) for line in lines]
     for variable in variables:  # boolean, integer, symmetric, ...
-        kinds = [kind for kind, is_set in variable.attributes.items() if is_set is True]
+        kinds = [
+            kind for kind, is_set in variable.attributes.items() if is_set not in (None, False)
+        ]
         kinds = [kind for kind in kinds if kind not in _IN_DOMAIN]
         word = printer.piece(variable).body
         shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
     return shown
 
 
-_IN_DOMAIN = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD")
+_IN_DOMAIN = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
 """Attributes of variables that cvxpy gives as constraints, too."""
 
 
