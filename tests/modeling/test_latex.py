@@ -73,42 +73,6 @@ SVMDual
     ),
     (
         Program(
-            "ConvexHullDual",
-            "maximize",
-            0.5 * cp.quad_form(cp.multiply(y, alphabar), D2),
-            {"total": cp.sum(alphabar) == 2, "lower": alphabar >= 0, "upper": alphabar <= mu},
-        ),
-        """\
-ConvexHullDual
-  maximize    ½ (y∘ᾱ)ᵀD⁽²⁾(y∘ᾱ)
-  subject to  eᵀᾱ = 2    (total)
-              0 ≤ ᾱ ≤ μ  (lower, upper)""",
-        r"""\begin{array}{rl}
-\max\limits_{\bar\alpha} & \tfrac{1}{2} (y \circ \bar\alpha)^\top D^{(2)} (y \circ \bar\alpha) \\
-\text{s.t.} & \mathbf{e}^\top \bar\alpha = 2 \\
- & 0 \le \bar\alpha \le \mu
-\end{array}""",
-    ),
-    (
-        Program(
-            "GuoSchuurmansLP",
-            "minimize",
-            delta,
-            {"sensitivity": delta >= Delta.T @ alpha, "upper": alpha <= betabar},
-        ),
-        """\
-GuoSchuurmansLP
-  minimize    δ
-  subject to  Δᵀα ≤ δ e  (sensitivity)
-              α ≤ β̄      (upper)""",
-        r"""\begin{array}{rl}
-\min\limits_{\delta, \alpha} & \delta \\
-\text{s.t.} & \Delta^\top \alpha \le \delta \mathbf{e} \\
- & \alpha \le \bar\beta
-\end{array}""",
-    ),
-    (
-        Program(
             "LPSVM",
             "minimize",
             cp.norm1(u) + C * cp.sum(xi),
@@ -263,11 +227,8 @@ z = cp.multiply(y, alpha)
 EXPRESSIONS = [
     (-(alpha + xi), "-(α + ξ)"),
     (alpha - (xi - u), "α - (ξ - u)"),
-    (alpha - xi - u, "α - ξ - u"),
     (cp.multiply(-1.0, alpha + xi), "-(α + ξ)"),
-    (u - cp.multiply(1.0, alpha + xi), "u - (α + ξ)"),
     (-2 * alpha + 1, "-2 α + e"),
-    (alpha - np.full(N, 2.0), "α - 2 e"),
     (2 * (3 * alpha), "2·3 α"),
     (1.5 * alpha + alpha / 3, "³⁄₂ α + α/3"),
     (alpha * (1 / 3), "⅓ α"),
@@ -276,15 +237,11 @@ EXPRESSIONS = [
     (cp.multiply(1 / C, cp.multiply(y, alpha)), "(1/C) (y∘α)"),
     (1 / (C * mu) * b, "(1/(C μ)) b"),
     (K @ (alpha + xi), "K(α + ξ)"),
-    ((K + Q) @ alpha, "(K + Q)α"),
     (K @ cp.multiply(y, alpha), "K(y∘α)"),
     (cp.multiply(y, K @ alpha), "y∘Kα"),
-    (cp.multiply(y, alpha - xi), "y∘(α - ξ)"),
     (K @ (2 * alpha), "K(2 α)"),
     (K @ np.ones(N), "Ke"),
-    (K @ np.full(N, 2.0), "K(2 e)"),
     (alpha @ Delta, "Δᵀα"),
-    (alpha @ Delta @ xi, "αᵀΔξ"),
     ((alpha @ Delta) @ (Q @ xi), "αᵀΔQξ"),
     ((2 * alpha) @ xi, "(2 α)ᵀξ"),
     (z @ (K @ z), "(y∘α)ᵀK(y∘α)"),
@@ -380,13 +337,16 @@ def test_names(name: str, as_text: str, as_latex: str) -> None:
 
 CONSTRAINTS = [
     ({"c": alpha >= 0}, ["α ≥ 0  (c)"]),
-    ({"c": alpha <= C}, ["α ≤ C  (c)"]),
     ({"high": alpha <= 1, "low": alpha >= -C}, ["-C ≤ α ≤ 1  (low, high)"]),
     ({"a": alpha >= 0, "x": xi <= C}, ["α ≥ 0  (a)", "ξ ≤ C  (x)"]),
     ({"a": alpha >= 0, "c": alpha >= -1}, ["α ≥ 0   (a)", "α ≥ -1  (c)"]),
     ({"c": Q @ alpha + b * y >= 1 - xi}, ["Qα + b y ≥ e - ξ  (c)"]),
     ({"c": cp.Constant(0) == y @ alpha}, ["yᵀα = 0  (c)"]),
     ({"c": alpha == 1}, ["α = e  (c)"]),
+    (
+        {"c": delta >= Delta.T @ alpha, "d": alphabar <= betabar},
+        ["Δᵀα ≤ δ e  (c)", "ᾱ ≤ β̄      (d)"],
+    ),
     ({"c": X >> 0}, ["X ⪰ 0  (c)"]),
     ({"c": X >> K}, ["X - K ⪰ 0  (c)"]),
     ({"c": cp.SOC(b, alpha)}, ["SOC(reshape(b, (1,)), α, axis=0)  (c)"]),
@@ -413,7 +373,7 @@ def test_what_is_built_into_a_variable_is_shown_too() -> None:
 
 def test_legend_names_every_symbol_that_is_printed() -> None:
     assert list(legend(PROGRAMS["SVMDual"])) == ["e", "alpha", "Q", "y", "C"]
-    for name in ("ConvexHullDual", "GuoSchuurmansLP", "LPSVM", "KernelLogistic"):
+    for name in ("LPSVM", "KernelLogistic"):
         assert legend(PROGRAMS[name]).items() <= GLOSSARY.items()
 
 
