@@ -7,9 +7,8 @@ Laplace's approximation with A = diag(α), p = σ(Φw), B = diag(p(1 - p)); α_i
 search iterates α_i = γ_i/w_i², γ_i = 1 - α_iΣ_ii, Σ the posterior covariance of w ([T01] (16),
 (17)). What the best change of one α_i gains in the regression with targets t̂ = Φw + B⁻¹(t - p) and
 noise B⁻¹ is known from s_i = φ_iᵀC₋ᵢ⁻¹φ_i and q_i = φ_iᵀC₋ᵢ⁻¹t̂, C₋ᵢ = B⁻¹ + ΦA⁻¹Φᵀ without φ_i
-([TF03] (17)-(25)); at the end no change raises log N(t̂ | 0, C). All α together may have better
-values elsewhere, hence several starts, and log L is stationary only nearly, because the papers
-leave out that t̂ and B move with α.
+([TF03] (17)-(25)); at the end no change raises log N(t̂ | 0, C). Other maxima may be better, hence
+several starts, and log L is stationary only nearly, as the papers leave out that B moves with α.
 
 .. [T01] Tipping, Sparse Bayesian Learning and the Relevance Vector Machine, JMLR 1, 2001.
 .. [TF03] Tipping & Faul, Fast Marginal Likelihood Maximisation for Sparse Bayesian Models, 2003.
@@ -61,12 +60,15 @@ class Laplace(NamedTuple):
     @property
     def factors(self) -> tuple[Array, Array]:
         """s = γ/Σ_ii and q = w/Σ_ii of the functions in use; αΣ_ii is the diagonal of (LLᵀ)⁻¹."""
-        rest = np.sum(np.linalg.solve(self.factor, np.eye(self.z.size)) ** 2, axis=0)
+        from scipy.linalg import solve_triangular
+
+        rest = np.sum(solve_triangular(self.factor, np.eye(self.z.size), lower=True) ** 2, axis=0)
         return np.maximum(1.0 - rest, 0.0) * self.alpha / rest, self.weights * self.alpha / rest
 
 
 def laplace(Phi: Array, alpha: Array, y: Array, start: Array) -> Laplace:
     """The mode of the strictly log-concave posterior by Newton's method, O(nm²) a step."""
+    from scipy.linalg import cho_solve
     from scipy.special import expit, log_expit
 
     Psi, z, before, decrement = Phi / np.sqrt(alpha), start * np.sqrt(alpha), np.inf, np.inf
@@ -84,15 +86,15 @@ def laplace(Phi: Array, alpha: Array, y: Array, start: Array) -> Laplace:
         if decrement <= 1e-20 * (1.0 - value) or (near and decrement >= 0.5 * before):
             break
         gradient = Psi.T @ residual - z
-        step = np.linalg.solve(factor.T, np.linalg.solve(factor, gradient))
+        step = cho_solve((factor, True), gradient)
         before, decrement, length = decrement, float(gradient @ step), 1.0
         # A ten-thousandth of the promised rise will do; differences below 1e-12 are rounding.
         floor = value - 1e-12 * (1.0 - value)
         while log_posterior(z + length * step) < floor + 1e-4 * length * decrement:
             length *= 0.5
         z = z + length * step
-    log_evidence = value - float(np.sum(np.log(np.diag(factor))))
-    return Laplace(alpha, Psi, z, residual, b, factor, log_evidence)
+    value -= float(np.sum(np.log(np.diag(factor))))
+    return Laplace(alpha, Psi, z, residual, b, factor, value)
 
 
 def best_change(alpha: Array, s: Array, q: Array) -> tuple[Array, Array]:
@@ -127,13 +129,12 @@ def fit_relevance(
     change of one α promises more than `tol` nats. With m functions in use a change costs O(nm²).
     """
     X = np.column_stack([K, np.ones(y.size)]) if constant else K
-    lengths = np.linalg.norm(X, axis=0)
-    lengths[lengths == 0.0] = 1.0
+    lengths = np.linalg.norm(X, axis=0) + ~np.any(X, axis=0)  # 1 where all of it is 0
     with few_threads(min(K.shape)):
         ends = [_search(X / lengths, y, alpha, max_iter, tol) for alpha in _STARTS]
     best = max(ends, key=lambda end: end.log_evidence)
-    weights = np.append(best.coef / lengths, 0.0)
-    return best._replace(coef=weights[: K.shape[1]], offset=float(weights[K.shape[1]]))
+    weights, M = np.append(best.coef / lengths, 0.0), K.shape[1]
+    return best._replace(coef=weights[:M], offset=float(weights[M]))
 
 
 def _search(X: Array, y: Array, start: float, max_iter: int, tol: float) -> RelevanceFit:

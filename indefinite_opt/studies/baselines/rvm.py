@@ -68,7 +68,6 @@ class RVM(Baseline):
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> RelevanceClassifier:
         """Train; nothing is random. Rows that are computed on demand are a `ProblemError`."""
-        fit = fit_relevance(
-            problem.K, problem.y, constant=self.constant, max_iter=self.max_iter, tol=self.tol
-        )
+        K, y = problem.K, problem.y
+        fit = fit_relevance(K, y, constant=self.constant, max_iter=self.max_iter, tol=self.tol)
         return RelevanceClassifier(fit.coef, fit.offset, problem.classes, fit=fit)
