@@ -24,7 +24,7 @@ from indefinite_opt.modeling.structures import (
     Structure,
 )
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 
 __all__ = ["Callback", "Session", "Solver", "Task"]
 
@@ -114,7 +114,7 @@ class Session:
 
 
 class Solver(ABC):
-    """A method that solves some structures, and what it can claim at best.
+    """A method that solves some structures.
 
     Attributes
     ----------
@@ -124,14 +124,11 @@ class Solver(ABC):
         Structures it reads.
     needs_convex : bool
         Whether it must never see a nonconvex program.
-    claims : Claim
-        The most its answers can be worth.
     """
 
     name: ClassVar[str]
     accepts: ClassVar[tuple[type, ...]]
     needs_convex: ClassVar[bool]
-    claims: ClassVar[Claim]
 
     def __str__(self) -> str:
         # Different solvers have different titles: parameters that are not as usual are shown.

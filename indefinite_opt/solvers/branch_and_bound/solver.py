@@ -7,7 +7,7 @@ from typing import cast
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["BranchAndBound"]
@@ -24,7 +24,6 @@ class BranchAndBound(Solver):
     name = "global"
     accepts = (BoxLineQP,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
         """What is missing for this solver to take the task, as a sentence, or None."""

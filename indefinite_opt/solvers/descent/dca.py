@@ -12,7 +12,7 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["DCA"]
@@ -55,7 +55,6 @@ class DCA(Solver):
     name = "dca"
     accepts = (BoxLineQP,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
         checks.choice("part", self.part, ("clip", "shift"))

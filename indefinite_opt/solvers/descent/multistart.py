@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["MultiStart"]
@@ -41,7 +41,6 @@ class MultiStart(Effort, Solver):
     name = "multistart"
     accepts = (BoxLineQP,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         search = LocalSearch(self, task)

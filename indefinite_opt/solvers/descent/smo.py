@@ -8,7 +8,7 @@ import numpy as np
 
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["SMO"]
@@ -28,7 +28,6 @@ class SMO(Solver):
     name = "smo"
     accepts = (BoxLineQP,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         qp = cast("BoxLineQP", task.structure)

@@ -13,7 +13,7 @@ from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling import highs_model, relative
 from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
 from indefinite_opt.solvers.linear.simplex import run_highs
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Highs"]
@@ -45,7 +45,6 @@ class Highs(Solver):
     name = "highs"
     accepts = (BoxLineQP, LinearProgram)
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         return self.session().solve(task)

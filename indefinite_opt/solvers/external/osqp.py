@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["OSQP"]
@@ -27,7 +27,6 @@ class OSQP(Solver):
     name = "osqp"
     accepts = (BoxLineQP,)
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         return self.session().solve(task)

@@ -13,7 +13,7 @@ from indefinite_opt.modeling.structures import (
     SeparabilityProgram,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import semidefinite_refusal, solve_convex
-from indefinite_opt.solvers.solution import Claim, Solution
+from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["SCS"]
@@ -35,7 +35,6 @@ class SCS(Solver):
         SeparabilityProgram,
     )
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
         return super().refusal(task) or semidefinite_refusal(task, _SEMIDEFINITE)

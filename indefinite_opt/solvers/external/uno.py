@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, checks, in_child, within
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["UNO"]
@@ -55,7 +55,6 @@ class UNO(Solver):
     name = "uno"
     accepts = (BoxLineQP,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)

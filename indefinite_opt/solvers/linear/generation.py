@@ -14,7 +14,7 @@ from indefinite_opt.modeling.structures import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.linear.simplex import RestrictedModel
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["Generation"]
@@ -74,7 +74,6 @@ class Generation(Solver):
     name = "generation"
     accepts = (LinearProgram,)
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)

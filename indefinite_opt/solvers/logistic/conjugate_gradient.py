@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["ConjugateGradient"]
@@ -43,7 +43,6 @@ class ConjugateGradient(Solver):
     name = "cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         search = LogisticSearch(task, _MAX_ITER)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["NewtonCG"]
@@ -41,7 +41,6 @@ class NewtonCG(Solver):
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)

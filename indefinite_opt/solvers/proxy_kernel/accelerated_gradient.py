@@ -7,7 +7,7 @@ import numpy as np
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["AcceleratedGradient"]
@@ -38,7 +38,6 @@ class AcceleratedGradient(Solver):
     name = "accelerated-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)

@@ -11,7 +11,7 @@ from indefinite_opt.foundation import checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Witness
+from indefinite_opt.solvers.solution import Solution, Status, Witness
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["ACCPM"]
@@ -75,7 +75,6 @@ class ACCPM(Solver):
     name = "accpm"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
         checks.whole("cuts", self.cuts, least=2)

@@ -17,7 +17,7 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     ProxySearch,
     kernel_program,
 )
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Newton"]
@@ -64,7 +64,6 @@ class Newton(Solver):
     name = "newton"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         return _finish(_Run(task))

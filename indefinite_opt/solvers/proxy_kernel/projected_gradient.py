@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
-from indefinite_opt.solvers.solution import Claim, Solution, Status
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["ProjectedGradient"]
@@ -45,7 +45,6 @@ class ProjectedGradient(Solver):
     name = "projected-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def __post_init__(self) -> None:
         checks.choice("step", self.step, ("search", "spectral", "diminishing"))

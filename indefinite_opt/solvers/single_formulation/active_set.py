@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.problem import zero_tolerance
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["ActiveSet"]
@@ -53,7 +53,6 @@ class ActiveSet(Solver):
     name = "active-set"
     accepts = (KreinLeastSquares,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
         if not isinstance(task.structure, KreinLeastSquares):

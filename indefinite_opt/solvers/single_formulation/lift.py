@@ -7,7 +7,7 @@ from typing import cast
 
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["Lift"]
@@ -27,7 +27,6 @@ class Lift(Solver):
     name = "lift"
     accepts = (LiftedPrimal,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def solve(self, task: Task) -> Solution:
         primal = cast("LiftedPrimal", task.structure)

@@ -11,7 +11,7 @@ from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Claim, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["LiftedDual"]
@@ -35,7 +35,6 @@ class LiftedDual(Solver):
     name = "lifted-dual"
     accepts = (SeparabilityProgram,)
     needs_convex = False
-    claims = Claim.GLOBAL
 
     def refusal(self, task: Task) -> str | None:
         if not task.problem.curvature_known:
