@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -12,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import (
     BoxLine,
@@ -26,7 +28,7 @@ from indefinite_opt.modeling.structures import (
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
-__all__ = ["Callback", "Session", "Solver", "Task"]
+__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
 
 Array = NDArray[np.float64]
 Callback = Callable[[Trace], bool | None]
@@ -89,6 +91,27 @@ class Task:
     def remaining(self) -> float:
         """Seconds left, at least a millisecond (solvers read 0 as no limit)."""
         return max(self.time_limit - self.elapsed, 1e-3)
+
+
+def status_at_end(
+    search: Callable[[], Status], threads: AbstractContextManager[object] | None = None
+) -> Status:
+    """The status that a search ends with: its own, or what Ctrl-C or the time limit makes of it.
+
+    Parameters
+    ----------
+    search : callable
+        Keeps its best point, which is the answer however it ends.
+    threads : context manager, optional
+        Limits the threads of the search.
+    """
+    try:
+        with threads or nullcontext():
+            return search()
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    except TimeLimitReached:
+        return Status.TIME_LIMIT
 
 
 class Session:

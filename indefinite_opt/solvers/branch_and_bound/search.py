@@ -36,7 +36,7 @@ from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.solution import Status, Trace
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.solvers.solver import Task, status_at_end
 
 __all__ = [
     "GlobalSearch",
@@ -231,10 +231,7 @@ class GlobalSearch:
         left = max(task.time_limit - task.elapsed, 0.0)
         task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
         local = LocalSearch(Effort(), task)
-        try:
-            status = local.run()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(local.run)
         if local.elite:
             self.ends.offer(local.elite[0].alpha)
         if self.ends.rays and self.ends.value <= 0.0:

@@ -7,8 +7,8 @@ from typing import cast
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["BranchAndBound"]
 
@@ -60,8 +60,4 @@ class BranchAndBound(Solver):
 def _convex(task: Task) -> Solution:
     """A convex problem needs no division; its dual is the proof."""
     search = LocalSearch(Effort(), task)
-    try:
-        status = search.run()
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-    return search.solution(status)
+    return search.solution(status_at_end(search.run))

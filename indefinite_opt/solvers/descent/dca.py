@@ -13,7 +13,7 @@ from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["DCA"]
 
@@ -69,10 +69,7 @@ class DCA(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self.part)
-        try:
-            status = run.solve()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(run.solve)
         return Solution(
             values=run.qp.values(run.alpha),
             status=status,

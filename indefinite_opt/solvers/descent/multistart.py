@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["MultiStart"]
 
@@ -44,8 +44,4 @@ class MultiStart(Effort, Solver):
 
     def solve(self, task: Task) -> Solution:
         search = LocalSearch(self, task)
-        try:
-            status = search.run()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        return search.solution(status)
+        return search.solution(status_at_end(search.run))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
 
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Session, Solver, Task
+from indefinite_opt.solvers.solution import Solution, Trace
+from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
 __all__ = ["SMO"]
 
@@ -93,10 +94,7 @@ def _continued(previous: Descent, task: Task) -> Descent:
 
 
 def _finish(run: Descent) -> Solution:
-    try:
-        status = run.to_local_minimum(allowance=_CURVATURE_SHARE)
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+    status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE_SHARE))
     return Solution(
         values=run.qp.values(run.alpha),
         status=status,

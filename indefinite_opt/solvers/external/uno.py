@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, checks, in_child, within
+from indefinite_opt.foundation import checks, in_child, within
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["UNO"]
 
@@ -72,20 +72,16 @@ class UNO(Solver):
             importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
             importlib.import_module("unopy")
             _ = task.program
-        status = Status.SOLVED
-        try:
+
+        def search() -> Status:
             for start in self._starts(task, qp):
-                stopped = found.add(*_limited(task, qp, start))
-                if stopped:
-                    status = Status.INTERRUPTED
-                    break
+                if found.add(*_limited(task, qp, start)):
+                    return Status.INTERRUPTED
                 if task.elapsed >= task.time_limit:
-                    status = Status.TIME_LIMIT
-                    break
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        except TimeLimitReached:
-            status = Status.TIME_LIMIT
+                    return Status.TIME_LIMIT
+            return Status.SOLVED
+
+        status = status_at_end(search)
         if found.best is None and status is not Status.SOLVED:
             found.best = qp.start() if task.start is None else task.start
         if found.best is None:

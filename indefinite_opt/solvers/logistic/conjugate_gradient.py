@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ConjugateGradient"]
 
@@ -46,11 +47,7 @@ class ConjugateGradient(Solver):
 
     def solve(self, task: Task) -> Solution:
         search = LogisticSearch(task, _MAX_ITER)
-        try:
-            with few_threads(task.problem.n):
-                status = _descend(search)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(partial(_descend, search), few_threads(task.problem.n))
         return search.solution(status, f"{search.iterations} directions")
 
 

@@ -9,7 +9,7 @@ from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["NewtonCG"]
 
@@ -44,11 +44,7 @@ class NewtonCG(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)
-        try:
-            with few_threads(task.problem.n):
-                status = run.solve()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(run.solve, few_threads(task.problem.n))
         steps = f"{run.search.iterations} Newton steps, {run.products} products with ∇²F"
         return run.search.solution(status, steps)
 

@@ -8,7 +8,7 @@ from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["AcceleratedGradient"]
 
@@ -41,11 +41,7 @@ class AcceleratedGradient(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)
-        try:
-            with few_threads(task.problem.n):
-                status = run.solve()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(run.solve, few_threads(task.problem.n))
         message = f"{run.search.iterations} steps, {run.restarts} restarts"
         return run.search.solution(status, message)
 

@@ -12,7 +12,7 @@ from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status, Witness
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ACCPM"]
 
@@ -84,11 +84,7 @@ class ACCPM(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self)
-        try:
-            with few_threads(task.problem.n):
-                status = run.solve()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(run.solve, few_threads(task.problem.n))
         steps = f"{run.search.iterations} centres, {run.set.steps} Newton steps"
         return run.search.solution(status, steps)
 

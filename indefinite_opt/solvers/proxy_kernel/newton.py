@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TimeLimitReached, few_threads, limited
+from indefinite_opt.foundation import few_threads, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
@@ -18,7 +18,7 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     kernel_program,
 )
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
+from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
 __all__ = ["Newton"]
 
@@ -88,13 +88,7 @@ class NewtonSession(Session):
 
 
 def _finish(run: _Run) -> Solution:
-    try:
-        with few_threads(run.dual.n):
-            status = run.solve()
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-    except TimeLimitReached:
-        status = Status.TIME_LIMIT
+    status = status_at_end(run.solve, few_threads(run.dual.n))
     steps = f"{run.search.iterations} steps ({run.gradient_steps} of the gradient)"
     return run.search.solution(status, f"{steps}, {run.models} models")
 

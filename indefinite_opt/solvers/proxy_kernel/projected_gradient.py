@@ -11,7 +11,7 @@ from indefinite_opt.foundation import checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ProjectedGradient"]
 
@@ -57,11 +57,7 @@ class ProjectedGradient(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self)
-        try:
-            with few_threads(task.problem.n):
-                status = run.solve()
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(run.solve, few_threads(task.problem.n))
         return run.search.solution(status, f"{run.search.iterations} steps")
 
 

@@ -11,7 +11,7 @@ from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ActiveSet"]
 
@@ -61,11 +61,7 @@ class ActiveSet(Solver):
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task)
-        try:
-            with few_threads(task.problem.n):
-                status, words = run.solve()
-        except KeyboardInterrupt:
-            status, words = Status.INTERRUPTED, "interrupted"
+        status = status_at_end(run.solve, few_threads(task.problem.n))
         return Solution(
             # Projected, so that yᵀα = 0 to the last bit, however small α is.
             values=run.qp.values(run.qp.project(run.best)),
@@ -73,7 +69,7 @@ class ActiveSet(Solver):
             iterations=run.iterations,
             trace=run.trace,
             message=(
-                f"{words}; λ = {run.best_level!r}, (28)-(30) violated by {run.least:.2e}, "
+                f"{run.words}; λ = {run.best_level!r}, (28)-(30) violated by {run.least:.2e}, "
                 f"{run.iterations} systems solved"
             ),
         )
@@ -129,6 +125,8 @@ class _Run:
     ----------
     best, best_level, least
         The feasible point that violates (28)-(30) least, its λ, and by how much.
+    words : str
+        Why the algorithm stopped.
     """
 
     def __init__(self, task: Task) -> None:
@@ -145,31 +143,33 @@ class _Run:
         self.group = np.full(n, _ZERO, dtype=np.int8)
         self.columns = _Columns(self.G)
         self.seen: set[bytes] = set()
-        self.iterations, self.trace = 0, Trace()
+        self.iterations, self.trace, self.words = 0, Trace(), "interrupted"
         self.best, self.best_level, self.least = self.alpha, np.nan, np.inf
         generator = np.random.default_rng(task.seed)
         for sign in (1.0, -1.0):
             self._free(int(generator.choice(np.flatnonzero(self.y == sign))))
 
-    def solve(self) -> tuple[Status, str]:
-        """Why the algorithm stopped, and in which words."""
-        while True:
-            self.iterations += 1
-            target = self._system()
-            if target is None:
-                return Status.INACCURATE, "λ has no effect on yᵀα with these free points"
-            slack = _ROUNDING * self.C
-            if np.any(target < -slack) or np.any(target > self.C + slack):
-                self._move(target)
-                stopped = self._limits()
-            else:
-                self.alpha[self.columns.index] = np.clip(target, 0.0, self.C)
-                violations = self._violations()
-                stopped = self._report(float(violations.max()))
-                if stopped is None:
-                    stopped = self._release(violations)
-            if stopped is not None:
-                return stopped
+    def solve(self) -> Status:
+        """Iterate until there is a reason to stop, which `words` then holds."""
+        stopped = None
+        while stopped is None:
+            stopped = self._iterate()
+        status, self.words = stopped
+        return status
+
+    def _iterate(self) -> tuple[Status, str] | None:
+        """One step; why to stop after it, if there is a reason."""
+        self.iterations += 1
+        target = self._system()
+        if target is None:
+            return Status.INACCURATE, "λ has no effect on yᵀα with these free points"
+        slack = _ROUNDING * self.C
+        if np.any(target < -slack) or np.any(target > self.C + slack):
+            self._move(target)
+            return self._limits()
+        self.alpha[self.columns.index] = np.clip(target, 0.0, self.C)
+        violations = self._violations()
+        return self._report(float(violations.max())) or self._release(violations)
 
     def _system(self) -> Array | None:
         """α_w that solves (28) with the λ that makes yᵀα = 0, which it sets; None without one."""

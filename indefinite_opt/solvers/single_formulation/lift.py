@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solution import Solution, Trace
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["Lift"]
 
@@ -32,10 +33,7 @@ class Lift(Solver):
         primal = cast("LiftedPrimal", task.structure)
         dual = primal.dual
         run = Descent(replace(task, structure=dual), dual.start(), trace=Trace())
-        try:
-            status = run.to_local_minimum(allowance=_CURVATURE)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE))
         values, multipliers = primal.lifted(run.alpha)
         return Solution(
             values=values,

@@ -12,7 +12,7 @@ from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["LiftedDual"]
 
@@ -44,11 +44,7 @@ class LiftedDual(Solver):
     def solve(self, task: Task) -> Solution:
         with few_threads(task.problem.n):
             run = _Run(task)
-            try:
-                status = run.solve()
-            except KeyboardInterrupt:
-                status = Status.INTERRUPTED
-        return run.solution(status)
+            return run.solution(status_at_end(run.solve))
 
 
 class _Run:
