@@ -25,7 +25,6 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import MAX_BYTES, checks, read_arrays, read_json, split_calls
 from indefinite_opt.studies import warm_up
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.workflow import default_solver
 from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 __all__ = ["main"]
@@ -235,7 +234,7 @@ def solve(
     parameters = _given(gamma=gamma, a=a, r=r, degree=degree)
     problem = _problem(data, kernel, parameters, scaling, form, data_dir, max_bytes)
     chosen = as_formulation(formulation)
-    _warm_up(solver or default_solver(chosen.structure_type))
+    _warm_up(solver or chosen.structure_type.default_solver)
     result = iopt.solve(
         problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
         seed=seed,

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.modeling.structures.structure import Structure
 from indefinite_opt.modeling.to_highs import highs_model
 
 __all__ = ["write_model"]
 
 
-def write_model(structure: Structure, path: Path) -> Path:
+def write_model(structure: Structure[Any], path: Path) -> Path:
     """Write a model in its declared sense.
 
     .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic
@@ -32,7 +30,8 @@ def write_model(structure: Structure, path: Path) -> Path:
     """
     if path.suffix not in (".lp", ".mps", ".npz"):
         raise DataError("path", "a file name ending in .lp, .mps or .npz", str(path))
-    if isinstance(structure, ProxyStructure | ExplicitProgram) and path.suffix != ".npz":
+    form = None if path.suffix == ".npz" else structure.standard_form()
+    if form is None and path.suffix != ".npz":
         raise DataError(
             "path", "a file name ending in .npz", str(path),
             "This problem is neither linear nor quadratic.",
@@ -43,36 +42,10 @@ def write_model(structure: Structure, path: Path) -> Path:
             pass
     except OSError as error:
         raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
-    if path.suffix == ".npz":
+    if form is None:
         with path.open("wb") as file:
             # To mypy any of the names could be the switch allow_pickle; none is.
-            np.savez_compressed(file, **_arrays(structure))  # type: ignore[arg-type]
-    elif not isinstance(structure, ProxyStructure | ExplicitProgram):
-        highs_model(structure).writeModel(str(path))
+            np.savez_compressed(file, **structure.arrays())  # type: ignore[arg-type]
+    else:
+        highs_model(form).writeModel(str(path))
     return path
-
-
-def _arrays(structure: Structure) -> dict[str, NDArray[np.float64]]:
-    if isinstance(structure, BoxLineQP):
-        n = structure.n
-        return {
-            "H": structure.H(),
-            "q": np.full(n, structure.linear),
-            "A": structure.A,
-            "b": structure.b,
-            "lower": np.zeros(n),
-            "upper": np.full(n, structure.upper),
-            "sense": np.array(float(structure.sense)),
-        }
-    if isinstance(structure, ProxyStructure | ExplicitProgram):
-        return structure.arrays()
-    matrix = structure.matrix
-    return {
-        "cost": structure.cost,
-        "A": matrix if isinstance(matrix, np.ndarray) else matrix.toarray(),
-        "row_lower": structure.row_lower,
-        "row_upper": structure.row_upper,
-        "lower": structure.lower,
-        "upper": structure.upper,
-        "sense": np.array(float(structure.sense)),
-    }

@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.errors import (
+    InfeasibleProblem,
+)
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
-from indefinite_opt.modeling.structures.quadratic_program import Structure
+from indefinite_opt.modeling.structures.structure import Structure
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["Formulation", "reduced_weight", "short"]
@@ -28,14 +30,14 @@ class Formulation(ABC):
     ----------
     reference : str
         Where the problem is written, with equation number.
-    structure_type : type
-        `BoxLineQP` or `LinearProgram`: what a solver must accept.
+    structure_type : type of Structure
+        What a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
     """
 
     reference: ClassVar[str]
-    structure_type: ClassVar[type]
+    structure_type: ClassVar[type[Structure[Any]]]
     convex: ClassVar[bool | None]
 
     def declare(self, problem: KernelProblem) -> Program:
@@ -47,7 +49,7 @@ class Formulation(ABC):
         """The objective and the constraints of the paper, in cvxpy."""
 
     @abstractmethod
-    def structure(self, problem: KernelProblem) -> Structure:
+    def structure(self, problem: KernelProblem) -> Structure[Any]:
         """The same problem for direct solvers."""
 
     @abstractmethod

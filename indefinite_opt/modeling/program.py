@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import real_array
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
+from indefinite_opt.modeling.structures.structure import Structure
 
 __all__ = ["Inner", "Model", "Program", "constants"]
 
@@ -66,7 +65,7 @@ class Model:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
 
-    def program(self, name: str, structure: Structure) -> Program:
+    def program(self, name: str, structure: Structure[Any]) -> Program:
         """The model with its name, and with the same model for direct solvers."""
         return Program(**vars(self), name=name, structure=structure)
 
@@ -78,14 +77,14 @@ class Program(Model):
     Attributes
     ----------
     name : str
-    structure : BoxLineQP, LinearProgram, ProxyStructure or ExplicitProgram
+    structure : Structure
         The same model for direct solvers.
     minimize, maximize, subject_to, inner
         As in `Model`.
     """
 
     name: str
-    structure: Structure
+    structure: Structure[Any]
 
     @property
     def sense(self) -> str:
@@ -128,12 +127,9 @@ class Program(Model):
 
         if self.inner is not None:
             return self.inner.equivalent()
-        objective = self.objective
-        if isinstance(self.structure, BoxLineQP) and self.is_convex:
-            H, q, constant = self.structure.convexified()
-            x = self.variables[self.structure.variable]
-            form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
-            objective = self.structure.sense * (form + self.structure.constant)
+        objective = self.structure.convex_objective(self.variables)
+        if objective is None:
+            objective = self.objective
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
         return cp.Problem(goal, list(self.subject_to.values()))
 
@@ -162,9 +158,9 @@ class Program(Model):
         """
         inner = self.inner
         if inner is not None and inner.variable.name() not in values:
-            structure = cast("ProxyStructure", self.structure)
-            x = np.asarray(values[structure.variable], dtype=float)
-            values = {**values, inner.variable.name(): structure.proxy_kernel(x)}
+            minimiser = self.structure.inner_minimiser(values)
+            if minimiser is not None:
+                values = {**values, inner.variable.name(): minimiser}
         self.set_values(values)
         constraints = list(self.subject_to.values())
         if inner is not None:

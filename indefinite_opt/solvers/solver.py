@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import (
-    BoxLine,
-    BoxLineQP,
-    ExplicitProgram,
-    LinearProgram,
-    ProxyBall,
-    ProxyDual,
-    ProxyStructure,
     Structure,
 )
 from indefinite_opt.problem import KernelProblem
@@ -60,7 +53,7 @@ class Task:
 
     problem: KernelProblem
     formulation: Formulation
-    structure: Structure
+    structure: Structure[Any]
     tol: float = 1e-6
     time_limit: float = np.inf
     max_iter: int | None = None
@@ -117,7 +110,7 @@ def status_at_end(
 class Session:
     """What a solver keeps between tasks that share a matrix; see `solve_path`.
 
-    The default keeps the last weights, except of a linear program, to start the next one there.
+    The default keeps the last weights, where there are any, to start the next one there.
     """
 
     def __init__(self, solver: Solver) -> None:
@@ -126,13 +119,13 @@ class Session:
 
     def solve(self, task: Task) -> Solution:
         """Solve the next task of the path."""
-        box = task.structure
-        if not isinstance(box, BoxLine):
+        structure = task.structure
+        if not structure.takes_start:
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
-            task = replace(task, start=box.project(self._last))
+            task = replace(task, start=structure.start_near(self._last))
         solution = self.solver.solve(task)
-        self._last = solution.values[box.variable]
+        self._last = structure.from_values(solution.values)
         return solution
 
 
@@ -150,7 +143,7 @@ class Solver(ABC):
     """
 
     name: ClassVar[str]
-    accepts: ClassVar[tuple[type, ...]]
+    accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
 
     def __str__(self) -> str:
@@ -173,15 +166,15 @@ class Solver(ABC):
             return missing
         structure = task.structure
         if not isinstance(structure, self.accepts):
-            wanted = " or ".join(_readable(kind) for kind in self.accepts)
-            return f"it solves {wanted}, and this is {_readable(type(structure))}"
-        if isinstance(structure, ProxyStructure) and not task.problem.curvature_known:
+            wanted = " or ".join(kind.title for kind in self.accepts)
+            return f"it solves {wanted}, and this is {structure.title}"
+        if structure.needs_spectrum and not task.problem.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
                 "leave out cache_mb"
             )
         if self.needs_convex and not structure.is_convex:
-            return f"it solves convex programs, and this one {_witness(structure)}"
+            return f"it solves convex programs, and this one {structure.why_not_convex()}"
         return None
 
     def prepare(self, task: Task) -> None:
@@ -189,7 +182,7 @@ class Solver(ABC):
 
         May be abandoned at the time limit, or on Ctrl-C.
         """
-        if isinstance(task.structure, ProxyStructure):
+        if task.structure.needs_spectrum:
             _ = task.problem.spectrum
 
     @abstractmethod
@@ -199,31 +192,3 @@ class Solver(ABC):
     def session(self) -> Session:
         """A session for a path of tasks."""
         return Session(self)
-
-
-_READABLE: dict[type, str] = {
-    BoxLineQP: "a quadratic program on a box with line constraints",
-    LinearProgram: "a linear program",
-    ProxyDual: "a dual with a proxy kernel at a price",
-    ProxyBall: "a dual with a proxy kernel in a ball",
-}
-
-
-def _readable(kind: type) -> str:
-    if issubclass(kind, ExplicitProgram):
-        return kind.title
-    return next(_READABLE[base] for base in kind.__mro__ if base in _READABLE)
-
-
-def _witness(structure: Structure) -> str:
-    if not isinstance(structure, BoxLineQP):
-        return "is not: its objective is curved the wrong way"
-    problem = structure.problem
-    if not problem.curvature_known:
-        return "was not examined: its kernel matrix is never formed"
-    direction = problem.negative_direction(structure.lines)
-    if direction is None:
-        return "is not: its kernel has a negative eigenvalue"
-    signed = problem.y * direction
-    curvature = structure.hessian * float(signed @ problem.gram.times(signed))
-    return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"

@@ -33,7 +33,7 @@ from indefinite_opt.solvers import Claim, Status, as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.workflow import Result, available_solvers, default_solver, solve
+from indefinite_opt.workflow import Result, available_solvers, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +268,7 @@ def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
     if isinstance(method, Baseline):
         return [_NO_SOLVER]
     if solvers is None:
-        return [default_solver(method.structure_type)]
+        return [method.structure_type.default_solver]
     fitting = available_solvers(method)
     return [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
 

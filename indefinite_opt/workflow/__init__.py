@@ -5,7 +5,7 @@ anybody's numbers. `available_solvers` says which solvers take a formulation.
 """
 
 from indefinite_opt.workflow.bracket import Bracket, bound
-from indefinite_opt.workflow.choice import available_solvers, default_solver
+from indefinite_opt.workflow.choice import available_solvers
 from indefinite_opt.workflow.path import solve_path
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import solve
@@ -15,7 +15,6 @@ __all__ = [
     "Result",
     "available_solvers",
     "bound",
-    "default_solver",
     "solve",
     "solve_path",
 ]

@@ -1,34 +1,12 @@
-"""Which solvers take a formulation, and which one is taken unless told otherwise."""
+"""Which solvers take a formulation."""
 
 from __future__ import annotations
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.structures import (
-    BoxLineQP,
-    ExplicitProgram,
-    LinearProgram,
-    ProxyBall,
-    ProxyDual,
-)
 from indefinite_opt.solvers import known
 
-__all__ = ["available_solvers", "default_solver"]
-
-DEFAULT_SOLVERS: dict[type, str] = {
-    BoxLineQP: "multistart",
-    LinearProgram: "highs",
-    ProxyDual: "newton",
-    ProxyBall: "newton",
-}
-"""By structure; none needs to know the curvature of a kernel."""
-
-
-def default_solver(structure_type: type) -> str:
-    """Name of the solver for a structure, unless told otherwise."""
-    if issubclass(structure_type, ExplicitProgram):
-        return structure_type.default_solver
-    return next(DEFAULT_SOLVERS[kind] for kind in structure_type.__mro__ if kind in DEFAULT_SOLVERS)
+__all__ = ["available_solvers"]
 
 
 def available_solvers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,10 @@ from indefinite_opt.foundation import (
     limited,
 )
 from indefinite_opt.modeling import Formulation, relative
-from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, ExplicitProgram, Structure
+from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
-from indefinite_opt.workflow.choice import available_solvers, default_solver
+from indefinite_opt.workflow.choice import available_solvers
 from indefinite_opt.workflow.progress import reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -147,7 +148,7 @@ def solve_with(
         callback=options.callback,
         began=began,
     )
-    chosen = as_solver(default_solver(type(structure)) if solver is None else solver)
+    chosen = as_solver(structure.default_solver if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
     if session is None:
@@ -175,11 +176,12 @@ def _prepare(solver: Solver, task: Task) -> None:
 
 def _unprepared(task: Task) -> Solution:
     """The start, where there was no time for more; a quadratic program has one at once."""
-    qp = task.structure
-    if not isinstance(qp, BoxLineQP):
+    structure = task.structure
+    values = None if structure.needs_spectrum else structure.start_values(task.start)
+    if values is None:
         raise _no_time(task.formulation, task.time_limit)
     return Solution(
-        values=qp.values(qp.start() if task.start is None else task.start),
+        values=values,
         status=Status.TIME_LIMIT,
         message="the time was over before the curvature of the program was known",
     )
@@ -203,8 +205,6 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
     if status is Status.SOLVED and not infeasibility <= task.tol:
         # Whatever the solver's own test says of a point that the certificate rejects.
         status = Status.INACCURATE
-    # The multipliers of a box are computed again from the point, and more precisely.
-    recovered = None if isinstance(task.structure, BoxLine) else multipliers
     return Result(
         problem=task.problem,
         formulation=task.formulation,
@@ -219,44 +219,34 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
         trace=solution.trace,
         message=solution.message,
         optima=solution.optima,
-        evidence=Evidence(recovered, solution.witness, task.tol, task.time_limit),
+        evidence=Evidence(
+            solution.multipliers or None, solution.witness, task.tol, task.time_limit
+        ),
     )
 
 
 def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array], float]:
     """Objective, residual, multipliers and infeasibility, computed from the values themselves."""
-    structure = task.structure
-    if isinstance(structure, BoxLine):
-        x, gradient = solution.values[structure.variable], solution.gradient
-        if gradient is None:
-            value, gradient = structure.value_gradient(x)
-        else:
-            value = structure.value(x, gradient)
-        first_order = structure.first_order(x, gradient, task.tol)
-        residual = first_order.residual / structure.gradient_unit(gradient)
-        objective, multipliers = structure.declared(value), structure.multipliers(first_order)
-        return objective, residual, multipliers, structure.infeasibility(x)
-    if isinstance(structure, ExplicitProgram):
-        values = solution.values
-        multipliers = solution.multipliers or structure.multipliers(values)
-        residual = structure.residual(values, multipliers)
-        objective = structure.sense * structure.value(values)
-        return objective, residual, multipliers, structure.infeasibility(values)
-    x = structure.write(solution.values)
-    value = float(structure.cost @ x)
-    bound = -np.inf
-    if solution.multipliers:
-        bound = task.formulation.dual_bound(task.problem, solution.multipliers)
-    gap = relative(abs(value - bound), structure.gap_unit(value, x))
-    infeasibility = structure.infeasibility(x)
-    return structure.sense * value, max(gap, infeasibility), solution.multipliers, infeasibility
+    structure, multipliers = task.structure, solution.multipliers
+    point = structure.at(structure.from_values(solution.values), solution.gradient)
+    infeasibility = structure.infeasibility(point.x)
+    if structure.multipliers_from_solver:
+        bound = -np.inf
+        if multipliers:
+            bound = task.formulation.dual_bound(task.problem, multipliers)
+        gap = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
+        residual = max(gap, infeasibility)
+    else:
+        found = structure.optimality(point, multipliers or None, task.tol)
+        residual, multipliers = found.stationarity, dict(found.multipliers)
+    return structure.declared(point.value), residual, multipliers, infeasibility
 
 
-def _feasible_start(structure: Structure, start: Start) -> Array:
-    if not isinstance(structure, BoxLine):
+def _feasible_start(structure: Structure[Any], start: Start) -> Array | None:
+    if not structure.takes_start:
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
-    name, shape = structure.variable, (structure.n,)
+    ((name, shape),) = structure.shapes.items()
     if isinstance(start, Mapping):
-        return structure.project(checked_values("start", start, {name: shape})[name])
-    return structure.project(finite_array("start", start, shape))
+        return structure.start_near(checked_values("start", start, structure.shapes)[name])
+    return structure.start_near(finite_array("start", start, shape))

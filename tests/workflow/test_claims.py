@@ -10,9 +10,9 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.structure import Curvature, Optimality
 from indefinite_opt.workflow.certificates import verification
 from indefinite_opt.workflow.certificates.certificate import Facts, claim_of
-from indefinite_opt.workflow.certificates.curvature import Curvature, curvature_at, least_curvature
 
 Claim = iopt.Claim
 TOL = 1e-6
@@ -58,7 +58,8 @@ def program(K, C: float = 1.0, lines: int = 0) -> BoxLineQP:
 
 
 def examined(qp: BoxLineQP, x, reduced) -> tuple[Curvature, float]:
-    sign, least, _ = curvature_at(qp, np.array(x), np.array(reduced), slack=1e-6, tol=1e-6)
+    optimality = Optimality({}, 0.0, 0.0, unit=1.0, reduced=np.array(reduced))
+    sign, least, _ = qp.curvature(qp.at(np.array(x)), optimality, tol=1e-6)
     return sign, least
 
 
@@ -99,14 +100,14 @@ def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> Non
     H = qp.H()[np.ix_(kept, kept)]
     basis = np.linalg.svd(qp.A[:, kept])[2][lines:].T if lines else np.eye(5)
     expected = np.linalg.eigvalsh(basis.T @ H @ basis)[0]
-    least, rounding = least_curvature(qp, kept)
+    least, rounding = qp.least_curvature(kept)
     assert least == pytest.approx(expected, rel=1e-10, abs=1e-12)
     assert 0.0 < rounding <= 1e-13 * np.abs(K).sum()
 
 
 def test_rounding_of_the_curvature_is_that_of_the_block() -> None:
     """n·eps·‖block‖ with n at least 10: ‖diag(4, 4)‖ is 4 by rows."""
-    least, rounding = least_curvature(program(np.diag([4.0, 4.0, 1e9])), np.array([0, 1]))
+    least, rounding = program(np.diag([4.0, 4.0, 1e9])).least_curvature(np.array([0, 1]))
     assert (least, rounding) == (4.0, 10 * np.finfo(float).eps * 4.0)
 
 
@@ -218,7 +219,7 @@ def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
 @pytest.mark.parametrize("lines", [1, 2])
 def test_excluded_directions_never_have_the_least_curvature(lines: int) -> None:
     """Of 3I all directions have curvature 3, whatever constraints take away."""
-    least, _ = least_curvature(program(3.0 * np.eye(6), lines=lines), np.arange(6))
+    least, _ = program(3.0 * np.eye(6), lines=lines).least_curvature(np.arange(6))
     assert least == pytest.approx(3.0, rel=1e-14)
 
 

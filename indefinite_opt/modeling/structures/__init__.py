@@ -34,15 +34,21 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
     ProxyStructure,
 )
 from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP, Structure
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.modeling.structures.structure import (
+    Curvature,
+    ExplicitProgram,
+    Point,
+    Structure,
+)
 
 __all__ = [
     "DEAREST",
     "BoxLine",
     "BoxLineQP",
     "Columns",
+    "Curvature",
     "DualUnits",
     "Entries",
     "ExplicitProgram",
@@ -53,6 +59,7 @@ __all__ = [
     "LogisticPoint",
     "LogisticProgram",
     "OneNormMachine",
+    "Point",
     "ProxyBall",
     "ProxyDual",
     "ProxyEigen",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLine", "FirstOrder", "cheapest", "project_line"]
@@ -49,7 +51,7 @@ class FirstOrder:
         return np.maximum(-self.reduced, 0.0)
 
 
-class BoxLine(ABC):
+class BoxLine(Structure[Array]):
     """0 ≤ x ≤ u and none, one or two equality constraints, whatever the objective.
 
     The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
@@ -65,32 +67,17 @@ class BoxLine(ABC):
         Number of equality constraints.
     total : float
         t, read only with two lines.
-    sense : {1, -1}
-        Declared objective = sense · (F + constant).
     variable : str
         Name of x in the declared program.
     """
 
+    takes_start = True
+    open_gap = "Convex, but the bound leaves a duality gap of {:.2e}."
     problem: KernelProblem
     upper: float
     lines: int
     total: float
-    sense: int
     variable: str
-
-    @property
-    def constant(self) -> float:
-        """What is left out of F, because gaps are measured without it."""
-        return 0.0
-
-    @property
-    def constant_rounding(self) -> float:
-        """What rounding may have changed in `constant`, which a declared bound has to pay for."""
-        return 0.0
-
-    def declared(self, value: float) -> float:
-        """The declared objective where F has this value."""
-        return self.sense * (value + self.constant)
 
     @abstractmethod
     def value_gradient(self, x: Array) -> tuple[float, Array]:
@@ -135,6 +122,23 @@ class BoxLine(ABC):
     def b(self) -> Array:
         """Right-hand sides of the equality constraints, (lines,)."""
         return np.array([0.0, self.total])[: self.lines]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self.n,)}
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        bounds = ("lower", "upper") if np.isfinite(self.upper) else ("lower",)
+        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
+
+    def from_values(self, values: Mapping[str, Array]) -> Array:
+        return values[self.variable]
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        if gradient is None:
+            return Point(x, *self.value_gradient(x))
+        return Point(x, self.value(x, gradient), gradient)
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
@@ -207,6 +211,25 @@ class BoxLine(ABC):
             total += float(np.abs(upper) @ np.abs(self.upper - x))
         return total
 
+    def optimality(
+        self, point: Point[Array], multipliers: Mapping[str, Array] | None, tol: float = 0.0
+    ) -> Optimality:
+        x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
+        if multipliers is None:
+            first_order = self.first_order(x, gradient, tol)
+            multipliers, reduced = self.multipliers(first_order), first_order.reduced
+            residual = first_order.residual
+        else:
+            lines = np.array([multipliers[name] for name in self.line_names])
+            reduced = gradient + self.A.T @ lines
+            upper = multipliers.get("upper", np.zeros(self.n))
+            residual = float(np.max(np.abs(reduced - multipliers["lower"] + upper)))
+        paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
+        return Optimality(multipliers, residual / unit, paid, unit, reduced)
+
+    def recovered(self, point: Point[Array], tol: float) -> Values:
+        return self.multipliers(self.first_order(point.x, point.gradient, tol))
+
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
         y = self.problem.y
@@ -234,10 +257,28 @@ class BoxLine(ABC):
                 x[members] = _fill(members.size, 0.5 * self.total, self.upper)
         return x
 
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.values(self.start() if start is None else start)
+
+    def start_near(self, x: Array) -> Array:
+        return self.project(x)
+
+    def onto_constraints(self, values: Mapping[str, Array]) -> Values:
+        return self.values(self.project(values[self.variable]))
+
     def random_start(self, generator: np.random.Generator) -> Array:
         """A random feasible point."""
         scale = self.upper if np.isfinite(self.upper) else 1.0
         return self.project(generator.uniform(0.0, scale, self.n))
+
+    def repaired(self, x: Array) -> Array:
+        """x itself where it is feasible up to rounding, else the nearest feasible point.
+
+        Bounds start from it: F may be convex along the constraints alone, and what rounding leaves
+        across them is within the allowance.
+        """
+        rounding = self.n * float(np.finfo(float).eps)
+        return self.project(x) if self.infeasibility(x) > rounding else x
 
     def project(self, x: Array) -> Array:
         """Nearest feasible point, in O(n log n) for each class."""

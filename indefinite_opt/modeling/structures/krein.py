@@ -187,6 +187,7 @@ class KreinLeastSquares(BoxLineQP):
         The problem with K, whose square `problem` has.
     """
 
+    title = "the least squares of KSVM"
     source: KernelProblem = field(kw_only=True)
 
     @property

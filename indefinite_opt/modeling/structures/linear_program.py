@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.structures.structure import Optimality, Point, StandardForm, Structure
 
 __all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
 
@@ -278,7 +279,7 @@ def _no_floor(x: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProgram:
+class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper; see `from_blocks`.
 
     Attributes
@@ -315,6 +316,11 @@ class LinearProgram:
         x -> least size that a gap at x is divided by, and a shortfall of `slacks`; see `gaps`.
     """
 
+    title = "a linear program"
+    default_solver = "highs"
+    multipliers_from_solver = True
+    hessian_eigenvalue = 0.0
+    open_gap = "The bound from the explicit dual leaves a gap of {:.2e}."
     cost: Array
     lower: Array
     upper: Array
@@ -332,7 +338,6 @@ class LinearProgram:
     slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
     gap_floor: Callable[[Array], float] = _no_floor
-    is_convex: bool = field(default=True, init=False)
 
     @classmethod
     def from_blocks(
@@ -397,6 +402,82 @@ class LinearProgram:
     def matrix(self) -> Any:
         """A."""
         return self.build_matrix()
+
+    def why_global(self) -> list[str]:
+        return ["Linear, and the bound from its explicit dual meets the objective."]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        sample = self.read(np.zeros(self.cost.size))
+        return {name: np.shape(value) for name, value in sample.items()}
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        zeros = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
+        return {name: np.shape(v) for name, v in self.read_multipliers(*zeros).items()}
+
+    def from_values(self, values: Mapping[str, Array]) -> Array:
+        return self.write(dict(values))
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        return Point(x, float(self.cost @ x), self.cost)
+
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.read(self.repaired(np.zeros(self.cost.size)))
+
+    def onto_constraints(self, values: Mapping[str, Array]) -> Values:
+        return self.read(self.repaired(self.from_values(values)))
+
+    def optimality(
+        self, point: Point[Array], multipliers: Mapping[str, Array] | None, tol: float = 0.0
+    ) -> Optimality:
+        """Violation of the dual constraints, and multipliers times slacks."""
+        if not multipliers:
+            return Optimality({}, np.inf, np.inf)
+        rows = self.write_multipliers(dict(multipliers))
+        reduced = self.cost - self.matrix.T @ rows
+        violation = paid = 0.0
+        for multiplier, low, high, at in (
+            (rows, self.row_lower, self.row_upper, self.matrix @ point.x),
+            (reduced, self.lower, self.upper, point.x),
+        ):
+            for side, end in ((multiplier, low), (-multiplier, high)):
+                active = np.maximum(side, 0.0)
+                finite = np.isfinite(end)
+                violation = max(violation, float(np.max(active[~finite], initial=0.0)))
+                paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
+        return Optimality(multipliers, violation / self._cost_unit, paid)
+
+    @property
+    def _cost_unit(self) -> float:
+        """Size that violations of the dual constraints are compared with."""
+        return max(1.0, float(np.max(np.abs(self.cost))))
+
+    def inconsistencies(self, multipliers: Mapping[str, Array], slack: float) -> list[str]:
+        """What is wrong with signs, and with reduced costs that are none of these rows."""
+        rows = self.write_multipliers(dict(multipliers))
+        implied = self.multipliers(rows)
+        return super().inconsistencies(multipliers, slack) + [
+            f"The multipliers of {name!r} do not agree with those of the other constraints."
+            for name, value in multipliers.items()
+            if np.max(np.abs(value - implied[name]), initial=0.0) > slack * self._cost_unit
+        ]
+
+    def arrays(self) -> Values:
+        matrix = self.matrix
+        return {
+            "cost": self.cost,
+            "A": matrix if isinstance(matrix, np.ndarray) else matrix.toarray(),
+            "row_lower": self.row_lower,
+            "row_upper": self.row_upper,
+            "lower": self.lower,
+            "upper": self.upper,
+            "sense": np.array(float(self.sense)),
+        }
+
+    def standard_form(self) -> StandardForm:
+        columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
+        return StandardForm(self.sense, self.cost, *columns, *rows, self.matrix)
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""

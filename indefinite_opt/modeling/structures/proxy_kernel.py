@@ -11,9 +11,10 @@ gives the minimum and its gradient at every z in O(n²); see `secular`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
 __all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
@@ -235,15 +237,22 @@ class ProxyStructure(BoxLine):
     measured without it.
     """
 
-    is_convex = True
+    default_solver = "newton"
+    needs_spectrum = True
+    is_semidefinite = True
+    can_smooth: ClassVar[bool]
+    """Whether `value_gradient` has a smoothed function to offer."""
+
+    def why_global(self) -> list[str]:
+        return [f"{self.why_convex}, and a bound from proxy kernels meets the objective."]
 
     @abstractmethod
     def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
         """F and ∇F = y∘K*z - e; of the smoothed function with ε > 0."""
 
     @abstractmethod
-    def eigen(self, x: Array) -> ProxyEigen:
-        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
+    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
+        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ), ρ raised by a share of it."""
 
     @abstractmethod
     def second_derivative(self, x: Array) -> Array:
@@ -258,13 +267,12 @@ class ProxyStructure(BoxLine):
         """Evaluates c."""
         return ProxyOracle(self.problem.spectrum)
 
-    @abstractmethod
-    def arrays(self) -> dict[str, Array]:
-        """The data of the problem by the names of the papers."""
-
     def proxy_kernel(self, x: Array) -> Array:
         """K*(x), (n, n)."""
         return self.eigen(x).kernel()
+
+    def inner_minimiser(self, values: Mapping[str, Array]) -> Array:
+        return self.proxy_kernel(np.asarray(values[self.variable], dtype=float))
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
         """F(x)."""
@@ -281,6 +289,9 @@ class ProxyStructure(BoxLine):
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
         """F(x) as a bound from K*(x) may start from it: the kernel that was found, as it is."""
         return value
+
+    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
+        return self.dual_bound(point.x, point.value, point.gradient)
 
     def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
         """A lower bound on F from F and ∇F at x, O(n log n).
@@ -326,6 +337,8 @@ class ProxyDual(ProxyStructure):
         C, finite.
     """
 
+    title = "a dual with a proxy kernel at a price"
+    can_smooth = True
     problem: KernelProblem
     rho: float
     upper: float
@@ -355,8 +368,8 @@ class ProxyDual(ProxyStructure):
         change, product = self.oracle(y * x, self.rho, smoothing)
         return change - float(x.sum()), y * product - 1.0
 
-    def eigen(self, x: Array) -> ProxyEigen:
-        return self.oracle.eigen(self.problem.y * x, self.rho)
+    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
+        return self.oracle.eigen(self.problem.y * x, self.rho * (1.0 + raised))
 
     def second_derivative(self, x: Array) -> Array:
         return self.eigen(x).second_derivative()
@@ -386,6 +399,8 @@ class ProxyBall(ProxyStructure):
         C, finite.
     """
 
+    title = "a dual with a proxy kernel in a ball"
+    can_smooth = False
     problem: KernelProblem
     room: float
     upper: float
@@ -471,9 +486,10 @@ class ProxyBall(ProxyStructure):
         # K* is found inside the ball, a rounding away from the sphere.
         return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
 
-    def eigen(self, x: Array) -> ProxyEigen:
+    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
         z = self.problem.y * x
-        return self.oracle.eigen(z, min(self.price(self.oracle.coordinates(z)), DEAREST))
+        price = min(self.price(self.oracle.coordinates(z)), DEAREST)
+        return self.oracle.eigen(z, price * (1.0 + raised))
 
     def second_derivative(self, x: Array) -> Array:
         return self.eigen(x).second_derivative(fixed_distance=self.room > 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -61,13 +61,14 @@ class LiftedPrimal(ExplicitProgram):
     problem: KernelProblem
     embedding: Embedding
     C: float
-    is_convex: bool = field(init=False)
 
     title: ClassVar[str] = "a primal in a pseudo-Euclidean space"
     default_solver: ClassVar[str] = "lift"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "is_convex", self.embedding.signature[1] == 0)
+    @property
+    def is_convex(self) -> bool:
+        """Whether the space of the data is Euclidean."""
+        return self.embedding.signature[1] == 0
 
     @property
     def dual(self) -> BoxLineQP:
@@ -84,7 +85,7 @@ class LiftedPrimal(ExplicitProgram):
         }
 
     @property
-    def gap_floor(self) -> float:  # type: ignore[override]
+    def gap_floor(self) -> float:
         """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
         return 0.0 if self.is_convex else self.C
 

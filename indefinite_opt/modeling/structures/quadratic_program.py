@@ -1,23 +1,26 @@
-"""The structures that direct solvers read: a quadratic program on a box with lines, and an LP.
-
-A `structure` says a declared program a second time, for speed. A contract test compares the two.
-"""
+"""Quadratic programs on a box with equality constraints, of any curvature."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.modeling.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+    StandardForm,
+)
+from indefinite_opt.problem import KernelProblem, norm_bound, zero_tolerance
 
-__all__ = ["BoxLineQP", "Structure"]
+__all__ = ["BoxLineQP"]
 
 Array = NDArray[np.float64]
 Values = dict[str, Array]
@@ -25,6 +28,9 @@ Values = dict[str, Array]
 
 _SHRINKS = 2
 """Times that the radius of a bound is bounded by that bound: after that little changes."""
+
+_DEPENDENT = 1e-12
+"""Singular values of the normals below this share of the largest belong to dependent ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,9 @@ class BoxLineQP(BoxLine):
         Name of x in the declared program.
     """
 
+    title = "a quadratic program on a box with line constraints"
+    default_solver = "multistart"
+    examines_curvature = True
     problem: KernelProblem
     hessian: float
     linear: float | Array
@@ -79,6 +88,29 @@ class BoxLineQP(BoxLine):
     def is_convex(self) -> bool:
         """Whether F is convex along the lines; see `KernelProblem.is_convex`."""
         return self.problem.is_convex(self.lines)
+
+    @property
+    def why_convex(self) -> str:
+        return f"Convex {self.problem.why_convex(self.lines)}"
+
+    def why_not_convex(self) -> str:
+        problem = self.problem
+        if not problem.curvature_known:
+            return "was not examined: its kernel matrix is never formed"
+        direction = problem.negative_direction(self.lines)
+        if direction is None:
+            return "is not: its kernel has a negative eigenvalue"
+        signed = problem.y * direction
+        curvature = self.hessian * float(signed @ problem.gram.times(signed))
+        return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
+
+    def why_global(self) -> list[str]:
+        reasons = [f"{self.why_convex}, and the dual bound meets the objective."]
+        if np.isinf(self.upper) and self.lines < 2:
+            reasons.append(
+                "Without upper bounds, eigenvalues within rounding of zero count as zero."
+            )
+        return reasons
 
     def H(self) -> Array:
         """The Hessian, a new (n, n) array."""
@@ -143,6 +175,9 @@ class BoxLineQP(BoxLine):
         A constant in K cancels, as yᵀx = 0 with two lines, and does not count.
         """
         return self.hessian * self.problem.spread * self.total
+
+    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
+        return self.dual_bound(point.x, point.gradient)
 
     def dual_bound(self, x: Array, gradient: Array) -> float:
         """A lower bound on F over the feasible set, valid when F is convex there.
@@ -231,5 +266,120 @@ class BoxLineQP(BoxLine):
         H -= basis @ half.T
         return H, linear + push - basis @ (basis.T @ push), constant
 
+    def curvature(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, str]:
+        """Curvature on the tangent space of the free and weakly active variables.
 
-Structure = BoxLineQP | LinearProgram | ProxyStructure | ExplicitProgram
+        With zero multipliers the critical cone is no subspace; the subspace that contains it is
+        examined, so that a positive answer is sufficient and a negative one decides nothing unless
+        it is negative on the free variables alone.
+
+        Parameters
+        ----------
+        point : Point
+            Satisfies the first-order conditions.
+        optimality : Optimality
+            Reduced gradients up to tol times its unit count as zero.
+        tol : float
+            Also of what counts as being at a bound; see `at_bounds`.
+
+        Returns
+        -------
+        Curvature, least eigenvalue, sentence
+        """
+        lower, upper = self.at_bounds(point.x, tol)
+        at_bounds = lower | upper
+        weak = at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
+        least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak))
+        where = "the free variables"
+        if weak.any():
+            where += f" and {int(weak.sum())} at bounds with zero multiplier"
+        found = _sign(least, rounding)
+        if found is Curvature.NEGATIVE and weak.any():
+            free, rounding = self.least_curvature(np.flatnonzero(~at_bounds))
+            if _sign(free, rounding).is_nonnegative:
+                found = Curvature.UNDECIDED
+            else:
+                least, where = free, "the free variables"
+        return found, least, found.value.format(where=where)
+
+    def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
+        """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""
+        normals = np.empty((kept.size, 0))
+        if self.lines and kept.size:
+            left, sizes, _ = np.linalg.svd(self.A[:, kept].T, full_matrices=False)
+            normals = left[:, sizes > _DEPENDENT * sizes[0]]
+        if kept.size <= normals.shape[1]:
+            return np.inf, 0.0
+        y = self.problem.y[kept]
+        block = self.hessian * self.problem.gram.block(kept, kept) * np.outer(y, y)
+        norm = norm_bound(block)
+        if norm == 0.0:
+            return 0.0, 0.0
+        if normals.shape[1]:
+            # The normals are made as positive as the rest of the block can be: they never win.
+            crossed = block @ normals
+            inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
+            half = crossed - 0.5 * normals @ inner
+            block -= half @ normals.T
+            block -= normals @ half.T
+        with few_threads(kept.size):
+            least = float(np.linalg.eigvalsh(block)[0])
+        return least, zero_tolerance(kept.size, norm)
+
+    def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
+        """What Haasdonk (2005), sections 7.3 and 7.4, says of a normal not of positive norm."""
+        x, problem = point.x, self.problem
+        weight, curvature = float(x.sum()), float(x @ (point.gradient - self.linear))
+        if weight == 0.0 or curvature > 0.0:
+            return []
+        norm = 4.0 * curvature / (self.hessian * weight**2)
+        words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
+        if self.lines > 0 and problem.class_mean_distance < 0.0:
+            words += (
+                "; no separation with positive norm exists, as the class means have squared "
+                f"distance {problem.class_mean_distance:.3g}"
+            )
+        return [f"{words} (Haasdonk 2005, section 7)."]
+
+    def arrays(self) -> Values:
+        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""
+        return {
+            "H": self.H(),
+            "q": np.full(self.n, self.linear),
+            "A": self.A,
+            "b": self.b,
+            "lower": np.zeros(self.n),
+            "upper": np.full(self.n, self.upper),
+            "sense": np.array(float(self.sense)),
+        }
+
+    def standard_form(self, convexified: bool = False) -> StandardForm:
+        """The program as declared; or, minimised, that with the Hessian of `convexified`."""
+        if convexified:
+            (H, q, offset), sense = self.convexified(), 1
+        else:
+            H, q, offset, sense = self.H(), np.full(self.n, self.linear), 0.0, self.sense
+        lower, upper = np.zeros(self.n), np.full(self.n, self.upper)
+        constant = offset + self.constant
+        return StandardForm(sense, q, lower, upper, self.b, self.b, self.A, H, constant)
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `convexified`; None if it is not convex."""
+        import cvxpy as cp
+
+        if not self.is_convex:
+            return None
+        H, q, constant = self.convexified()
+        x = variables[self.variable]
+        form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
+        return self.sense * (form + self.constant)
+
+
+def _sign(least: float, rounding: float) -> Curvature:
+    if np.isinf(least):
+        return Curvature.NO_DIRECTION
+    if least > rounding:
+        return Curvature.POSITIVE
+    return Curvature.FLAT if least >= -rounding else Curvature.NEGATIVE

@@ -59,12 +59,12 @@ class SeparabilityProgram(ExplicitProgram):
     default_solver: ClassVar[str] = "lifted-dual"
 
     @property
-    def is_convex(self) -> bool:  # type: ignore[override]
+    def is_convex(self) -> bool:
         """Whether R ⪰ 0; for R = Q up to the rounding of eigenvalues."""
         return self.identity or (self.problem.curvature_known and self.problem.is_psd)
 
     @property
-    def gap_floor(self) -> float:  # type: ignore[override]
+    def gap_floor(self) -> float:
         """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
         return 0.0 if self.is_convex else self.C
 

@@ -1,74 +1,339 @@
-"""Convex or smooth programs in several variables that carry their own optimality measures."""
+"""What every structure answers: what solvers, certificates and files ask of a program.
+
+A structure says a declared program a second time, for speed. A contract test compares the two.
+"""
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.problem import KernelProblem
-
-__all__ = ["ExplicitProgram"]
+__all__ = [
+    "Curvature",
+    "ExplicitProgram",
+    "Optimality",
+    "Point",
+    "StandardForm",
+    "Structure",
+]
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
+X = TypeVar("X")
+
+_EQUALITIES = ("balance", "total")
+"""Names of equality constraints, whose multipliers have no sign."""
 
 
-class ExplicitProgram(ABC):
-    """min F over variables of several names and shapes; subclasses say how to judge a point.
+class Curvature(enum.Enum):
+    """The sign of the Hessian along the directions that the constraints leave; a sentence."""
 
-    For formulations that are neither a quadratic program on a box with lines nor linear. Solvers
-    accept the subclasses they know.
+    UNKNOWN = "First-order conditions hold."
+    NO_DIRECTION = "First-order conditions hold and leave no direction to move in."
+    POSITIVE = "First-order conditions hold, curvature is positive on {where}."
+    FLAT = (
+        "First-order conditions hold, curvature is nonnegative on {where}, flat to rounding along "
+        "some directions."
+    )
+    UNDECIDED = (
+        "First-order conditions hold, curvature is negative on {where}: it decides nothing, as "
+        "directions at a bound count on one side only."
+    )
+    NEGATIVE = (
+        "First-order conditions hold, curvature is negative on {where}: the point is no local "
+        "optimum, and can be improved."
+    )
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether a stationary point with this curvature is a local optimum, up to rounding."""
+        return self in (Curvature.NO_DIRECTION, Curvature.POSITIVE, Curvature.FLAT)
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Generic[X]):
+    """A point x with F and, where a structure reads it, ∇F there; else an empty gradient."""
+
+    x: X
+    value: float
+    gradient: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Optimality:
+    """How far a point with multipliers is from the first-order conditions.
 
     Attributes
     ----------
-    problem : KernelProblem
-    sense : {1, -1}
-        Declared objective = sense · F.
-    is_convex : bool
-    gap_floor : float
-        See `gaps`.
+    multipliers : mapping of str to array
+        Those that were checked: given, or recovered from the point.
+    stationarity : float
+        Violation of the conditions on the gradient, in its natural unit; inf without multipliers.
+    complementarity : float
+        Multipliers times slacks, in units of the objective; inf without multipliers.
+    unit : float
+        Size that the sign of a multiplier is compared with.
+    reduced : array
+        Reduced gradient, empty where curvature is not asked for.
+    """
+
+    multipliers: Values
+    stationarity: float
+    complementarity: float
+    unit: float = 1.0
+    reduced: Array = field(default_factory=lambda: np.empty(0))
+
+
+class StandardForm(NamedTuple):
+    """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
+
+    `sense` is -1 where the declared program maximises the negative of that. H is None in a linear
+    program; A is dense or compressed by rows.
+    """
+
+    sense: int
+    cost: Array
+    lower: Array
+    upper: Array
+    row_lower: Array
+    row_upper: Array
+    matrix: Any
+    hessian: Array | None = None
+    constant: float = 0.0
+
+
+class Structure(ABC, Generic[X]):
+    """min F(x) over a feasible set, for solvers that know the kind of program it is.
+
+    x is whatever suits the kind: a vector, or the declared variables by name. Where a question
+    does not apply to a kind of program the answer here says so.
+
+    Attributes
+    ----------
     title : str
         What kind of program it is, with its article, for messages.
     default_solver : str
-        Name of the solver that takes it unless told otherwise.
+        Name of the solver that takes it unless told otherwise. None needs to know the curvature of
+        a kernel.
+    sense : {1, -1}
+        Declared objective = sense · (F + constant).
+    needs_spectrum : bool
+        Whether F cannot be evaluated without the eigenvalues of the kernel matrix.
+    is_semidefinite : bool
+        Whether the declared program has an unknown matrix for cvxpy to solve for.
+    takes_start : bool
+        Whether the one declared variable is a vector that a solver can start from.
+    multipliers_from_solver : bool
+        Whether multipliers cannot be recovered from a point. Then they prove a bound that tells
+        everything, and first-order conditions tell nothing more.
+    examines_curvature : bool
+        Whether `curvature` can be asked where first-order conditions hold.
+    hessian_eigenvalue : float
+        Least eigenvalue of the Hessian wherever one looks, nan if it depends.
+    open_gap : str or None
+        Sentence about the gap that a bound leaves open, for certificates.
     """
 
     title: ClassVar[str]
     default_solver: ClassVar[str]
-    problem: KernelProblem
+    needs_spectrum: ClassVar[bool] = False
+    is_semidefinite: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
+    multipliers_from_solver: ClassVar[bool] = False
+    examines_curvature: ClassVar[bool] = False
+    hessian_eigenvalue: ClassVar[float] = np.nan
+    open_gap: ClassVar[str | None] = None
     sense: int = 1
-    is_convex: bool = True
-    gap_floor: float = 0.0
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether F is convex on the feasible set."""
+        return True
 
     @property
     def why_convex(self) -> str:
         """The reason that stands before a claim of GLOBAL."""
         return "Convex for every kernel"
 
-    def gap_unit(self, value: float) -> float:
-        """What gaps are divided by where F has this value; see `gaps`."""
-        return max(abs(value), self.gap_floor)
+    def why_not_convex(self) -> str:
+        """What a nonconvex program is, for the refusal of a solver that needs a convex one."""
+        return "is not: its objective is curved the wrong way"
 
-    @abstractmethod
-    def arrays(self) -> dict[str, Array]:
-        """The data of the program by the names of the papers, for export."""
+    def why_global(self) -> list[str]:
+        """Sentences that tell why a bound that meets the objective proves a global optimum."""
+        return [f"{self.why_convex}, and the bound of its dual meets the objective."]
+
+    @property
+    def constant(self) -> float:
+        """What is left out of F, because gaps are measured without it."""
+        return 0.0
+
+    @property
+    def constant_rounding(self) -> float:
+        """What rounding may have changed in `constant`, which a declared bound has to pay for."""
+        return 0.0
+
+    def declared(self, value: float) -> float:
+        """The declared objective where F has this value."""
+        return self.sense * (value + self.constant)
 
     @property
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every declared variable."""
 
+    @property
+    @abstractmethod
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of the multipliers of every declared constraint."""
+
+    @abstractmethod
+    def from_values(self, values: Values) -> X:
+        """x from the declared variables."""
+
+    @abstractmethod
+    def at(self, x: X, gradient: Array | None = None) -> Point[X]:
+        """F and ∇F at x; a gradient that is known is not computed again."""
+
+    @abstractmethod
+    def infeasibility(self, x: X) -> float:
+        """Largest violation of a constraint, relative to the size of what is in it."""
+
+    @abstractmethod
+    def repaired(self, x: X) -> X:
+        """A feasible point near x, x itself where it is one."""
+
+    @abstractmethod
+    def gap_unit(self, value: float, x: X) -> float:
+        """What gaps at x are divided by, where F has this value; see `gaps`."""
+
+    @abstractmethod
+    def optimality(
+        self, point: Point[X], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        """The first-order conditions at a point, with its own multipliers if none are given."""
+
+    def recovered(self, point: Point[X], tol: float) -> Values | None:
+        """Multipliers from a point alone; None with `multipliers_from_solver`."""
+        return None
+
+    def inconsistencies(self, multipliers: Values, slack: float) -> list[str]:
+        """What is wrong with multipliers by themselves: one sentence for each negative one."""
+        return [
+            f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
+            for name, value in multipliers.items()
+            if name not in _EQUALITIES and np.min(value, initial=0.0) < -slack
+        ]
+
+    def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
+        """A lower bound on a convex F, from what is known at a feasible point.
+
+        It holds whatever the numbers; -inf where nothing can be said.
+        """
+        return -np.inf
+
+    def curvature(
+        self, point: Point[X], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, str]:
+        """Second-order conditions at a stationary point: least eigenvalue, and a sentence."""
+        return Curvature.UNKNOWN, self.hessian_eigenvalue, Curvature.UNKNOWN.value
+
+    def remarks(self, point: Point[X], is_global: bool) -> list[str]:
+        """Further sentences for the certificate of a point that satisfies the conditions."""
+        return []
+
+    def start_values(self, start: Array | None = None) -> dict[str, Array] | None:
+        """Feasible values that cost nothing, the given start if there is one; None without any."""
+        return None
+
+    def onto_constraints(self, values: Values) -> dict[str, Array]:
+        """The values moved onto constraints that a conic solver meets to its tolerance only.
+
+        As they are where certificates repair them.
+        """
+        return dict(values)
+
+    def start_near(self, x: Array) -> Array | None:
+        """The feasible start next to x; None without `takes_start`."""
+        return None
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """The data of the program by the names of the papers, for export."""
+
+    def standard_form(self) -> StandardForm | None:
+        """The program as linear or quadratic; None if it is neither."""
+        return None
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective as cvxpy can tell that it is convex; None where it can anyway."""
+        return None
+
+    def inner_minimiser(self, values: Values) -> Array | None:
+        """The value of the variable that is minimised over within; None if there is none."""
+        return None
+
+
+class ExplicitProgram(Structure[Values]):
+    """min F over variables of several names and shapes; subclasses say how to judge a point.
+
+    For formulations that are neither a quadratic program on a box with lines nor linear. Solvers
+    accept the subclasses they know.
+    """
+
+    @property
+    def gap_floor(self) -> float:
+        """See `gaps`."""
+        return 0.0
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        origin = {name: np.zeros(shape) for name, shape in self.shapes.items()}
+        return {name: np.shape(v) for name, v in self.multipliers(origin).items()}
+
+    def from_values(self, values: Values) -> Values:
+        return values
+
+    def at(self, x: Values, gradient: Array | None = None) -> Point[Values]:
+        return Point(x, self.value(x), np.empty(0))
+
+    def gap_unit(self, value: float, x: Values | None = None) -> float:
+        return max(abs(value), self.gap_floor)
+
+    def repaired(self, x: Values) -> Values:
+        """The values, changed as little as it takes to satisfy every constraint exactly."""
+        return x
+
+    def optimality(
+        self, point: Point[Values], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        values = point.x
+        if multipliers is None:
+            multipliers = self.multipliers(values)
+        return Optimality(
+            multipliers,
+            self.residual(values, multipliers),
+            self.complementarity(values, multipliers),
+        )
+
+    def recovered(self, point: Point[Values], tol: float) -> Values:
+        return self.multipliers(point.x)
+
+    def bound_at(self, point: Point[Values], multipliers: Values | None) -> float:
+        return self.lower_bound(point.x, multipliers or {})
+
+    def remarks(self, point: Point[Values], is_global: bool) -> list[str]:
+        return [] if is_global else list(self.explanation(point.x))
+
     @abstractmethod
     def value(self, values: Values) -> float:
         """F."""
-
-    @abstractmethod
-    def infeasibility(self, values: Values) -> float:
-        """Largest violation of a constraint, relative to the size of what is in it."""
 
     @abstractmethod
     def residual(self, values: Values, multipliers: Values) -> float:
@@ -86,10 +351,6 @@ class ExplicitProgram(ABC):
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """A lower bound on F that holds whatever the numbers: -inf where nothing can be said."""
 
-    def repaired(self, values: Values) -> Values:
-        """The values, changed as little as it takes to satisfy every constraint exactly."""
-        return values
-
     def explanation(self, values: Values) -> tuple[str, ...]:
-        """Further sentences for the certificate about a point that satisfies the conditions."""
+        """Further sentences for the certificate about a stationary point."""
         return ()

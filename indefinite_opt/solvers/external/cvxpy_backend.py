@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached, within
-from indefinite_opt.modeling.structures import BoxLine, LinearProgram, ProxyStructure
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
@@ -26,7 +25,7 @@ _GRACE = 0.5
 def semidefinite_refusal(task: Task, most: int) -> str | None:
     """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
     n = task.problem.n
-    if not isinstance(task.structure, ProxyStructure) or n <= most:
+    if not task.structure.is_semidefinite or n <= most:
         return None
     return (
         f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
@@ -55,15 +54,14 @@ def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Soluti
             return _abandoned(task, backend, Status.TIME_LIMIT)
         except KeyboardInterrupt:
             return _abandoned(task, backend, Status.INTERRUPTED)
-    variables = task.program.variables
-    if isinstance(task.structure, BoxLine):
-        variables = {task.structure.variable: variables[task.structure.variable]}
-    if any(variable.value is None for variable in variables.values()):
+    structure, declared = task.structure, task.program.variables
+    found = {name: declared[name].value for name in structure.shapes}
+    if any(value is None for value in found.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     stats = program.solver_stats
     return Solution(
-        values=_feasible(task, {name: np.asarray(v.value) for name, v in variables.items()}),
-        multipliers=_multipliers(task) if isinstance(task.structure, LinearProgram) else {},
+        values=structure.onto_constraints({name: np.asarray(v) for name, v in found.items()}),
+        multipliers=_multipliers(task) if structure.multipliers_from_solver else {},
         status=_status(program.status, task),
         iterations=int(stats.num_iters or 0),
         message=f"{backend}: {program.status}",
@@ -77,25 +75,10 @@ def _solved(task: Task, backend: str, options: dict[str, Any]) -> Any:
     return program
 
 
-def _feasible(task: Task, values: dict[str, Array]) -> dict[str, Array]:
-    """The values moved onto the constraints, which conic solvers meet to their tolerance only."""
-    structure = task.structure
-    if isinstance(structure, BoxLine):
-        return structure.values(structure.project(values[structure.variable]))
-    if isinstance(structure, LinearProgram):
-        return structure.read(structure.repaired(structure.write(values)))
-    return values
-
-
 def _abandoned(task: Task, backend: str, status: Status) -> Solution:
     """A feasible point where the back end gave none in time."""
-    structure = task.structure
-    if isinstance(structure, BoxLine):
-        x = structure.start() if task.start is None else task.start
-        values = structure.values(x)
-    elif isinstance(structure, LinearProgram):
-        values = structure.read(structure.repaired(np.zeros(structure.cost.size)))
-    else:
+    values = task.structure.start_values(task.start)
+    if values is None:
         raise SolverFailed(f"{backend} had found no point of {task.formulation} when it was ended")
     return Solution(values=values, status=status, message=f"{backend} was ended without a point")
 

@@ -77,7 +77,7 @@ class HighsSession(Session):
         if self._program is not None and program.shares_matrix(self._program):
             _update(self._highs, rescaled)
         else:
-            self._highs = highs_model(rescaled)
+            self._highs = highs_model(rescaled.standard_form())
         self._program = program
         found = _Found(task, program, rescaled, unit)
         sides = program.cost.size + program.row_lower.size
@@ -104,7 +104,7 @@ class HighsSession(Session):
         return found.solution(Status.SOLVED if found.closed else status)
 
     def _quadratic(self, task: Task, qp: BoxLineQP) -> Solution:
-        highs = highs_model(qp, convexified=True)
+        highs = highs_model(qp.standard_form(convexified=True))
         # HiGHS adds the first to the Hessian's diagonal; its default shows at our tolerance.
         options = {"qp_regularization_value": 1e-12, "presolve": "off"}
         limit = task.max_iter

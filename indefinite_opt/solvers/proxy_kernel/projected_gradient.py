@@ -51,9 +51,10 @@ class ProjectedGradient(Solver):
         checks.positive("smoothing", self.smoothing, zero=True)
 
     def refusal(self, task: Task) -> str | None:
-        if self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):
+        reason = super().refusal(task)
+        if reason is None and self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):
             return "a smoothed gradient is defined where the distance has a price"
-        return super().refusal(task)
+        return reason
 
     def solve(self, task: Task) -> Solution:
         run = _Run(task, self)

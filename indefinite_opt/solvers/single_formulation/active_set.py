@@ -54,11 +54,6 @@ class ActiveSet(Solver):
     accepts = (KreinLeastSquares,)
     needs_convex = False
 
-    def refusal(self, task: Task) -> str | None:
-        if not isinstance(task.structure, KreinLeastSquares):
-            return "it solves the least squares of KSVM only"
-        return super().refusal(task)
-
     def solve(self, task: Task) -> Solution:
         run = _Run(task)
         status = status_at_end(run.solve, few_threads(task.problem.n))

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling.structures import Curvature
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Claim
-from indefinite_opt.workflow.certificates.curvature import Curvature
 from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 
 __all__ = ["Certificate", "Facts", "claim_of"]
