@@ -8,6 +8,7 @@ loops.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import discover, instantiate
@@ -31,12 +32,12 @@ __all__ = [
 
 
 @functools.cache
-def known() -> dict[str, type[Solver]]:
+def known() -> dict[str, type[Solver[Any]]]:
     """Every solver by name, in the order of the file names."""
     return {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]
 
 
-def as_solver(solver: str | Solver) -> Solver:
+def as_solver(solver: str | Solver[Any]) -> Solver[Any]:
     """The solver of a name, as in "multistart(starts=20)", or the solver object itself."""
     if isinstance(solver, Solver):
         return solver

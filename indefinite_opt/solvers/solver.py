@@ -6,18 +6,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling import Formulation, Program, short
-from indefinite_opt.modeling.structures import (
-    Structure,
-)
+from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
@@ -25,10 +23,12 @@ __all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
 
 Array = NDArray[np.float64]
 Callback = Callable[[Trace], bool | None]
+S = TypeVar("S", bound=Structure[Any])
+S_co = TypeVar("S_co", bound=Structure[Any], covariant=True)
 
 
 @dataclass(eq=False)
-class Task:
+class Task(Generic[S_co]):
     """One problem, one formulation, and how far to go.
 
     Attributes
@@ -53,7 +53,7 @@ class Task:
 
     problem: KernelProblem
     formulation: Formulation
-    structure: Structure[Any]
+    structure: S_co
     tol: float = 1e-6
     time_limit: float = np.inf
     max_iter: int | None = None
@@ -79,6 +79,11 @@ class Task:
         if iterations >= limit:
             return Status.MAX_ITER
         return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
+
+    def on(self, structure: S, **changes: Any) -> Task[S]:
+        """The same task on another structure, with other changes."""
+        same = {each.name: getattr(self, each.name) for each in fields(self)}
+        return Task(**{**same, **changes, "structure": structure})
 
     @property
     def remaining(self) -> float:
@@ -107,17 +112,17 @@ def status_at_end(
         return Status.TIME_LIMIT
 
 
-class Session:
+class Session(Generic[S]):
     """What a solver keeps between tasks that share a matrix; see `solve_path`.
 
     The default keeps the last weights, where there are any, to start the next one there.
     """
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver[S]) -> None:
         self.solver = solver
         self._last: Array | None = None
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[S]) -> Solution:
         """Solve the next task of the path."""
         structure = task.structure
         if not structure.takes_start:
@@ -129,7 +134,7 @@ class Session:
         return solution
 
 
-class Solver(ABC):
+class Solver(ABC, Generic[S]):
     """A method that solves some structures.
 
     Attributes
@@ -159,7 +164,7 @@ class Solver(ABC):
         """Why this solver cannot run on this machine, or None."""
         return None
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         """What is missing for this solver to take the task, as a sentence, or None."""
         missing = self.unavailable()
         if missing:
@@ -177,7 +182,7 @@ class Solver(ABC):
             return f"it solves convex programs, and this one {structure.why_not_convex()}"
         return None
 
-    def prepare(self, task: Task) -> None:
+    def prepare(self, task: Task[S]) -> None:
         """Compute what takes O(n³) before there is any point, and is kept: spectra, for example.
 
         May be abandoned at the time limit, or on Ctrl-C.
@@ -186,9 +191,9 @@ class Solver(ABC):
             _ = task.problem.spectrum
 
     @abstractmethod
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[S]) -> Solution:
         """Solve a task this solver does not refuse, and has prepared."""
 
-    def session(self) -> Session:
+    def session(self) -> Session[S]:
         """A session for a path of tasks."""
         return Session(self)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -467,7 +467,7 @@ def _data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
         # The points and the name of the kernel, which is a setting, say what K is, except that two
         # functions may have the same name: some of its values tell.
         few = np.arange(min(problem.n, _SAMPLE))
-        digest.update(_bytes(cast("NDArray[Any]", problem.X)))
+        digest.update(_bytes(np.asarray(problem.X)))
         digest.update(_bytes(gram.block(few, np.arange(problem.n))))
     digest.update(_bytes(problem.y))
     if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
@@ -17,7 +18,7 @@ __all__ = ["solve_path"]
 def solve_path(
     problem: KernelProblem,
     formulations: Iterable[Formulation | str],
-    solver: str | Solver | None = None,
+    solver: str | Solver[Any] | None = None,
     tol: float = 1e-6,
     time_limit: float | None = None,
     max_iter: int | None = None,
@@ -43,7 +44,7 @@ def solve_path(
     """
     options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
     results: list[Result] = []
-    session: Session | None = None
+    session: Session[Any] | None = None
     for item in formulations:
         formulation = as_formulation(item)
         if not results or type(results[-1].formulation) is not type(formulation):

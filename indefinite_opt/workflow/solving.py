@@ -41,7 +41,7 @@ Start = ArrayLike | Mapping[str, ArrayLike]
 def solve(
     problem: KernelProblem,
     formulation: Formulation | str,
-    solver: str | Solver | None = None,
+    solver: str | Solver[Any] | None = None,
     tol: float = 1e-6,
     time_limit: float | None = None,
     max_iter: int | None = None,
@@ -124,10 +124,10 @@ class Options:
 def solve_with(
     problem: KernelProblem,
     formulation: Formulation,
-    solver: str | Solver | None,
-    session: Session | None,
+    solver: str | Solver[Any] | None,
+    session: Session[Any] | None,
     options: Options,
-) -> tuple[Result, Session]:
+) -> tuple[Result, Session[Any]]:
     """The result, and the session for the next formulation of a path."""
     began = time.perf_counter()
     check_problem(problem)
@@ -163,7 +163,7 @@ def solve_with(
     return _result(task, chosen, solution), session
 
 
-def _prepare(solver: Solver, task: Task) -> None:
+def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
     """All that takes O(n³) before the solver has a point."""
     refusal = solver.refusal(task)
     if refusal is not None:
@@ -174,7 +174,7 @@ def _prepare(solver: Solver, task: Task) -> None:
     solver.prepare(task)
 
 
-def _unprepared(task: Task) -> Solution:
+def _unprepared(task: Task[Any]) -> Solution:
     """The start, where there was no time for more; a quadratic program has one at once."""
     structure = task.structure
     values = None if structure.needs_spectrum else structure.start_values(task.start)
@@ -194,12 +194,12 @@ def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
     )
 
 
-def _willing(task: Task) -> list[str]:
+def _willing(task: Task[Any]) -> list[str]:
     names = available_solvers(task.formulation)
     return [name for name in names if as_solver(name).refusal(task) is None]
 
 
-def _result(task: Task, solver: Solver, solution: Solution) -> Result:
+def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
     objective, residual, multipliers, infeasibility = _measures(task, solution)
     status = solution.status
     if status is Status.SOLVED and not infeasibility <= task.tol:
@@ -225,7 +225,7 @@ def _result(task: Task, solver: Solver, solution: Solution) -> Result:
     )
 
 
-def _measures(task: Task, solution: Solution) -> tuple[float, float, dict[str, Array], float]:
+def _measures(task: Task[Any], solution: Solution) -> tuple[float, float, dict[str, Array], float]:
     """Objective, residual, multipliers and infeasibility, computed from the values themselves."""
     structure, multipliers = task.structure, solution.multipliers
     point = structure.at(structure.from_values(solution.values), solution.gradient)

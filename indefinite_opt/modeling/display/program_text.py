@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.display.expressions import (
@@ -231,4 +231,4 @@ def mathml(latex_string: str, display: str = "block") -> str:
     """
     from latex2mathml.converter import convert
 
-    return cast(str, convert(latex_string, display=display))
+    return str(convert(latex_string, display=display))

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import LONG, TimeLimitReached, few_threads, one_thread, thread_count
+from indefinite_opt.foundation import (
+    LONG,
+    TimeLimitReached,
+    few_threads,
+    one_thread,
+    thread_count,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
@@ -173,9 +179,9 @@ class GlobalSearch:
     """
 
     def __init__(
-        self, task: Task, gap: float, start: Array | None = None, atol: float = 0.0
+        self, task: Task[BoxLineQP], gap: float, start: Array | None = None, atol: float = 0.0
     ) -> None:
-        asked = cast("BoxLineQP", task.structure)
+        asked = task.structure
         self.qp = cast("BoxLineQP", finite_form(asked))
         self.ends = Ends(asked, self.qp, gap, atol)
         start = task.start if start is None else start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any
 
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
@@ -13,7 +13,7 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["BranchAndBound"]
 
 
-class BranchAndBound(Solver):
+class BranchAndBound(Solver[BoxLineQP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
     The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are safe
@@ -25,12 +25,12 @@ class BranchAndBound(Solver):
     accepts = (BoxLineQP,)
     needs_convex = False
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         """What is missing for this solver to take the task, as a sentence, or None."""
         reason = super().refusal(task)
         if reason is not None:
             return reason
-        qp = cast("BoxLineQP", task.structure)
+        qp = task.structure
         reason = obstacle(qp)
         return reason if reason is None or not self._is_convex(qp) else None
 
@@ -38,8 +38,8 @@ class BranchAndBound(Solver):
     def _is_convex(qp: BoxLineQP) -> bool:
         return qp.problem.curvature_known and qp.is_convex
 
-    def solve(self, task: Task) -> Solution:
-        qp = cast("BoxLineQP", task.structure)
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
+        qp = task.structure
         if self._is_convex(qp):
             return _convex(task)
         search = GlobalSearch(task, task.tol)
@@ -57,7 +57,7 @@ class BranchAndBound(Solver):
         )
 
 
-def _convex(task: Task) -> Solution:
+def _convex(task: Task[BoxLineQP]) -> Solution:
     """A convex problem needs no division; its dual is the proof."""
     search = LocalSearch(Effort(), task)
     return search.solution(status_at_end(search.run))

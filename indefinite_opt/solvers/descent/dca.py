@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ _INNER_STEPS, _INNER_STEPS_PER_POINT = 100_000, 100
 
 
 @dataclass(frozen=True)
-class DCA(Solver):
+class DCA(Solver[BoxLineQP]):
     """F = F₊ - F₋, both convex; F₋ is replaced by its tangent, and the rest minimised.
 
     After IKSVM-DC (Xu, Xing, Guan & Li 2017, "Solving indefinite kernel support vector machine
@@ -59,15 +59,15 @@ class DCA(Solver):
     def __post_init__(self) -> None:
         checks.choice("part", self.part, ("clip", "shift"))
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         if not task.problem.curvature_known:
             return "it needs the eigenvalues of the whole kernel matrix, which is never formed"
         return super().refusal(task)
 
-    def prepare(self, task: Task) -> None:
-        cast("BoxLineQP", task.structure).problem.transformed(self.part)
+    def prepare(self, task: Task[BoxLineQP]) -> None:
+        task.structure.problem.transformed(self.part)
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
         run = _Run(task, self.part)
         status = status_at_end(run.solve)
         return Solution(
@@ -83,9 +83,9 @@ class DCA(Solver):
 class _Run:
     """The point, and the convex problem that majorises F there."""
 
-    def __init__(self, task: Task, part: str) -> None:
+    def __init__(self, task: Task[BoxLineQP], part: str) -> None:
         self.task = task
-        self.qp = qp = cast("BoxLineQP", task.structure)
+        self.qp = qp = task.structure
         self.convex = replace(qp, problem=qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)

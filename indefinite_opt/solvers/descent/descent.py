@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ class Descent:
 
     def __init__(
         self,
-        task: Task,
+        task: Task[BoxLineQP],
         alpha: Array,
         gradient: Array | None = None,
         exact: bool = True,
@@ -103,7 +103,7 @@ class Descent:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
-        self.qp = qp = cast("BoxLineQP", task.structure)
+        self.qp = qp = task.structure
         self.gram = gram = qp.problem.gram
         group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
         self.box = smo_loops.Box(qp.problem.y, group, qp.lines, qp.upper)

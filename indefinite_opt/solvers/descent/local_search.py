@@ -23,7 +23,7 @@ from indefinite_opt.solvers.solver import Task
 __all__ = ["Effort", "LocalSearch"]
 
 Array = NDArray[np.float64]
-Start = Callable[[Task, np.random.Generator], Descent]
+Start = Callable[[Task[BoxLineQP], np.random.Generator], Descent]
 Job = Callable[[], "Descent"]
 
 _ROUNDS, _CHAINS, _VAIN = 4, 2, 2
@@ -93,9 +93,9 @@ class _End:
 class LocalSearch:
     """The ends so far, and the search for more."""
 
-    def __init__(self, options: Effort, task: Task) -> None:
+    def __init__(self, options: Effort, task: Task[BoxLineQP]) -> None:
         self.options, self.task = options, task
-        self.qp = cast("BoxLineQP", task.structure)
+        self.qp = task.structure
         self.trace = Trace()
         self.elite: list[_End] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
@@ -204,7 +204,7 @@ class LocalSearch:
                 self.note = f"{_VAIN} rounds of kicks found nothing better"
                 return
 
-    def _part(self) -> Task:
+    def _part(self) -> Task[BoxLineQP]:
         """The task of one descent of many: its limits, and a way to stop it."""
         steps = None
         if self.task.max_iter is not None:
@@ -357,9 +357,9 @@ def _scale(qp: BoxLineQP) -> float:
     return (qp.tilt or 1.0) / (qp.hessian * size)
 
 
-def _class_means(task: Task, generator: np.random.Generator) -> Descent:
+def _class_means(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
     """Equal weights in each class (Haasdonk 2005, section 7.3)."""
-    qp = cast("BoxLineQP", task.structure)
+    qp = task.structure
     y, (positive, negative) = qp.problem.y, qp.problem.class_sizes
     largest = _scale(qp) * min(positive, negative)
     return Descent(task, qp.project(np.where(y > 0, largest / positive, largest / negative)))
@@ -368,8 +368,8 @@ def _class_means(task: Task, generator: np.random.Generator) -> Descent:
 def _spectral(rank: int, sign: float) -> Start:
     """Weight where an eigenvector of a very negative eigenvalue has the sign of y."""
 
-    def start(task: Task, generator: np.random.Generator) -> Descent:
-        qp = cast("BoxLineQP", task.structure)
+    def start(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
+        qp = task.structure
         vector = qp.problem.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
         chosen = sign * qp.problem.y * vector > 0.0
         return Descent(task, qp.project(np.where(chosen, _scale(qp), 0.0)))
@@ -377,12 +377,12 @@ def _spectral(rank: int, sign: float) -> Start:
     return start
 
 
-def _random_vertex(task: Task, generator: np.random.Generator) -> Descent:
-    qp = cast("BoxLineQP", task.structure)
+def _random_vertex(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
+    qp = task.structure
     share = generator.uniform(0.05, 0.95)
     return Descent(task, qp.project(np.where(generator.random(qp.n) < share, _scale(qp), 0.0)))
 
 
-def _random_interior(task: Task, generator: np.random.Generator) -> Descent:
-    qp = cast("BoxLineQP", task.structure)
+def _random_interior(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
+    qp = task.structure
     return Descent(task, qp.project(_scale(qp) * generator.random(qp.n)))

@@ -13,7 +13,7 @@ __all__ = ["MultiStart"]
 
 
 @dataclass(frozen=True)
-class MultiStart(Effort, Solver):
+class MultiStart(Effort, Solver[BoxLineQP]):
     """The best of many descents, and how often they came to which end.
 
     First come zero (or the given start), the class means, spectral starts (weight where the
@@ -42,6 +42,6 @@ class MultiStart(Effort, Solver):
     accepts = (BoxLineQP,)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
         search = LocalSearch(self, task)
         return search.solution(status_at_end(search.run))

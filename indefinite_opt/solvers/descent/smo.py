@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
 
 import numpy as np
 
@@ -18,7 +17,7 @@ _CURVATURE_SHARE = 0.25
 """Share of the work of the run that may be spent on looking for negative curvature."""
 
 
-class SMO(Solver):
+class SMO(Solver[BoxLineQP]):
     """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
@@ -30,26 +29,26 @@ class SMO(Solver):
     accepts = (BoxLineQP,)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
-        qp = cast("BoxLineQP", task.structure)
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
+        qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
         return _finish(Descent(task, start, trace=Trace()))
 
-    def session(self) -> Session:
+    def session(self) -> Session[BoxLineQP]:
         return SMOSession(self)
 
 
-class SMOSession(Session):
+class SMOSession(Session[BoxLineQP]):
     """Follows the solution along C, μ or β."""
 
     def __init__(self, solver: SMO) -> None:
         super().__init__(solver)
         self._previous: Descent | None = None
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.gradient is None:
-            qp = cast("BoxLineQP", task.structure)
+            qp = task.structure
             run = Descent(task, qp.start() if task.start is None else task.start.copy())
         else:
             run = _continued(previous, task)
@@ -58,14 +57,14 @@ class SMOSession(Session):
         return _finish(run)
 
 
-def _continued(previous: Descent, task: Task) -> Descent:
+def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     """A descent that starts where another ended, carried over to a new bound.
 
     Without a fixed total all weights shrink with the bound, or grow with it as far as F falls, and
     the gradient with them; then the free ones take the step of Newton that the change demands of
     them. So a solution is followed exactly as long as no weight meets a bound or leaves one.
     """
-    old, new = previous.qp, cast("BoxLineQP", task.structure)
+    old, new = previous.qp, task.structure
     gradient = previous.gradient
     same = (old.problem, old.hessian, old.lines, old.total) == (
         new.problem, new.hessian, new.lines, new.total,

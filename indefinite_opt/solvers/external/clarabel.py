@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from indefinite_opt.modeling.structures import (
@@ -11,6 +13,7 @@ from indefinite_opt.modeling.structures import (
     ProxyBall,
     ProxyDual,
     SeparabilityProgram,
+    Structure,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import semidefinite_refusal, solve_convex
 from indefinite_opt.solvers.solution import Solution
@@ -22,7 +25,7 @@ _SEMIDEFINITE = 50
 """Points for which the semidefinite model of a proxy kernel takes seconds."""
 
 
-class Clarabel(Solver):
+class Clarabel(Solver[Structure[Any]]):
     """Interior point (Goulart & Chen); accurate, O(n³) an iteration."""
 
     name = "clarabel"
@@ -36,10 +39,10 @@ class Clarabel(Solver):
     )
     needs_convex = True
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         return super().refusal(task) or semidefinite_refusal(task, _SEMIDEFINITE)
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[Any]) -> Solution:
         # The gap of the relaxed problem is asked for tighter than tol: ours is stricter.
         accuracy = min(1e-2 * task.tol, 1e-8)
         options = {

@@ -22,7 +22,7 @@ _GRACE = 0.5
 """Seconds beyond its own time limit before a back end is no longer waited for."""
 
 
-def semidefinite_refusal(task: Task, most: int) -> str | None:
+def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
     """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
     n = task.problem.n
     if not task.structure.is_semidefinite or n <= most:
@@ -33,7 +33,7 @@ def semidefinite_refusal(task: Task, most: int) -> str | None:
     )
 
 
-def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Solution:
+def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> Solution:
     """Solve the declared program with a named cvxpy back end.
 
     Raises
@@ -68,14 +68,14 @@ def solve_convex(task: Task, backend: str, options: Mapping[str, Any]) -> Soluti
     )
 
 
-def _solved(task: Task, backend: str, options: dict[str, Any]) -> Any:
+def _solved(task: Task[Any], backend: str, options: dict[str, Any]) -> Any:
     """The cvxpy problem after its solution."""
     program = task.program.cvxpy()
     program.solve(solver=backend, **options)
     return program
 
 
-def _abandoned(task: Task, backend: str, status: Status) -> Solution:
+def _abandoned(task: Task[Any], backend: str, status: Status) -> Solution:
     """A feasible point where the back end gave none in time."""
     values = task.structure.start_values(task.start)
     if values is None:
@@ -83,14 +83,14 @@ def _abandoned(task: Task, backend: str, status: Status) -> Solution:
     return Solution(values=values, status=status, message=f"{backend} was ended without a point")
 
 
-def _multipliers(task: Task) -> dict[str, Array]:
+def _multipliers(task: Task[Any]) -> dict[str, Array]:
     found = {name: constraint.dual_value for name, constraint in task.program.subject_to.items()}
     if any(value is None for value in found.values()):
         return {}
     return {name: np.asarray(value, dtype=float) for name, value in found.items()}
 
 
-def _status(status: str, task: Task) -> Status:
+def _status(status: str, task: Task[Any]) -> Status:
     if status == "optimal":
         return Status.SOLVED
     if task.elapsed >= task.time_limit:

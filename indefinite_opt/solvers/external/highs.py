@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ __all__ = ["Highs"]
 
 Array = NDArray[np.float64]
 
+_Program = BoxLineQP | LinearProgram
+
 _MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
 """Most simplex iterations on a linear program, so many and these for each row and column, before
 the interior-point method takes over: nearly degenerate ones can keep the simplex method busy for
@@ -35,7 +37,7 @@ _LEAST_TOLERANCE = 1e-10
 """Least tolerance that HiGHS accepts."""
 
 
-class Highs(Solver):
+class Highs(Solver[_Program]):
     """Simplex and interior point (Huangfu & Hall), called without a modelling layer between.
 
     HiGHS examines only the diagonal of a Hessian, so a quadratic program reaches it only after
@@ -46,27 +48,27 @@ class Highs(Solver):
     accepts = (BoxLineQP, LinearProgram)
     needs_convex = True
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[_Program]) -> Solution:
         return self.session().solve(task)
 
-    def session(self) -> Session:
+    def session(self) -> Session[_Program]:
         return HighsSession(self)
 
 
-class HighsSession(Session):
+class HighsSession(Session[_Program]):
     """Keeps a linear program between tasks with the same matrix; costs and bounds are changed."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver[_Program]) -> None:
         super().__init__(solver)
         self._highs: Any = None
         self._program: LinearProgram | None = None
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[_Program]) -> Solution:
         if isinstance(task.structure, LinearProgram):
             return self._linear(task, task.structure)
-        return self._quadratic(task, cast("BoxLineQP", task.structure))
+        return self._quadratic(task, task.structure)
 
-    def _linear(self, task: Task, program: LinearProgram) -> Solution:
+    def _linear(self, task: Task[_Program], program: LinearProgram) -> Solution:
         rescaled = program.rescaled()
         # The least price is about 1, so that absolute tolerances hold for small ones, too.
         prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
@@ -103,7 +105,7 @@ class HighsSession(Session):
                 break
         return found.solution(Status.SOLVED if found.closed else status)
 
-    def _quadratic(self, task: Task, qp: BoxLineQP) -> Solution:
+    def _quadratic(self, task: Task[_Program], qp: BoxLineQP) -> Solution:
         highs = highs_model(qp.standard_form(convexified=True))
         # HiGHS adds the first to the Hessian's diagonal; its default shows at our tolerance.
         options = {"qp_regularization_value": 1e-12, "presolve": "off"}
@@ -138,7 +140,11 @@ class _Found:
     """
 
     def __init__(
-        self, task: Task, program: LinearProgram, rescaled: LinearProgram, unit: float
+        self,
+        task: Task[_Program],
+        program: LinearProgram,
+        rescaled: LinearProgram,
+        unit: float,
     ) -> None:
         self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
         self.x: Array | None = None
@@ -203,12 +209,12 @@ def _update(highs: Any, program: LinearProgram) -> None:
     highs.changeRowsBounds(rows.size, rows, program.row_lower, program.row_upper)
 
 
-def _tolerances(task: Task) -> dict[str, float]:
+def _tolerances(task: Task[_Program]) -> dict[str, float]:
     names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
     return dict.fromkeys(names, max(min(1e-7, 0.1 * task.tol), _LEAST_TOLERANCE))
 
 
-def _run(highs: Any, task: Task, iterations: int, options: dict[str, Any]) -> Status:
+def _run(highs: Any, task: Task[_Program], iterations: int, options: dict[str, Any]) -> Status:
     """Run HiGHS with these options within the limits; see `run_highs`."""
     for option, value in options.items():
         highs.setOptionValue(option, value)

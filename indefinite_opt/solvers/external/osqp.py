@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,30 @@ _GRACE = 0.5
 Array = NDArray[np.float64]
 
 
-class OSQP(Solver):
+class OSQP(Solver[BoxLineQP]):
     """Operator splitting with solution polishing (Stellato et al.)."""
 
     name = "osqp"
     accepts = (BoxLineQP,)
     needs_convex = True
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
         return self.session().solve(task)
 
-    def session(self) -> Session:
+    def session(self) -> Session[BoxLineQP]:
         return OSQPSession(self)
 
 
-class OSQPSession(Session):
+class OSQPSession(Session[BoxLineQP]):
     """Keeps the factorised model between tasks that differ in bounds only."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver[BoxLineQP]) -> None:
         super().__init__(solver)
         self._model: Any = None
         self._previous: BoxLineQP | None = None
 
-    def solve(self, task: Task) -> Solution:
-        qp = cast("BoxLineQP", task.structure)
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
+        qp = task.structure
         try:
             answer = limited(qp.n, task.remaining + _GRACE, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
@@ -56,7 +56,7 @@ class OSQPSession(Session):
             return Solution(qp.values(x), status, message="OSQP was ended without a point")
         return _read(qp, answer)
 
-    def _answer(self, task: Task, qp: BoxLineQP) -> Any:
+    def _answer(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Any:
         lower = np.concatenate([qp.b, np.zeros(qp.n)])
         upper = np.concatenate([qp.b, np.full(qp.n, qp.upper)])
         if self._same_matrix(qp):
@@ -83,14 +83,14 @@ class OSQPSession(Session):
         )
 
 
-def _limits(task: Task) -> dict[str, Any]:
+def _limits(task: Task[BoxLineQP]) -> dict[str, Any]:
     limits: dict[str, Any] = {"max_iter": task.max_iter or 200_000}
     if np.isfinite(task.time_limit):
         limits["time_limit"] = task.remaining
     return limits
 
 
-def _build(qp: BoxLineQP, task: Task, lower: Array, upper: Array) -> Any:
+def _build(qp: BoxLineQP, task: Task[BoxLineQP], lower: Array, upper: Array) -> Any:
     import osqp
     from scipy import sparse
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from indefinite_opt.modeling.structures import (
@@ -11,6 +13,7 @@ from indefinite_opt.modeling.structures import (
     ProxyBall,
     ProxyDual,
     SeparabilityProgram,
+    Structure,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import semidefinite_refusal, solve_convex
 from indefinite_opt.solvers.solution import Solution
@@ -22,7 +25,7 @@ _SEMIDEFINITE = 100
 """Points for which the semidefinite model of a proxy kernel takes seconds."""
 
 
-class SCS(Solver):
+class SCS(Solver[Structure[Any]]):
     """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
 
     name = "scs"
@@ -36,10 +39,10 @@ class SCS(Solver):
     )
     needs_convex = True
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         return super().refusal(task) or semidefinite_refusal(task, _SEMIDEFINITE)
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[Any]) -> Solution:
         options = {
             "eps_abs": 1e-2 * task.tol,
             "eps_rel": 1e-2 * task.tol,

@@ -11,7 +11,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ _GRACE = 0.5
 
 
 @dataclass(frozen=True)
-class UNO(Solver):
+class UNO(Solver[BoxLineQP]):
     """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
 
     The declared program, nonconvex or not, is solved as a general nonlinear one. O(n³) an
@@ -64,8 +63,8 @@ class UNO(Solver):
             return "the package unopy is not installed (pip install unopy)"
         return None
 
-    def solve(self, task: Task) -> Solution:
-        qp = cast("BoxLineQP", task.structure)
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
+        qp = task.structure
         found = _Found(task, qp)
         if qp.n >= _PATIENT:
             # Loaded once, not in every child.
@@ -95,7 +94,7 @@ class UNO(Solver):
             message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
         )
 
-    def _starts(self, task: Task, qp: BoxLineQP) -> Iterator[Array]:
+    def _starts(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Iterator[Array]:
         yield qp.start() if task.start is None else task.start
         generator = np.random.default_rng(task.seed)
         for _ in range(self.starts - 1):
@@ -105,7 +104,7 @@ class UNO(Solver):
 class _Found:
     """The best point so far, and how the search went."""
 
-    def __init__(self, task: Task, qp: BoxLineQP) -> None:
+    def __init__(self, task: Task[BoxLineQP], qp: BoxLineQP) -> None:
         self.task, self.qp = task, qp
         self.best: Array | None = None
         self.value = np.inf
@@ -129,7 +128,7 @@ class _Found:
         return bool(task.callback and task.callback(self.trace))
 
 
-def _limited(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+def _limited(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
     """One start, within the time that is left, its words and warnings unheard."""
     left = task.remaining + _GRACE
     with warnings.catch_warnings(), _silence():
@@ -139,7 +138,7 @@ def _limited(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int
         return in_child(left, _run, task, qp, start)
 
 
-def _run(task: Task, qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+def _run(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO gives none), iterations, UNO's words."""
     import cvxpy as cp
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +54,7 @@ _MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
 """Most simplex iterations on a restricted program: so many, and these for each row and column."""
 
 
-class Generation(Solver):
+class Generation(Solver[LinearProgram]):
     """Row and column generation from central points, for large dense programs.
 
     A program is read as min fᵀv s.t. lo ≤ Gv ≤ hi on a box; one with many columns hands over its
@@ -75,7 +73,7 @@ class Generation(Solver):
     accepts = (LinearProgram,)
     needs_convex = True
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[LinearProgram]) -> Solution:
         run = _Run(task)
         # Two threads were half as fast on two cores at n = 2000.
         return run.solution(status_at_end(run.solve, one_thread()))
@@ -136,9 +134,9 @@ class _Run:
     `asked` is the program as it was declared; everything else is done in units about 1.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[LinearProgram]) -> None:
         self.task = task
-        self.asked = cast("LinearProgram", task.structure)
+        self.asked = task.structure
         self.trace, self.rows = Trace(), Rows(0)
         self.steps = self.simplex = self.calls = 0
         self.x: Array | None = None

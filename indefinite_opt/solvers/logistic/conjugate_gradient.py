@@ -33,7 +33,7 @@ _STALLS = 200
 """Directions in a row that lead to no better point before rounding is blamed."""
 
 
-class ConjugateGradient(Solver):
+class ConjugateGradient(Solver[LogisticProgram]):
     """Polak & Ribière's directions with an almost exact search along each: a method to compare.
 
     The CG of Lin & Lin (2003), section 7, in the weights alone: the offset is always the best
@@ -45,7 +45,7 @@ class ConjugateGradient(Solver):
     accepts = (LogisticProgram,)
     needs_convex = True
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[LogisticProgram]) -> Solution:
         search = LogisticSearch(task, _MAX_ITER)
         status = status_at_end(partial(_descend, search), few_threads(task.problem.n))
         return search.solution(status, f"{search.iterations} directions")

@@ -30,7 +30,7 @@ _NOISE = 1e-11
 """Share of the value below which a promised decrease cannot be told from rounding."""
 
 
-class NewtonCG(Solver):
+class NewtonCG(Solver[LogisticProgram]):
     """Newton steps inside a trust region, by conjugate gradients; K is only multiplied with.
 
     As Lin, Weng & Keerthi (2008), "Trust region Newton method for logistic regression", with
@@ -42,7 +42,7 @@ class NewtonCG(Solver):
     accepts = (LogisticProgram,)
     needs_convex = True
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[LogisticProgram]) -> Solution:
         run = _Run(task)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         steps = f"{run.search.iterations} Newton steps, {run.products} products with ∇²F"
@@ -50,7 +50,7 @@ class NewtonCG(Solver):
 
 
 class _Run:
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[LogisticProgram]) -> None:
         self.search = LogisticSearch(task, _MAX_ITER)
         self.products = 0
         self.first = self.radius = norm(self.search.point.gradient) or 1.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,9 +32,9 @@ class LogisticSearch:
         Iterations of the method, evaluations of the objective.
     """
 
-    def __init__(self, task: Task, limit: int) -> None:
+    def __init__(self, task: Task[LogisticProgram], limit: int) -> None:
         self.task = task
-        self.program = cast("LogisticProgram", task.structure)
+        self.program = task.structure
         self.limit = limit if task.max_iter is None else task.max_iter
         self.trace = Trace()
         self.iterations, self.calls = 0, 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.foundation import few_threads
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
@@ -27,7 +27,7 @@ _STALLS = 50
 """Restarts in a row without a better bound or value before rounding is blamed."""
 
 
-class AcceleratedGradient(Solver):
+class AcceleratedGradient(Solver[ProxyStructure]):
     """Projected gradient steps from extrapolated points (Nesterov 1983; Beck & Teboulle 2009).
 
     The step length comes from the quadratic upper bound of F and grows when it can; the momentum
@@ -39,7 +39,7 @@ class AcceleratedGradient(Solver):
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         message = f"{run.search.iterations} steps, {run.restarts} restarts"
@@ -47,7 +47,7 @@ class AcceleratedGradient(Solver):
 
 
 class _Run:
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[ProxyStructure]) -> None:
         self.search = ProxySearch(task, _MAX_ITER)
         self.dual = self.search.dual
         self.restarts = 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import checks, few_threads
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status, Witness
@@ -36,7 +36,7 @@ blamed."""
 
 
 @dataclass(frozen=True)
-class ACCPM(Solver):
+class ACCPM(Solver[ProxyStructure]):
     """Cutting planes: tangents of F, each at the analytic centre of what the others leave.
 
     Luss & d'Aspremont (2007), section 3.2; after Goffin & Vial (2002), the set is that of all
@@ -82,7 +82,7 @@ class ACCPM(Solver):
         checks.positive("weight", self.weight)
         checks.positive("proximal", self.proximal, zero=True)
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task, self)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         steps = f"{run.search.iterations} centres, {run.set.steps} Newton steps"
@@ -92,7 +92,7 @@ class ACCPM(Solver):
 class _Run:
     """The best point ᾱ with F there, the cuts, and the metric."""
 
-    def __init__(self, task: Task, options: ACCPM) -> None:
+    def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
         self.options = options
         self.search = search = ProxySearch(task, _MAX_ITER)
         self.dual = dual = search.dual

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import few_threads, limited
-from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
     FINEST,
@@ -52,7 +52,7 @@ _LINE, _FLAT = 30, 0.01
 """Most evaluations along a line, and the share of the slope at which one is good enough."""
 
 
-class Newton(Solver):
+class Newton(Solver[ProxyStructure]):
     """Sequential quadratic programming with exact second derivatives, kept while they serve.
 
     At α the second-order model of F is minimised over the whole feasible set by pair steps, from
@@ -65,21 +65,21 @@ class Newton(Solver):
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[ProxyStructure]) -> Solution:
         return _finish(_Run(task))
 
-    def session(self) -> Session:
+    def session(self) -> Session[ProxyStructure]:
         return NewtonSession(self)
 
 
-class NewtonSession(Session):
+class NewtonSession(Session[ProxyStructure]):
     """Follows the solution along C, ρ or r: starts where the last one ended, with its model."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver[ProxyStructure]) -> None:
         super().__init__(solver)
         self._previous: _Run | None = None
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[ProxyStructure]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.task.problem is not task.problem:
             previous = None
@@ -94,7 +94,7 @@ def _finish(run: _Run) -> Solution:
 
 
 class _Run:
-    def __init__(self, task: Task, previous: _Run | None = None) -> None:
+    def __init__(self, task: Task[ProxyStructure], previous: _Run | None = None) -> None:
         self.task = task
         self.search = search = ProxySearch(task, _MAX_ITER)
         self.dual = search.dual
@@ -188,13 +188,8 @@ class _Run:
         """Minimise the model and go there, or as far as F falls; the length of the step."""
         tilt = self.gradient - model.gradient(self.alpha)
         tol = FINEST if self.exact else max(_INNER * min(residual, 1.0), FINEST)
-        inner = replace(
-            self.task,
-            problem=model.problem,
-            structure=model,
-            tol=tol,
-            max_iter=_INNER_STEPS + 100 * self.dual.n,
-        )
+        limit = _INNER_STEPS + 100 * self.dual.n
+        inner = self.task.on(model, problem=model.problem, tol=tol, max_iter=limit)
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
         run.to_stationarity()
         direction = run.alpha - self.alpha

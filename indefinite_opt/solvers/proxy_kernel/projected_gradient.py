@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import checks, few_threads
-from indefinite_opt.modeling.structures import ProxyBall, ProxyDual
+from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
@@ -21,7 +22,7 @@ _MAX_ITER = 100_000
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Solver):
+class ProjectedGradient(Solver[ProxyStructure]):
     """α ← P_A(α + t∇f(α)), P_A the projection onto box and line.
 
     Luss & d'Aspremont (2007), section 3.1. Cheap steps, fast at first and slow in the end: a
@@ -50,20 +51,20 @@ class ProjectedGradient(Solver):
         checks.choice("step", self.step, ("search", "spectral", "diminishing"))
         checks.positive("smoothing", self.smoothing, zero=True)
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is None and self.smoothing > 0.0 and isinstance(task.structure, ProxyBall):
+        if reason is None and self.smoothing > 0.0 and not task.structure.can_smooth:
             return "a smoothed gradient is defined where the distance has a price"
         return reason
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task, self)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         return run.search.solution(status, f"{run.search.iterations} steps")
 
 
 class _Run:
-    def __init__(self, task: Task, options: ProjectedGradient) -> None:
+    def __init__(self, task: Task[ProxyStructure], options: ProjectedGradient) -> None:
         self.search = ProxySearch(task, _MAX_ITER)
         self.dual = self.search.dual
         self.options = options

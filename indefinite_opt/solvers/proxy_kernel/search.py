@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,9 +60,9 @@ class KernelBound:
     with that kernel. Each machine starts at the weights of the last.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[ProxyStructure]) -> None:
         self.task = task
-        self.dual = cast("ProxyStructure", task.structure)
+        self.dual = task.structure
         self._weights: Array | None = None
 
     def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> float:
@@ -78,7 +75,7 @@ class KernelBound:
         qp = kernel_program(dual, dual.proxy_kernel(x), "its kernel matrix is a positive part")
         before = qp.value(x)
         first = dual.project(x) if self._weights is None else self._weights
-        inner = replace(self.task, problem=qp.problem, structure=qp, tol=tol, max_iter=limit)
+        inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
         run = Descent(inner, first.copy())
         run.to_stationarity()
         self._weights = run.alpha
@@ -102,9 +99,9 @@ class ProxySearch:
         Iterations of the method, evaluations of F.
     """
 
-    def __init__(self, task: Task, limit: int) -> None:
+    def __init__(self, task: Task[ProxyStructure], limit: int) -> None:
         self.task = task
-        self.dual = cast("ProxyStructure", task.structure)
+        self.dual = task.structure
         self.limit = limit if task.max_iter is None else task.max_iter
         self.trace = Trace()
         self.iterations = self.calls = 0

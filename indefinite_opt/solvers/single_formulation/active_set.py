@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +29,7 @@ _ZERO, _FREE, _FULL = range(3)
 """The groups of Table 1: I₀, where α = 0; I_w; I_C, where α = C."""
 
 
-class ActiveSet(Solver):
+class ActiveSet(Solver[KreinLeastSquares]):
     """Algorithm 2 of Loosli, Ong & Canu (2013) for `KSVM`, as printed.
 
     One point of each class is free, all others are zero. The free weights α_w and λ solve (28),
@@ -54,7 +52,7 @@ class ActiveSet(Solver):
     accepts = (KreinLeastSquares,)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[KreinLeastSquares]) -> Solution:
         run = _Run(task)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         return Solution(
@@ -124,8 +122,8 @@ class _Run:
         Why the algorithm stopped.
     """
 
-    def __init__(self, task: Task) -> None:
-        structure = cast("KreinLeastSquares", task.structure)
+    def __init__(self, task: Task[KreinLeastSquares]) -> None:
+        structure = task.structure
         self.task, self.qp, self.C = task, structure, structure.upper
         self.G, self.y = structure.source.Q, structure.source.y
         n = structure.n

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import cast
 
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.solvers.descent.descent import Descent
@@ -17,7 +15,7 @@ _CURVATURE = 0.25
 """Share of the work of the run that may be spent on looking for negative curvature."""
 
 
-class Lift(Solver):
+class Lift(Solver[LiftedPrimal]):
     """One descent for SVM-DU, whose end is lifted to (w, b, ξ) (Haasdonk 2005, Proposition 2).
 
     The trace is that of SVM-DU, whose objective meets that of the primal at a stationary point.
@@ -29,10 +27,10 @@ class Lift(Solver):
     accepts = (LiftedPrimal,)
     needs_convex = False
 
-    def solve(self, task: Task) -> Solution:
-        primal = cast("LiftedPrimal", task.structure)
+    def solve(self, task: Task[LiftedPrimal]) -> Solution:
+        primal = task.structure
         dual = primal.dual
-        run = Descent(replace(task, structure=dual), dual.start(), trace=Trace())
+        run = Descent(task.on(dual), dual.start(), trace=Trace())
         status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE))
         values, multipliers = primal.lifted(run.alpha)
         return Solution(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _FINER = 0.03
 """Change of the residual that is asked of the dual, as long as the lifted point is not enough."""
 
 
-class LiftedDual(Solver):
+class LiftedDual(Solver[SeparabilityProgram]):
     """Pair steps on the dual, then α = Qλ, b the multiplier of yᵀλ = 0, ξ the least slacks.
 
     With the convex term ½αᵀα the dual has the kernel K², O(n³) once, and its residual is lowered
@@ -36,12 +35,12 @@ class LiftedDual(Solver):
     accepts = (SeparabilityProgram,)
     needs_convex = False
 
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task[Any]) -> str | None:
         if not task.problem.curvature_known:
             return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
         return super().refusal(task)
 
-    def solve(self, task: Task) -> Solution:
+    def solve(self, task: Task[SeparabilityProgram]) -> Solution:
         with few_threads(task.problem.n):
             run = _Run(task)
             return run.solution(status_at_end(run.solve))
@@ -50,9 +49,9 @@ class LiftedDual(Solver):
 class _Run:
     """The weights of the dual, and the residual to which they have been brought."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[SeparabilityProgram]) -> None:
         self.task = task
-        self.program = cast("SeparabilityProgram", task.structure)
+        self.program = task.structure
         self.dual = self.program.dual()
         self.weights = self.dual.start()
         self.steps, self.rounds = 0, 0
@@ -86,9 +85,8 @@ class _Run:
         """Continue on the dual from the weights so far, and lift where that ends."""
         limit = self.task.max_iter
         left = None if limit is None else max(limit - self.steps, 1)
-        inner = replace(
-            self.task, problem=self.dual.problem, structure=self.dual, tol=accuracy, max_iter=left
-        )
+        dual = self.dual
+        inner = self.task.on(dual, problem=dual.problem, tol=accuracy, max_iter=left)
         descent = Descent(inner, self.weights.copy(), trace=Trace())
         status = descent.to_local_minimum()
         self.weights = descent.alpha

@@ -124,7 +124,7 @@ class Instance:
         if self.kernel == "haasdonk-lemma4":
             data = haasdonk_lemma4(q=(self.n - 1).bit_length() - 1)
             return KernelProblem.from_data(
-                cast("Array", data.X), data.y, cast("Any", data.kernel), name=self.name
+                np.asarray(data.X), data.y, cast("Any", data.kernel), name=self.name
             )
         if self.kernel == "paley-graph":
             return KernelProblem(*_paley(self.n), name=self.name)

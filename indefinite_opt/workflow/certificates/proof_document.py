@@ -197,7 +197,7 @@ def linear_document(program: LinearProgram, multipliers: Array) -> Document:
     )
 
 
-def proxy_document(task: Task, x: Array) -> Document:
+def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
     dual = task.structure
     if not isinstance(dual, ProxyDual | ProxyBall):
@@ -205,7 +205,7 @@ def proxy_document(task: Task, x: Array) -> Document:
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual, x)
     qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
-    inner = replace(task, problem=qp.problem, structure=qp, tol=FINEST, max_iter=_PAIR_STEPS)
+    inner = task.on(qp, problem=qp.problem, tol=FINEST, max_iter=_PAIR_STEPS)
     run = Descent(inner, dual.project(x))
     run.to_stationarity()
     margins = factor @ (factor.T @ (y * run.alpha))

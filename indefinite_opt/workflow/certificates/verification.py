@@ -15,16 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import TimeLimitReached, checked_values, checks, limited, within
-from indefinite_opt.modeling import (
-    Formulation,
-    relative,
-)
-from indefinite_opt.modeling.structures import (
-    BoxLineQP,
-    Curvature,
-    Point,
-    ProxyStructure,
-)
+from indefinite_opt.modeling import Formulation, relative
+from indefinite_opt.modeling.structures import BoxLineQP, Curvature, Point, ProxyStructure
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Claim, Task, Witness, as_solver
 from indefinite_opt.solvers.branch_and_bound import GlobalSearch, Proof, obstacle, proved_bound
@@ -226,12 +218,12 @@ def _gap(value: float, attained: float, bound: float) -> float:
     return max(abs(value - bound), abs(attained - bound))
 
 
-def _left(task: Task) -> float:
+def _left(task: Task[Any]) -> float:
     """Seconds before the time limit; nothing is started where there are none."""
     return task.time_limit - task.elapsed
 
 
-def _is_convex(task: Task) -> bool | None:
+def _is_convex(task: Task[Any]) -> bool | None:
     """Whether the program is convex; None if that was not found out in time."""
     structure = task.structure
     if not structure.examines_curvature:
@@ -243,7 +235,7 @@ def _is_convex(task: Task) -> bool | None:
 
 
 def _global_bound(
-    task: Task,
+    task: Task[Any],
     qp: BoxLineQP,
     point: Point[Array],
     attained: float,
@@ -283,7 +275,7 @@ def _global_bound(
 
 
 def _convex_bound(
-    task: Task,
+    task: Task[Any],
     point: Point[Any],
     near: Point[Any],
     multipliers: Mapping[str, Array],
@@ -316,7 +308,7 @@ def _convex_bound(
     return bound
 
 
-def _bound_from(task: Task, near: Point[Any], multipliers: Mapping[str, Array]) -> float:
+def _bound_from(task: Task[Any], near: Point[Any], multipliers: Mapping[str, Array]) -> float:
     """The bound that a feasible point with multipliers proves, whatever they are."""
     bound = task.structure.bound_at(near, multipliers)
     if multipliers:
@@ -324,7 +316,7 @@ def _bound_from(task: Task, near: Point[Any], multipliers: Mapping[str, Array]) 
     return bound
 
 
-def _solver_multipliers(task: Task) -> Mapping[str, Array]:
+def _solver_multipliers(task: Task[Any]) -> Mapping[str, Array]:
     """Multipliers of a program that only a solver finds; none where there is no time for them."""
     try:
         return as_solver(task.structure.default_solver).solve(task).multipliers
