@@ -177,8 +177,8 @@ def escapes(result: iopt.workflow.Result) -> int:
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report after every block, and small blocks."""
-    monkeypatch.setattr(descent, "_CHUNK", 1.0)
-    monkeypatch.setattr(descent, "_LEAST", 8)
+    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
+    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
 
 
 # ------------------------------------------------------------------------------- bounds and lines
@@ -367,7 +367,7 @@ def test_any_kernel_in_small_blocks(
     K, y, size = case
     formulation = form(name, y, size)
     with pytest.MonkeyPatch.context() as patch:
-        for limit in ("_LEAST", "_MOST"):
+        for limit in ("MIN_BLOCK", "MAX_BLOCK"):
             patch.setattr(descent, limit, block)
         result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
     Program.of(K, y, formulation).check(result)
@@ -1190,13 +1190,13 @@ def rounding_of_v(run: Descent, program: Program) -> tuple[float, float, float]:
 
     before = exact(run.alpha) - run.v
     for _ in range(30):
-        state, _ = run._pair_steps(1e-10 * run.unit, 1000)
+        state, _ = run.pair_steps(1e-10 * run.unit, 1000)
         if state != smo_loops.RUNNING:
             break
     assert run.gradient is None
     error = np.abs(exact(run.alpha) - run.v - before).max()
     value = abs(run.value - program.value(run.alpha))
-    return float(error), float(run._rounding), value
+    return float(error), float(run.rounding), value
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -316,8 +316,8 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Descents report after every block, and blocks are small."""
-    monkeypatch.setattr(descent, "_CHUNK", 1.0)
-    monkeypatch.setattr(descent, "_LEAST", 8)
+    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
+    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -222,7 +222,9 @@ class BoxBound:
         How many numbers the proof takes; infinite once that was too many, and parts are missing.
     """
 
-    def __init__(self, task: Task[BoxLineQP], conditions: Conditions, ends: Ends, deadline: Deadline) -> None:
+    def __init__(
+        self, task: Task[BoxLineQP], conditions: Conditions, ends: Ends, deadline: Deadline
+    ) -> None:
         self.task, self.conditions, self.ends, self.deadline = task, conditions, ends, deadline
         self.qp = cast("BoxLineQP", task.structure)
         self.spare: ThreadPoolExecutor | None = None

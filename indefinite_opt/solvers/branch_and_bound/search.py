@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import (
-    LONG,
-    TimeLimitReached,
-    few_threads,
-    one_thread,
-    thread_count,
-)
+from indefinite_opt.foundation import LONG, TimeLimitReached, few_threads, one_thread, thread_count
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,

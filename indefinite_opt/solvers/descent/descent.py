@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,42 +24,87 @@ __all__ = ["Descent"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_BLOCK = 1 / 8
-"""First size of a block as a share of n; it grows with the work that has been done in vain."""
+FIRST_BLOCK_SHARE, READINGS_PER_DOUBLING = 1 / 8, 4.0
+"""First size of a block as a share of n; it has doubled when work is this many readings of K, since
+long runs are those in which small blocks undo each other."""
 
-_GROWTH = 4.0
-"""The block has doubled after the work of this many readings of K."""
+MIN_BLOCK, MAX_BLOCK, MAX_BLOCK_SHARE = 64, 512, 0.1
+"""No block has fewer points than the first, and none more than both the second and this share of n:
+its part of K should stay in the cache of the processor."""
 
-_LEAST, _MOST, _SHARE_MOST = 64, 512, 0.1
-"""No block is smaller than the first, or larger than both the second and this share of n."""
+LEAVE_SHARE = 0.3
+"""A block is left when its own violation has fallen to this share: what it would still gain depends
+on v at the other points, which is out of date by then."""
 
-_LEAVE = 0.3
-"""A block is left when its own violation has fallen to this share."""
-
-_CHUNK = 2e7
+CHUNK_WORK = 2e7
 """Work (entries of K read) between two looks at the clock: some hundredths of a second."""
 
-_PATIENCE = 2.0
-"""A Newton step on the face is taken after pair steps of this many times its work."""
+OVERHEAD_WORK = 5e5
+"""Work that a Newton step takes even on an empty face; the same again counts as next to nothing."""
 
-_FACE, _SHARE_FACE, _OVERHEAD = 1280, 0.15, 5e5
-"""Largest face of a Newton step, as _MOST, _SHARE_MOST; and its work if the face were empty."""
+PAIR_STEPS_PER_NEWTON_STEP = 2.0
+"""Pair steps take this many times the work of a Newton step on the face before one is taken."""
 
-_ESCAPES = 100
+MAX_FACE, MAX_FACE_SHARE = 1280, 0.15
+"""Most weights on the face of a Newton step, as for a block: its matrix is a few per cent of K."""
+
+CHOLESKY_WORK = 1.0 / 36.0
+"""Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
+
+MAX_STEPS, MAX_STEPS_PER_POINT = 10_000_000, 100
+"""Limit on the steps where the caller gives none; the larger of the two counts."""
+
+MAX_ESCAPES = 100
 """Stationary points left along negative curvature before giving up."""
 
-_FINEST = 1e-16
+MAX_REFRESHES = 100
+"""Exact gradients before rounding is blamed."""
+
+MIN_TARGET = 1e-16
 """A residual smaller than this share of the unit is never asked for."""
 
-_REFRESHES = 100
-"""Exact gradients before rounding is blamed."""
+ROUNDING_SHARE = 0.1
+"""The gradient is computed afresh when v may be off by this share of the violation to reach."""
+
+HARD_MARGIN_SHARE = 0.25
+"""The residual to reach without an upper bound, in units of the tolerance: the bound on the optimum
+of a hard margin falls short by twice the residual."""
+
+COMPLEMENTARITY_SHARE = 0.5
+"""What complementarity may reach of the tolerance; the rest is left for the rounding that a
+rigorous bound allows for."""
+
+MAX_TIGHTENING = 0.01
+"""The residual to reach falls to no less than this share at once."""
+
+MIN_CURVATURE_SHARE = 1e-12
+"""A curvature counts as at least this share of the largest diagonal entry of H when pairs are
+compared: smaller ones are rounding."""
+
+MIN_EXCHANGE_SHARE = 1e-9
+"""An exchange has to lower F by this share, far beyond rounding and far below any tolerance."""
+
+MIN_GROWTH = 1.01
+"""Growing along the ray of the weights by less is left to pair steps."""
+
+TRIAL_LENGTHS = (1.0, 0.03)
+"""Lengths of steps along negative curvature from a point at bounds, as shares of the largest
+weight; a short one helps where the projection of a long one leads up."""
+
+
+class _Action(Enum):
+    """What to do after a chunk of pair steps that does not end the descent."""
+
+    GO_ON = "more pair steps, after a Newton step or an exact gradient where one is due"
+    TIGHTEN = "ask for a smaller violation"
+    REFRESH = "compute the gradient afresh"
 
 
 class Descent:
     """A point of a `BoxLineQP` on its way down.
 
-    Weights change by pair steps, many in a block of the worst violators; where these make heavy
-    weather, by Newton steps on the face of the free weights. Both decrease F for any symmetric K.
+    Weights change by pair steps, many in a block of the worst violators; where these are slow, by
+    Newton steps on the face of the free weights. Both decrease F for any symmetric K.
     `v` = -y∘∇F is kept up to date at all points, so that nothing ever need be examined again, and
     is computed afresh before anything is claimed and whenever its rounding, which is bounded on
     the way, could matter.
@@ -82,6 +128,10 @@ class Descent:
     ----------
     alpha, v, value
         The point, -y∘∇F and F.
+    box, hessian, point
+        The program and the point as compiled loops take them.
+    rounding : float
+        Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, kicks : int
         Steps of all kinds; those on a face; those out of a stationary point; exact gradients;
         kicks.
@@ -109,9 +159,8 @@ class Descent:
         self.box = smo_loops.Box(qp.problem.y, group, qp.lines, qp.upper)
         rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
         largest = float(np.max(np.abs(gram.diagonal)))
-        self.hessian = smo_loops.Hessian(
-            rows, gram.diagonal, qp.hessian, max(1e-12 * qp.hessian * largest, 1e-300)
-        )
+        floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
+        self.hessian = smo_loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)
         self._largest = 0.0 if gram.whole is None else qp.problem.largest
@@ -120,7 +169,7 @@ class Descent:
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
         self._stopped = False
-        self._limit = task.max_iter or max(10_000_000, 100 * qp.n)
+        self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
         self._set(self._exact_gradient() if gradient is None else gradient)
         self._exact = exact
 
@@ -153,7 +202,7 @@ class Descent:
         linear: Any = qp.linear if self.tilt is None else qp.linear + self.tilt
         self.value = 0.5 * float(self.alpha @ (gradient + linear))
         self.unit = qp.gradient_unit(gradient)
-        self._exact, self._rounding = True, 0.0
+        self._exact, self.rounding = True, 0.0
         self.refreshes += 1
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
@@ -171,50 +220,75 @@ class Descent:
                 return status
             if self.iterations >= self._limit:
                 return Status.MAX_ITER
-            if self.escapes >= _ESCAPES:
-                self.curvature = f"{_ESCAPES} stationary points left along negative curvature"
+            if self.escapes >= MAX_ESCAPES:
+                self.curvature = f"{MAX_ESCAPES} stationary points left along negative curvature"
                 return status
 
     def to_stationarity(self) -> Status:
-        """Steps until the first-order tests of the certificate pass, with an exact gradient."""
+        """Steps until the first-order tests of the certificate pass, with an exact gradient.
+
+        After every chunk of pair steps the first line of the table that applies is followed;
+        `_next_action` reads it. An error says so if F has no lower bound.
+
+        | pair steps | gradient | and                                      | action            |
+        |------------|----------|------------------------------------------|-------------------|
+        | converged  | exact    | complementarity within its share of tol  | SOLVED            |
+        | converged  | exact    | no smaller violation can be asked for    | INACCURATE        |
+        | any        | any      | the callback wants to stop               | INTERRUPTED       |
+        | running    | any      | no steps are left                        | MAX_ITER          |
+        | running    | any      | no time is left                          | TIME_LIMIT        |
+        | running    | any      |                                          | go on             |
+        | stalled    | exact    |                                          | INACCURATE        |
+        | ended      | any      | too many exact gradients                 | INACCURATE        |
+        | converged  | exact    |                                          | tighten           |
+        | ended      | updated  |                                          | refresh           |
+        """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        task = self.task
-        limit, target = self._limit, task.tol
-        if np.isinf(self.qp.upper):
-            target *= 0.25  # the bound of a hard margin falls short by twice the residual
+        target = self.task.tol * (HARD_MARGIN_SHARE if np.isinf(self.qp.upper) else 1.0)
         while True:
-            state, violation = self._pair_steps(target * self.unit, max(limit - self.iterations, 0))
+            steps = max(self._limit - self.iterations, 0)
+            state, violation = self.pair_steps(target * self.unit, steps)
             self._stopped = self._report(violation / self.unit)
             if state == smo_loops.UNBOUNDED or self._grow():
                 raise self._unbounded()
+            # A small violation of each condition may still add up to a large gap.
+            excess = np.inf
             if state == smo_loops.CONVERGED and self._exact:
-                # A small violation of each condition may still add up to a large gap; half of the
-                # tolerance is left for the rounding that a rigorous bound allows for.
-                excess = self._complementarity() / (0.5 * task.tol)
-                if excess <= 1.0:
-                    return Status.SOLVED
-                if target < _FINEST:
-                    return Status.INACCURATE
-                target *= max(0.5 / excess, 0.01)
-            if self._stopped:
-                return Status.INTERRUPTED
-            if state == smo_loops.RUNNING:
-                if self.iterations >= limit:
-                    return Status.MAX_ITER
-                if task.elapsed >= task.time_limit:
-                    return Status.TIME_LIMIT
-                if self._since_face >= _PATIENCE * self.newton_work():
-                    self.newton_step()
-                if self._rounding > 0.1 * target * self.unit:
-                    self._set(self._exact_gradient())
-                continue
-            if state == smo_loops.STALLED and self._exact:
-                return Status.INACCURATE
-            if self.refreshes >= _REFRESHES:
-                return Status.INACCURATE
-            if not self._exact:
+                excess = self._complementarity() / (COMPLEMENTARITY_SHARE * self.task.tol)
+            action = self._next_action(state, target, excess)
+            if isinstance(action, Status):
+                return action
+            if action is _Action.TIGHTEN:
+                target *= max(0.5 / excess, MAX_TIGHTENING)
+            elif action is _Action.REFRESH:
                 self._set(self._exact_gradient())
+            else:
+                if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
+                    self.newton_step()
+                if self.rounding > ROUNDING_SHARE * target * self.unit:
+                    self._set(self._exact_gradient())
+
+    def _next_action(self, state: int, target: float, excess: float) -> Status | _Action:
+        """The table of `to_stationarity`; excess is infinite unless converged and exact."""
+        from indefinite_opt.solvers.descent import _loops as smo_loops
+
+        task, converged = self.task, state == smo_loops.CONVERGED and self._exact
+        if excess <= 1.0:
+            return Status.SOLVED
+        if converged and target < MIN_TARGET:
+            return Status.INACCURATE
+        if self._stopped:
+            return Status.INTERRUPTED
+        if state == smo_loops.RUNNING:
+            if self.iterations >= self._limit:
+                return Status.MAX_ITER
+            return Status.TIME_LIMIT if task.elapsed >= task.time_limit else _Action.GO_ON
+        if state == smo_loops.STALLED and self._exact:
+            return Status.INACCURATE
+        if self.refreshes >= MAX_REFRESHES:
+            return Status.INACCURATE
+        return _Action.TIGHTEN if converged else _Action.REFRESH
 
     def _unbounded(self) -> UnboundedProblem:
         return UnboundedProblem(
@@ -223,16 +297,18 @@ class Descent:
             "Use a finite upper bound."
         )
 
-    def _pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
+    def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         """Blocks of pair steps for one chunk of work; state and violation."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         n, gram = self.qp.n, self.gram
-        wanted = _BLOCK * n * (1.0 + self.work / (_GROWTH * n * n))
-        size = int(min(max(wanted, _LEAST), max(_MOST, _SHARE_MOST * n), n, gram.capacity))
-        due = _PATIENCE * self.newton_work() - self._since_face
-        work = max(min(due, _CHUNK, max(2.0 * n * n, _OVERHEAD)), 1.0)
-        limits = smo_loops.Limits(tolerance, _LEAVE, steps, work)
+        wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
+        size = int(
+            min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n, gram.capacity)
+        )
+        due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
+        work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
+        limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if gram.whole is None:
             return self._pair_steps_on_rows(size, limits)
         outcome = smo_loops.solve_blocks(
@@ -270,9 +346,9 @@ class Descent:
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
-        # Rounding of what is added to v, and of v itself, which a step changes once at the most.
+        # Rounding of what is added to v, and of v itself, which a step changes once.
         held = (steps + 2.0) * float(np.max(np.abs(self.v)))
-        self._rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
+        self.rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
         self.iterations += steps
         self.value -= decrease
         self.work += work
@@ -282,13 +358,13 @@ class Descent:
         return (self.alpha > 0.0) & (self.alpha < self.qp.upper)
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
-        """Of a factorisation for some weights: a dozen flops take the time of one entry read."""
+        """Of a factorisation for some weights, and of the part of K that it needs."""
         k = float(np.count_nonzero(members))
-        return k**3 / 36.0 + 2.0 * k**2 + k * self.qp.n + _OVERHEAD
+        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + k * self.qp.n + OVERHEAD_WORK
 
     def _largest_face(self) -> float:
         """Most weights of a face whose matrix is a few per cent of K."""
-        return min(max(_FACE, _SHARE_FACE * self.qp.n), self.gram.capacity)
+        return min(max(MAX_FACE, MAX_FACE_SHARE * self.qp.n), self.gram.capacity)
 
     def newton_work(self) -> float:
         """Of a Newton step from here; infinite where the face is empty or too large for one."""
@@ -353,8 +429,16 @@ class Descent:
     def _escape(self, allowance: float) -> bool:
         """A step away from a stationary point that is no local minimum; whether there was one.
 
-        First the free weights, then those at a bound with zero multiplier as well: these may move
-        to one side only, so that negative curvature there need not lead down.
+        First the free weights are examined, then those at a bound with zero multiplier as well:
+        these may move to one side only, so that negative curvature there need not lead down.
+
+        | the face                                    | action                          |
+        |---------------------------------------------|---------------------------------|
+        | is too large, or examining it too much work | stay                            |
+        | has no negative curvature                   | the next face, or stay          |
+        | has some, and nothing bounds F along it     | raise an error                  |
+        | has some, and a step along it lowers F      | leave                           |
+        | has some, and no such step                  | the next face, or stay          |
         """
         qp = self.qp
         if qp.problem.known_convex(qp.lines):
@@ -363,39 +447,45 @@ class Descent:
         if self.iterations >= self._limit:
             return False
         free = self._free()
-        weak = ~free & (np.abs(self._levels[self.box.group] - self.v) <= self.task.tol * self.unit)
-        mass = float(self.alpha.sum())
-        terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
-        least = 4.0 * np.finfo(float).eps * terms
-        share = allowance * self.work if np.isfinite(allowance) else np.inf
-        affordable = max(share, 2.0 * _OVERHEAD)
-        room = self._largest_face() if np.isfinite(allowance) else self.gram.capacity
-        critical = "the free weights and those at a bound with zero multiplier"
-        for members, where in ((free, "the free weights"), (free | weak, critical)):
-            if members is not free and not weak.any():
-                break
-            work = self._face_work(members)
-            if members.sum() > room or work > affordable:
-                self.curvature = f"curvature not examined on {int(members.sum())} weights"
+        reduced = np.abs(self._levels[self.box.group] - self.v)
+        weak = ~free & (reduced <= self.task.tol * self.unit)
+        faces = [(free, "the free weights")]
+        if weak.any():
+            faces.append(
+                (free | weak, "the free weights and those at a bound with zero multiplier")
+            )
+        unlimited = np.isinf(allowance)
+        affordable = np.inf if unlimited else max(allowance * self.work, 2.0 * OVERHEAD_WORK)
+        room = self.gram.capacity if unlimited else self._largest_face()
+        for members, where in faces:
+            count, work = int(members.sum()), self._face_work(members)
+            if count > room or work > affordable:
+                self.curvature = f"curvature not examined on {count} weights"
                 return False
             self.work += work
-            face = _Face(self, members)
-            if face.order == 0:
-                self.curvature = "no direction is left to move in"
-                continue
-            direction = face.curved_direction()
-            if direction is None:
-                self.curvature = f"curvature nonnegative on {where}"
-                continue
-            self.curvature = f"curvature negative on {where}"
-            if face.is_open and not np.isfinite(face.reach(direction)):
-                _, _, curvature = face.along(qp.problem.y[face.members] * direction)
-                if curvature < 0.0:
-                    raise self._unbounded()
-            if self._move(face, face.goals(direction), least):
+            if self._leave(_Face(self, members), where):
                 self.escapes += 1
                 return True
         return False
+
+    def _leave(self, face: _Face, where: str) -> bool:
+        """A step along negative curvature of a face, if that lowers F; says what was found."""
+        if face.order == 0:
+            self.curvature = "no direction is left to move in"
+            return False
+        direction = face.curved_direction()
+        if direction is None:
+            self.curvature = f"curvature nonnegative on {where}"
+            return False
+        self.curvature = f"curvature negative on {where}"
+        qp = self.qp
+        if face.is_open and not np.isfinite(face.reach(direction)):
+            _, _, curvature = face.along(qp.problem.y[face.members] * direction)
+            if curvature < 0.0:
+                raise self._unbounded()
+        mass = float(self.alpha.sum())
+        terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
+        return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
 
     def exchange(self) -> int:
         """Whole pair steps that pay although their first moves do not; how many were made.
@@ -408,7 +498,7 @@ class Descent:
         qp, gram = self.qp, self.gram
         if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
             return 0
-        least = 1e-9 * qp.gap_unit(self.value, self.alpha)
+        least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
         made, decrease, rounding = smo_loops.exchange(self.hessian, self.box, self.point, least)
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
@@ -419,7 +509,7 @@ class Descent:
         self.iterations += steps
         self._set(-self.qp.problem.y * self.v)
         self._exact = False
-        self._rounding = np.inf
+        self.rounding = np.inf
         self.work += work
 
     def _complementarity(self) -> float:
@@ -455,7 +545,7 @@ class Descent:
         if curvature <= rounding * float(alpha.sum()) ** 2:
             return slope < 0.0
         factor = -slope / curvature
-        if factor > 1.01:
+        if factor > MIN_GROWTH:
             self.alpha *= factor
             self._set(self._exact_gradient())
         return False
@@ -590,7 +680,7 @@ class _Face:
             return [self.edge(way) for way in ways]
         upper = self.descent.qp.upper
         scale = upper if np.isfinite(upper) else float(np.max(self.x)) or 1.0
-        lengths = scale / float(np.max(np.abs(direction))) * np.array([1.0, 0.03])
+        lengths = scale / float(np.max(np.abs(direction))) * np.array(TRIAL_LENGTHS)
         return [self.projected(length * way) for length in lengths for way in ways]
 
 
