@@ -226,7 +226,7 @@ class BoxBound:
         self, task: Task[BoxLineQP], conditions: Conditions, ends: Ends, deadline: Deadline
     ) -> None:
         self.task, self.conditions, self.ends, self.deadline = task, conditions, ends, deadline
-        self.qp = cast("BoxLineQP", task.structure)
+        self.qp = task.structure
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0

@@ -19,7 +19,7 @@ from indefinite_opt.solvers.solver import Task
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent._loops import Limits, Outcome
 
-__all__ = ["Descent"]
+__all__ = ["CHOLESKY_WORK", "Descent"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
@@ -14,9 +14,15 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TimeLimitReached, checks, few_threads, limited, thread_count
+from indefinite_opt.foundation import (
+    TimeLimitReached,
+    checks,
+    few_threads,
+    limited,
+    thread_count,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -26,40 +32,42 @@ Array = NDArray[np.float64]
 Start = Callable[[Task[BoxLineQP], np.random.Generator], Descent]
 Job = Callable[[], "Descent"]
 
-_ROUNDS, _CHAINS, _VAIN = 4, 2, 2
-"""Rounds of kicks, chains in a round, and rounds without success before giving up; all chains of a
-round start at the best ends of the rounds before. Fixed, so that answers do not depend on the
-number of threads."""
+_ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 4, 2, 2
+"""Rounds of kicks, chains in a round, and rounds in a row without success before giving up; all
+chains of a round start at the best ends of the rounds before. Fixed, so that answers do not depend
+on the number of threads."""
 
-_ELITE = 6
-"""Ends that are kicked and mixed."""
+_MAX_ELITE = 6
+"""Different ends that are kicked."""
 
-_KEPT = 100
+_MAX_WEIGHTS = 100
 """Optima whose weights are kept."""
 
-_AGREE = 1e-6
+_AGREEMENT = 1e-6
 """Relative difference of objectives below which ends agree; less where the tolerance is less."""
 
-_SMALL = 256
+_ALWAYS_KICKED = 256
 """Kicks cost next to nothing up to this many points: they are tried even where starts agree."""
 
-_OVERHEAD = 1e6
+_OVERHEAD_WORK = 1e6
 """Work that the time of a descent outside the compiled loops is worth."""
 
-_KICK = 0.5
-"""Most pairs exchanged by a kick, as a share of n."""
+_SLICE_WORK = 1e8
+"""Work of kicks between two looks at the clock: some tenths of a second."""
 
-_BLOCK = 64
-"""Block of the descents between kicks."""
+_CONVEXITY_WORK = 2.0
+"""What finding out about convexity may cost in units of the work of the first descent."""
 
-_KICK_LEAVE = 0.2
-"""A block of the descents between kicks is left when its violation has fallen to this share."""
+_KICK_SHARE = 0.5
+"""Most pairs exchanged by a kick, as a share of n; all weights have moved then."""
 
-_PASSES = 100
+_KICK_BLOCK, _KICK_LEAVE_SHARE, _KICK_TOLERANCE = 64, 0.2, 0.1
+"""Size of the blocks of the descents between kicks, the share of its violation at which a block is
+left, and the violation at which such a descent ends, in units of the gradient: it need only show
+whether a kick was of use."""
+
+_MAX_PASSES = 100
 """Most passes of whole exchanges from one end; one or two are the rule."""
-
-_ROUGH = 0.1
-"""Tolerance of the descents between kicks."""
 
 
 @dataclass(frozen=True)
@@ -118,24 +126,18 @@ class LocalSearch:
             return Status.INTERRUPTED
         whole = self.qp.problem.gram.whole is not None
         jobs = (options.jobs or thread_count()) if whole else 1  # one cache of rows for all
+        seeds = np.random.SeedSequence(task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
+        generators = [np.random.default_rng(seed) for seed in seeds]
         with few_threads(0), ThreadPoolExecutor(jobs) as pool:
             try:
-                for round_ in self._rounds():
-                    if self.work >= self.limit:
-                        self.note = "the budget is used up"
-                        break
-                    if task.elapsed >= task.time_limit:
-                        return Status.TIME_LIMIT
-                    if self._steps_left() < _CHAINS:
-                        return Status.MAX_ITER
-                    for future in [pool.submit(self._finish, job) for job in round_]:
-                        self._take(*_awaited(future))
-                    if self._report():
-                        return Status.INTERRUPTED
-                self._settle()
+                status = self._descend_from_starts(pool, generators[: options.starts])
+                if status is None:
+                    status = self._kick_ends(pool, generators[options.starts :])
+                if status is Status.SOLVED:
+                    self._settle()
             finally:
                 self.halt.set()
-        return Status.SOLVED
+        return status
 
     def _first(self) -> Status:
         """The descent from zero or the given start, which reports its own progress."""
@@ -144,7 +146,7 @@ class LocalSearch:
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         try:
             status = run.to_local_minimum(allowance=1.0)
-            self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD)
+            self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         self._take(run, status)
@@ -155,54 +157,84 @@ class LocalSearch:
         problem, lines = self.qp.problem, self.qp.lines
         if problem.known_convex(lines):
             return True
-        if problem.n**3 / 36.0 > 2.0 * self.work:
+        if CHOLESKY_WORK * problem.n**3 > _CONVEXITY_WORK * self.work:
             return False
         try:
             return limited(problem.n, self.task.remaining, problem.is_convex, lines)
         except TimeLimitReached:
             return False
 
-    def _rounds(self) -> Iterator[list[Job]]:
-        """Descents, a round at a time; ends early if all starts agree."""
-        options, qp = self.options, self.qp
-        seeds = np.random.SeedSequence(self.task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
-        generators = [np.random.default_rng(seed) for seed in seeds]
-        whole = qp.problem.gram.whole is not None
-        diverse: list[Start] = [_class_means]
-        if whole and options.starts > 2:
-            _ = qp.problem.most_negative  # once, before threads ask for it
-            diverse += [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)][
-                : options.starts // 2
-            ]
-        while len(diverse) < options.starts:
-            diverse += [_random_vertex, _random_interior]
-        starts = list(zip(diverse[: options.starts - 1], generators, strict=False))
+    def _descend_from_starts(
+        self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
+    ) -> Status | None:
+        """All starts but the first, some at a time; SOLVED if they agree, None if kicks follow."""
+        starts = list(zip(self._starts(), generators, strict=False))
         for place in range(0, len(starts), _CHAINS):
             part = self._part()
-            yield [functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]]
-        if len(starts) >= 3 and qp.n > _SMALL and self._agreed():
-            self.note = "all starts came to the same objective"
-            return
-        if not self._kicking:
-            return
-        generators = generators[options.starts :]
-        vain = 0
-        for round_ in range(_ROUNDS):
-            best = self.elite[0]
-            left = _CHAINS * (_ROUNDS - round_)
-            allowed = (self.limit - self.work) / left - _OVERHEAD
-            count = -((self.kicks - options.kicks) // left)
-            chains = min(_CHAINS, (options.kicks - self.kicks) // max(count, 1))
-            if chains == 0:
-                return
-            yield [
-                functools.partial(self._chain, self.elite[k % len(self.elite)], allowed, count, g)
-                for k, g in enumerate(generators[_CHAINS * round_ :][:chains])
+            jobs: list[Job] = [
+                functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]
             ]
-            vain = vain + 1 if self.elite[0] is best else 0
-            if vain == _VAIN:
-                self.note = f"{_VAIN} rounds of kicks found nothing better"
-                return
+            status = self._round(pool, jobs)
+            if status is not None:
+                return status
+        if len(starts) >= 3 and self.qp.n > _ALWAYS_KICKED and self._agreed():
+            self.note = "all starts came to the same objective"
+            return Status.SOLVED
+        return None
+
+    def _starts(self) -> list[Start]:
+        """The starts after the first, diverse ones before random ones."""
+        count, problem = self.options.starts, self.qp.problem
+        starts: list[Start] = [_class_means]
+        if problem.gram.whole is not None and count > 2:
+            _ = problem.most_negative  # once, before threads ask for it
+            spectral = [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)]
+            starts += spectral[: count // 2]
+        while len(starts) < count:
+            starts += [_random_vertex, _random_interior]
+        return starts[: count - 1]
+
+    def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
+        """Rounds of chains of kicks from the best ends, as long as these are of use."""
+        idle = 0
+        for round_ in range(_ROUNDS if self._kicking else 0):
+            best = self.elite[0]
+            jobs = self._chains(round_, generators[_CHAINS * round_ :])
+            if not jobs:
+                break
+            status = self._round(pool, jobs)
+            if status is not None:
+                return status
+            idle = idle + 1 if self.elite[0] is best else 0
+            if idle == _MAX_IDLE_ROUNDS:
+                self.note = f"{idle} rounds of kicks found nothing better"
+                break
+        return Status.SOLVED
+
+    def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
+        """The chains of one round, with equal shares of the kicks and of the work that are left."""
+        chains_left, kicks_left = _CHAINS * (_ROUNDS - round_), self.options.kicks - self.kicks
+        allowed = (self.limit - self.work) / chains_left - _OVERHEAD_WORK
+        # Rounded up, so that all kicks are made; a chain that is left without its share is dropped.
+        count = -(-kicks_left // chains_left)
+        chains = min(_CHAINS, kicks_left // max(count, 1))
+        return [
+            functools.partial(self._chain, self.elite[k % len(self.elite)], allowed, count, g)
+            for k, g in enumerate(generators[:chains])
+        ]
+
+    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
+        """Do some descents at once; why the search ends, SOLVED for its budget, or None."""
+        if self.work >= self.limit:
+            self.note = "the budget is used up"
+            return Status.SOLVED
+        if self.task.elapsed >= self.task.time_limit:
+            return Status.TIME_LIMIT
+        if self._steps_left() < _CHAINS:
+            return Status.MAX_ITER
+        for future in [pool.submit(self._finish, job) for job in jobs]:
+            self._take(*_awaited(future))
+        return Status.INTERRUPTED if self._report() else None
 
     def _part(self) -> Task[BoxLineQP]:
         """The task of one descent of many: its limits, and a way to stop it."""
@@ -219,7 +251,7 @@ class LocalSearch:
     def _near(self, value: float) -> float:
         """Difference that says nothing: descents end a little above their valley's bottom."""
         best = self.elite[0].alpha if self.elite else np.zeros(self.qp.n)
-        return min(_AGREE, self.task.tol) * self.qp.gap_unit(value, best)
+        return min(_AGREEMENT, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
         values = [value for value, _, _ in self.found.values()]
@@ -239,9 +271,10 @@ class LocalSearch:
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
-            chain = smo_loops.Chain(count, max(int(_KICK * qp.n), 2), min(_BLOCK, qp.n))
+            work = min(allowed - run.work, _SLICE_WORK)
+            chain = smo_loops.Chain(count, max(int(_KICK_SHARE * qp.n), 2), min(_KICK_BLOCK, qp.n))
             limits = smo_loops.Limits(
-                _ROUGH * run.unit, _KICK_LEAVE, limit - run.iterations, min(allowed - run.work, 1e8)
+                _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
             )
             kicked = smo_loops.kick(run.hessian, run.box, run.point, linear, chain, limits, state)
             run.kicked(kicked.kicks, kicked.steps, kicked.work)
@@ -273,7 +306,7 @@ class LocalSearch:
 
     def _exchange(self, run: Descent, status: Status, allowance: float) -> Status:
         """Whole exchanges from a local minimum, and down again, as long as there are any."""
-        for _ in range(_PASSES):
+        for _ in range(_MAX_PASSES):
             if status is not Status.SOLVED or not self._may_exchange or not run.exchange():
                 break
             status = run.to_local_minimum(allowance=allowance)
@@ -294,7 +327,7 @@ class LocalSearch:
         """Count an end, and keep it if it is among the best."""
         gradient = -self.qp.problem.y * run.v
         end = _End(run.alpha, gradient, run.value, run.gradient is not None, status, run.curvature)
-        self.work += run.work + _OVERHEAD
+        self.work += run.work + _OVERHEAD_WORK
         self.iterations += run.iterations
         self.kicks += run.kicks
         self.descents += 1
@@ -304,12 +337,12 @@ class LocalSearch:
         weights = end.alpha if weights is None else weights
         self.found[pattern] = min(value, end.value), count + 1, weights
         kept = [key for key, (_, _, alpha) in self.found.items() if alpha is not None]
-        if len(kept) > _KEPT:
+        if len(kept) > _MAX_WEIGHTS:
             worst = max(kept, key=lambda key: self.found[key][0])
             self.found[worst] = (*self.found[worst][:2], None)
         near = self._near(end.value)
         if all(abs(end.value - other.value) > near for other in self.elite):
-            self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_ELITE]
+            self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
 
     def _report(self) -> bool:
         task, best = self.task, self.elite[0]
