@@ -95,6 +95,9 @@ MIN_FALL = 1e-10
 _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
 
+_INLINE = "always"
+"""For parts of `choose_block`: with few points, passing named tuples on takes as long as a loop."""
+
 
 class Box(NamedTuple):
     """Where the weights α may be, 0 ≤ α ≤ upper, and how they may move."""
@@ -275,7 +278,7 @@ def _room_down(alpha, y, upper):
     return alpha if y > 0.0 else upper - alpha
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _levels(box, point):
     """m, M and the pair of the largest violation; for no group 0, 0 and the worst weight twice."""
     alpha, v, y, upper = point.alpha, point.v, box.y, box.upper
@@ -342,7 +345,7 @@ def empty_block(size):
     return Block(np.empty(max(size, 2), np.int64), np.zeros(3, np.int64))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _bin_violators(box, point, levels, bins):
     """How far above M each point is that may rise, and how far below m each that may fall."""
     alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
@@ -370,7 +373,7 @@ def _cut(counts, wanted):
     return 0, counts[0]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _collect(box, levels, bins, size, offset, block):
     """The pair of the largest violation, and size/2 - 1 of the worst of each kind, into a block."""
     rises, falls, group, n = bins.rises, bins.falls, box.group, bins.rises.size

@@ -14,13 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import (
-    TimeLimitReached,
-    checks,
-    few_threads,
-    limited,
-    thread_count,
-)
+from indefinite_opt.foundation import TimeLimitReached, checks, few_threads, limited, thread_count
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
