@@ -64,8 +64,7 @@ class ConvexHullDual(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        if self.mu is not None:
-            checks.positive("mu", self.mu)
+        checks.positive("mu", self.mu, optional=True)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
@@ -72,9 +71,7 @@ class ESVM(Formulation):
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C)
-        checks.positive("energy", self.energy)
-        if self.energy > 1.0:
-            raise ParameterError("energy", "a positive number of at most 1", repr(self.energy))
+        checks.positive("energy", self.energy, most=1.0)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -85,8 +85,7 @@ class GuoSchuurmansLP(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        if self.beta is not None:
-            checks.positive("beta", self.beta)
+        checks.positive("beta", self.beta, optional=True)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -76,8 +76,7 @@ class GuoSchuurmansQP(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        if self.beta is not None:
-            checks.positive("beta", self.beta)
+        checks.positive("beta", self.beta, optional=True)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

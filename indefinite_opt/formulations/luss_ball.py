@@ -84,8 +84,7 @@ class LussBall(Formulation):
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C)
-        if self.radius is not None:
-            checks.positive("radius", self.radius, zero=True)
+        checks.positive("radius", self.radius, zero=True, optional=True)
         checks.choice("new_points", self.new_points, TREATMENTS)
 
     @staticmethod

@@ -8,6 +8,7 @@ from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
     PRECISIONS,
     SYMMETRY_TOLERANCE,
+    Array,
     Stored,
     checked_distances,
     checked_labels,
@@ -45,6 +46,7 @@ __all__ = [
     "MAX_BYTES",
     "PRECISIONS",
     "SYMMETRY_TOLERANCE",
+    "Array",
     "Journal",
     "Stored",
     "TimeLimitReached",
