@@ -356,7 +356,7 @@ def _parts(count: int, size: int) -> Iterator[slice]:
 def _room(cache_mb: float, row: int) -> int:
     """How many rows of so many bytes the cache holds."""
     checks.positive("cache_mb", cache_mb)
-    room = int(cache_mb * 1e6 / row)
+    room = int(float(cache_mb) * 1e6 / row)
     if room < 2:
         raise ParameterError(
             "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
