@@ -156,9 +156,9 @@ class Bracket:
         """
         check_problem(problem)
         problem.check_unchanged()
-        qp = self.formulation.structure(problem)
-        if self.proof is None or not isinstance(qp, BoxLineQP):
+        if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+        qp = _bracketable(self.formulation, problem)
         return qp.declared(proved_bound(qp, self.proof))
 
     def save(self, path: str | Path) -> Path:
@@ -262,13 +262,7 @@ def bound(
     check_problem(problem)
     problem.check_unchanged()
     chosen = as_formulation(formulation)
-    structure = chosen.structure(problem)
-    if not isinstance(structure, BoxLineQP):
-        raise IncompatibleSolver(
-            f"{chosen} cannot be bracketed: branch and bound is for the nonconvex quadratic "
-            "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
-            "holds the bound of a convex one."
-        )
+    structure = _bracketable(chosen, problem)
     reason = obstacle(structure)
     if reason is not None:
         raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
@@ -300,6 +294,18 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     except KeyboardInterrupt:
         return Status.INTERRUPTED
     return Status.SOLVED if search.ends.closed else Status.INACCURATE
+
+
+def _bracketable(formulation: Formulation, problem: KernelProblem) -> BoxLineQP:
+    """The quadratic program of a formulation; raises `IncompatibleSolver` if it is none."""
+    structure = formulation.structure(problem)
+    if isinstance(structure, BoxLineQP):
+        return structure
+    raise IncompatibleSolver(
+        f"{formulation} cannot be bracketed: branch and bound is for the nonconvex quadratic "
+        "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
+        "holds the bound of a convex one."
+    )
 
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:

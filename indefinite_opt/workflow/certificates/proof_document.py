@@ -20,11 +20,8 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import (
-    DEAREST,
     BoxLineQP,
     LinearProgram,
-    ProxyBall,
-    ProxyDual,
     ProxyEigen,
     ProxyStructure,
 )
@@ -108,15 +105,16 @@ def certificate_document(
         be repaired.
     """
     structure = formulation.structure(problem)
-    if isinstance(structure, LinearProgram):
-        return linear_document(structure, structure.write_multipliers(dict(multipliers)))
-    if isinstance(structure, ProxyStructure):
-        task = Task(problem, formulation, structure)
-        return proxy_document(task, np.asarray(values[structure.variable], float))
-    if isinstance(structure, BoxLineQP) and isinstance(witness, Proof):
-        return bracket_document(structure, witness)
-    if isinstance(structure, BoxLineQP) and structure.is_convex:
-        return convex_document(structure, np.asarray(values[structure.variable], float))
+    match structure:
+        case LinearProgram():
+            return linear_document(structure, structure.write_multipliers(dict(multipliers)))
+        case ProxyStructure():
+            task = Task(problem, formulation, structure)
+            return proxy_document(task, np.asarray(values[structure.variable], float))
+        case BoxLineQP() if isinstance(witness, Proof):
+            return bracket_document(structure, witness)
+        case BoxLineQP() if structure.is_convex:
+            return convex_document(structure, np.asarray(values[structure.variable], float))
     raise ParameterError(
         "formulation", "a linear program, a convex quadratic one or one with a proof",
         f"{formulation}",
@@ -200,8 +198,6 @@ def linear_document(program: LinearProgram, multipliers: Array) -> Document:
 def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
     dual = task.structure
-    if not isinstance(dual, ProxyDual | ProxyBall):
-        raise ParameterError("formulation", "a Luss dual", f"{task.formulation}")
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual, x)
     qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
@@ -212,7 +208,7 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     # The price of yᵀα = 0: the slope of a convex function changes its sign at one of these.
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
-    price = "rho" if isinstance(dual, ProxyDual) else "radius"
+    price = "rho" if "rho" in arrays else "radius"
     return _document(
         "proxy",
         {
@@ -338,20 +334,15 @@ def _repaired(
     return [scale * price for price in prices]
 
 
-def _factor(dual: ProxyDual | ProxyBall, x: Array) -> Array:
-    """F with FFᵀ the proxy kernel of x, up to rounding, and in the ball exactly."""
-    if isinstance(dual, ProxyDual):
-        return _root(dual.eigen(x))
-    z = dual.problem.y * x
-    price = min(dual.price(dual.oracle.coordinates(z)), DEAREST)
+def _factor(dual: ProxyStructure, x: Array) -> Array:
+    """F with FFᵀ the proxy kernel of x, up to rounding, and in the ball exactly if there is one."""
     arrays = dual.arrays()
+    radius = float(arrays.get("radius", np.inf))
     for share in _INSIDE:
-        factor = _root(dual.oracle.eigen(z, price * (1.0 + share)))
-        if _square_distance(factor, arrays["K0"]) <= Fraction(float(arrays["radius"])):
+        factor = _root(dual.eigen(x, share))
+        if np.isinf(radius) or _square_distance(factor, arrays["K0"]) <= Fraction(radius):
             return factor
-    raise ParameterError(
-        "radius", "one that leaves room for rounding", f"{float(arrays['radius'])!r}"
-    )
+    raise ParameterError("radius", "one that leaves room for rounding", f"{radius!r}")
 
 
 def _root(eigen: ProxyEigen) -> Array:
