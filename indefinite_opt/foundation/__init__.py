@@ -22,7 +22,6 @@ from indefinite_opt.foundation.arrays import (
     real_array,
     stored,
 )
-from indefinite_opt.foundation.checks import is_whole
 from indefinite_opt.foundation.files import (
     MAX_BYTES,
     parsed_json,
@@ -64,7 +63,6 @@ __all__ = [
     "finite_array",
     "in_child",
     "instantiate",
-    "is_whole",
     "label_vector",
     "limited",
     "naming",
