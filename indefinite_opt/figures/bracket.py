@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures.inputs import BracketLike
@@ -26,6 +25,7 @@ from indefinite_opt.figures.style import (
     side_by_side,
     styled,
 )
+from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["bracket_figure"]
-
-Array = NDArray[np.float64]
 
 
 _OPENING = 0.05

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.figures.inputs import ComparisonLike
 from indefinite_opt.figures.style import (
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["CLAIM_COLORS", "comparison_figure", "row_labels"]
-
-Array = NDArray[np.float64]
 
 
 CLAIM_COLORS = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.figures.inputs import ResultLike
 from indefinite_opt.figures.style import BLUE, INK, VERMILLION, side_by_side, styled
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from indefinite_opt.modeling import Classifier
 
 __all__ = ["decision_regions", "regions_figure"]
-
-Array = NDArray[np.float64]
 
 _BLOCK = 2_000_000
 """Kernel values held at once while a decision function is evaluated on a grid."""

@@ -7,7 +7,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,6 @@ __all__ = [
     "styled",
 ]
 
-Array = NDArray[np.float64]
 P = ParamSpec("P")
 
 

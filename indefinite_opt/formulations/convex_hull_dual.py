@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants, reduced_weight
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["ConvexHullDual"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["ESVM"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
@@ -29,8 +26,6 @@ from indefinite_opt.modeling.structures import (
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 __all__ = ["GuoSchuurmansLP"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
@@ -21,8 +20,6 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, checked_sensitivity
 
 __all__ = ["GuoSchuurmansQP"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import (
     Columns,
@@ -23,8 +22,6 @@ from indefinite_opt.modeling.structures import (
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LPSVM"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
@@ -27,8 +24,6 @@ from indefinite_opt.modeling.structures import ProxyDual
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LussDual"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.problem import KernelProblem, embed
 
 __all__ = ["PseudoEuclideanPrimal"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

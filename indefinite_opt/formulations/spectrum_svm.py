@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
@@ -21,8 +18,6 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import TRANSFORMS, KernelProblem
 
 __all__ = ["SpectrumSVM"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Classifier, Formulation, Model, confidence_classifier, constants
 from indefinite_opt.modeling.structures import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["UniformWeights"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from indefinite_opt.foundation import checks
 __all__ = [
     "PRECISIONS",
     "SYMMETRY_TOLERANCE",
+    "Array",
     "Stored",
+    "Values",
     "checked_distances",
     "checked_labels",
     "checked_matrix",
@@ -30,6 +32,11 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+"""Real numbers in double precision, of any shape."""
+
+Values = dict[str, Array]
+"""Arrays by the names of declared variables or constraints."""
+
 Stored = NDArray[np.float64] | NDArray[np.float32]
 
 PRECISIONS: dict[str, np.dtype[Any]] = {

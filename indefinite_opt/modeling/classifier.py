@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checks, finite_array
+from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
@@ -22,8 +22,6 @@ __all__ = [
     "confidence_classifier",
     "least_error_offset",
 ]
-
-Array = NDArray[np.float64]
 
 TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""

@@ -8,19 +8,17 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import (
     InfeasibleProblem,
 )
+from indefinite_opt.foundation import Values
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["Formulation", "reduced_weight", "short"]
-
-Values = dict[str, NDArray[np.float64]]
 
 
 class Formulation(ABC):

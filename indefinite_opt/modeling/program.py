@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import real_array
+from indefinite_opt.foundation import Array, real_array
 from indefinite_opt.modeling.structures.structure import Structure
 
 __all__ = ["Inner", "Model", "Program", "constants"]
-
-Values = Mapping[str, NDArray[np.float64]]
 
 
 def constants(**named: Any) -> list[Any]:
@@ -133,7 +130,7 @@ class Program(Model):
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
         return cp.Problem(goal, list(self.subject_to.values()))
 
-    def set_values(self, values: Values) -> None:
+    def set_values(self, values: Mapping[str, Array]) -> None:
         """Give the declared variables values, for evaluation or as a start.
 
         Raises
@@ -151,7 +148,7 @@ class Program(Model):
             except ValueError as error:
                 raise ProblemError(f"values[{name!r}]", expected, str(error)) from None
 
-    def evaluate(self, values: Values) -> tuple[float, float]:
+    def evaluate(self, values: Mapping[str, Array]) -> tuple[float, float]:
         """Objective and largest constraint violation at given values, from the declaration.
 
         Of a max-min program at the given value of the inner variable, or else at its minimum.

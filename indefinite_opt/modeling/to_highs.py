@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["highs_model", "new_highs"]
-
-Array = NDArray[np.float64]
 
 
 def new_highs() -> Any:

@@ -8,14 +8,9 @@ all threads.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indefinite_opt.foundation import one_thread
+from indefinite_opt.foundation import Array, one_thread
 
 __all__ = ["BLOCK", "cholesky_in_place"]
-
-Array = NDArray[np.float64]
 
 BLOCK = 512
 """Columns of a block: products with as many are as fast as they get, and the interpreter gets a

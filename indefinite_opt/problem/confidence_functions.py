@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checked_labels, checked_points, checks
+from indefinite_opt.foundation import Array, checked_labels, checked_points, checks
 from indefinite_opt.foundation import naming as names
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "sampled_pairs",
 ]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Tables = tuple[Array, Array]
 

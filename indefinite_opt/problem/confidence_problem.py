@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     SYMMETRY_TOLERANCE,
+    Array,
     checked_labels,
     checked_points,
     checked_square,
@@ -42,8 +43,6 @@ from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Lear
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 
 __all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_sensitivity"]
-
-Array = NDArray[np.float64]
 
 
 class ConfidenceProblem(KernelProblem):

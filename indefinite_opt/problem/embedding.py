@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
 __all__ = ["Embedding", "embed"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     PRECISIONS,
     SYMMETRY_TOLERANCE,
+    Array,
     Stored,
     checked_points,
     checks,
@@ -25,7 +26,6 @@ from indefinite_opt.problem.kernels import Kernel
 
 __all__ = ["DenseGram", "Gram", "RowGram", "formed"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _CHUNK = 2**18

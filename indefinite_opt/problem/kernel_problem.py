@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
+    Array,
     Stored,
     checked_distances,
     checked_labels,
@@ -35,8 +36,6 @@ from indefinite_opt.problem.spectrum import (
 )
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
-
-Array = NDArray[np.float64]
 
 _SAMPLE = 100
 """Points on which negative curvature is looked for before a matrix is factorised for it."""

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checked_points, checks, instantiate, real_array
+from indefinite_opt.foundation import Array, checked_points, checks, instantiate, real_array
 
 __all__ = [
     "Custom",
@@ -45,7 +45,6 @@ __all__ = [
     "names",
 ]
 
-Array: TypeAlias = npt.NDArray[np.float64]
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
 
 # The metrics of scipy that need nothing but the two points: a metric with weights estimated

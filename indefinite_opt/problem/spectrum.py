@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks, few_threads, limited
+from indefinite_opt.foundation import Array, checks, few_threads, limited
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
 __all__ = [
@@ -23,8 +23,6 @@ __all__ = [
     "norm_bound",
     "zero_tolerance",
 ]
-
-Array = NDArray[np.float64]
 
 
 _CHUNK = 2**16

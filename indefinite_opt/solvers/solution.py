@@ -6,12 +6,10 @@ import enum
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, Values
 
 __all__ = ["Claim", "Optimum", "Solution", "Status", "Trace", "Witness"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 
 class Claim(enum.IntEnum):

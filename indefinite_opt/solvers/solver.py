@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem
@@ -21,7 +20,6 @@ from indefinite_opt.solvers.solution import Solution, Status, Trace
 
 __all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
 
-Array = NDArray[np.float64]
 Callback = Callable[[Trace], bool | None]
 S = TypeVar("S", bound=Structure[Any])
 S_co = TypeVar("S_co", bound=Structure[Any], covariant=True)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import NoCounterpart
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import reduced_weight
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights
 
 __all__ = ["HullPoint", "SVMPoint", "hull_to_svm", "svm_to_hull"]
-
-Array = NDArray[np.float64]
 
 
 class HullPoint(NamedTuple):

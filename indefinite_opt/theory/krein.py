@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import checked_values, checks
+from indefinite_opt.foundation import Array, checked_values, checks
 from indefinite_opt.modeling import Classifier, relative
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised
 from indefinite_opt.problem import KernelProblem, check_problem
 
 __all__ = ["KreinCertificate", "krein_certificate"]
-
-Array = NDArray[np.float64]
 
 
 @runtime_checkable

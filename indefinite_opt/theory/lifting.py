@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checks, finite_array
+from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
 
 __all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "stationary_weights"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checked_labels, checked_points, checks, few_threads
+from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, few_threads
 from indefinite_opt.problem import Sigmoid, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
@@ -25,8 +25,6 @@ from indefinite_opt.theory.sigmoid_statement import (
 )
 
 __all__ = ["analyse_sigmoid", "checked_sigmoid", "shift_threshold"]
-
-Array = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 

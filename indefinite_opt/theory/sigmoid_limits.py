@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.formulations import SVMDual
-from indefinite_opt.foundation import checked_points, checks
+from indefinite_opt.foundation import Array, checked_points, checks
 from indefinite_opt.problem import Kernel, KernelProblem, Sigmoid
 from indefinite_opt.theory.sigmoid import checked_sigmoid
 from indefinite_opt.theory.sigmoid_statement import log_half, one_plus_tanh
@@ -18,7 +18,6 @@ from indefinite_opt.workflow import solve
 
 __all__ = ["LimitRow", "LimitStudy", "NormalisedSigmoid", "limit_study"]
 
-Array = NDArray[np.float64]
 Pairs = Callable[[Array, Array], Array]
 
 _TOL = 1e-12

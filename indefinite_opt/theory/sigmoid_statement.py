@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
 
 __all__ = [
     "ClosestPair",
@@ -322,9 +323,6 @@ class SigmoidAnalysis:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
-
-
-Array = NDArray[np.float64]
 
 
 COARSE_ERROR = 1e-6

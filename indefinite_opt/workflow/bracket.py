@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import (
     IncompatibleSolver,
     ParameterError,
 )
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached, checks
+from indefinite_opt.foundation import TimeLimitReached, Values, checks
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, check_problem
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Bracket", "bound"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 
 class _Method(NamedTuple):

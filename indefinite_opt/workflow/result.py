@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from indefinite_opt.foundation import Values
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Optimum, Status, Trace
@@ -15,9 +13,6 @@ from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
 
 __all__ = ["Result"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
+    Array,
     TimeLimitReached,
     checked_values,
     checks,
@@ -34,7 +35,6 @@ __all__ = [
     "solve_with",
 ]
 
-Array = NDArray[np.float64]
 Start = ArrayLike | Mapping[str, ArrayLike]
 
 

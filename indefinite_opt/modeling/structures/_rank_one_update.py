@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
+
 __all__ = [
     "combine_rows",
     "dot_rows",
@@ -43,8 +45,6 @@ is replaced by one to this share of the other end: four of them are a factor of 
 
 _SUMS = {"nsz", "reassoc", "contract"}
 """Reorderings that let the compiler vectorise sums."""
-
-Array = NDArray[np.float64]
 
 
 class _Scratch(NamedTuple):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLine", "FirstOrder", "cheapest", "project_line"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 _AT_BOUND = 1e-6
 """Distance from a bound, relative to the box and the weights, within which a weight of a solution
@@ -132,7 +129,7 @@ class BoxLine(Structure[Array]):
         bounds = ("lower", "upper") if np.isfinite(self.upper) else ("lower",)
         return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
-    def from_values(self, values: Mapping[str, Array]) -> Array:
+    def from_values(self, values: Values) -> Array:
         return values[self.variable]
 
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
@@ -212,7 +209,7 @@ class BoxLine(Structure[Array]):
         return total
 
     def optimality(
-        self, point: Point[Array], multipliers: Mapping[str, Array] | None, tol: float = 0.0
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
         x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
         if multipliers is None:
@@ -263,7 +260,7 @@ class BoxLine(Structure[Array]):
     def start_near(self, x: Array) -> Array:
         return self.project(x)
 
-    def onto_constraints(self, values: Mapping[str, Array]) -> Values:
+    def onto_constraints(self, values: Values) -> Values:
         return self.values(self.project(values[self.variable]))
 
     def random_start(self, generator: np.random.Generator) -> Array:

@@ -8,15 +8,13 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
 
 __all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
-
-Array = NDArray[np.float64]
 
 _FIRST = 16
 """Pairs in the first partial decomposition; every further one has twice as many."""

@@ -8,17 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.modeling.structures.linear_program import Units, power_near
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 _EPS = float(np.finfo(float).eps)
 

@@ -10,15 +10,12 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.structure import Optimality, Point, StandardForm, Structure
 
 __all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 
 Entries = float | Array | Callable[[], Array]
@@ -416,7 +413,7 @@ class LinearProgram(Structure[Array]):
         zeros = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
         return {name: np.shape(v) for name, v in self.read_multipliers(*zeros).items()}
 
-    def from_values(self, values: Mapping[str, Array]) -> Array:
+    def from_values(self, values: Values) -> Array:
         return self.write(dict(values))
 
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
@@ -425,11 +422,11 @@ class LinearProgram(Structure[Array]):
     def start_values(self, start: Array | None = None) -> Values:
         return self.read(self.repaired(np.zeros(self.cost.size)))
 
-    def onto_constraints(self, values: Mapping[str, Array]) -> Values:
+    def onto_constraints(self, values: Values) -> Values:
         return self.read(self.repaired(self.from_values(values)))
 
     def optimality(
-        self, point: Point[Array], multipliers: Mapping[str, Array] | None, tol: float = 0.0
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
         """Violation of the dual constraints, and multipliers times slacks."""
         if not multipliers:
@@ -453,7 +450,7 @@ class LinearProgram(Structure[Array]):
         """Size that violations of the dual constraints are compared with."""
         return max(1.0, float(np.max(np.abs(self.cost))))
 
-    def inconsistencies(self, multipliers: Mapping[str, Array], slack: float) -> list[str]:
+    def inconsistencies(self, multipliers: Values, slack: float) -> list[str]:
         """What is wrong with signs, and with reduced costs that are none of these rows."""
         rows = self.write_multipliers(dict(multipliers))
         implied = self.multipliers(rows)

@@ -6,22 +6,19 @@ of the weights alone that curves at least as much as ½‖α‖², whatever the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
-
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 
 _EPS = float(np.finfo(float).eps)
 

@@ -20,14 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, few_threads
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
 __all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
-
-Array = NDArray[np.float64]
 
 DEAREST = 1e300
 """Stands for an infinite price: K* = K₀₊ to the last digit."""

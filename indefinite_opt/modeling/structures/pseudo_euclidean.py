@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 
 __all__ = ["LiftedPrimal"]
-
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 
 _EPS = float(np.finfo(float).eps)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, Values, few_threads
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import (
@@ -21,9 +21,6 @@ from indefinite_opt.modeling.structures.structure import (
 from indefinite_opt.problem import KernelProblem, norm_bound, zero_tolerance
 
 __all__ = ["BoxLineQP"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 
 _SHRINKS = 2

@@ -6,22 +6,18 @@ for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["SeparabilityProgram"]
-
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 
 _EPS = float(np.finfo(float).eps)
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, Values
 
 __all__ = [
     "Curvature",
@@ -23,8 +24,6 @@ __all__ = [
     "Structure",
 ]
 
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 X = TypeVar("X")
 
 _EQUALITIES = ("balance", "total")

@@ -37,10 +37,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError, UnknownName
-from indefinite_opt.foundation import MAX_BYTES, parse_call, read_arrays, read_bytes, real_array
+from indefinite_opt.foundation import (
+    MAX_BYTES,
+    Array,
+    parse_call,
+    read_arrays,
+    read_bytes,
+    real_array,
+)
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.synthetic import (
-    Array,
     Dataset,
     checkerboard,
     haasdonk_figure1a,

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "haasdonk_lemma4",
 ]
 
-Array: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int64]
 
 

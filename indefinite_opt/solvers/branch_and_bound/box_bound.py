@@ -14,9 +14,8 @@ from threading import Event, Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -34,7 +33,6 @@ from indefinite_opt.solvers.solver import Task
 
 __all__ = ["BoxBound", "Deadline", "Ends", "Node", "along_ray"]
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 SECONDS_BETWEEN_BOUNDS = 0.15

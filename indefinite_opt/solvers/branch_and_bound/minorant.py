@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
+
 __all__ = [
     "Bound",
     "BoxQuadratic",
@@ -28,7 +30,6 @@ __all__ = [
     "pair_indices",
 ]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 

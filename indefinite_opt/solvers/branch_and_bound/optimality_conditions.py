@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     EPS,
     TINY,
@@ -25,8 +25,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 
 __all__ = ["Box", "Conditions"]
-
-Array = NDArray[np.float64]
 
 ROUNDING = 16.0 * EPS
 """A sign is believed when a sum exceeds this share of the sizes of its terms."""

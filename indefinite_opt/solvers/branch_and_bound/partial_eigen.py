@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["eigenpairs_above"]
+from indefinite_opt.foundation import Array
 
-Array = NDArray[np.float64]
+__all__ = ["eigenpairs_above"]
 
 _CHARACTER = ctypes.c_char_p
 _NUMBER = ctypes.POINTER(ctypes.c_double)

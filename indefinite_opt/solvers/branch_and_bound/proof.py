@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.branch_and_bound.minorant import Bound, Multipliers, Spins, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 
 __all__ = ["Part", "Proof", "Tangent"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

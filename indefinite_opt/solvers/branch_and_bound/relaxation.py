@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Indices,
     Mask,
@@ -31,8 +32,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
 
 __all__ = ["TUNINGS", "Iterate", "Model", "Relaxation", "Steps", "Tuning"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

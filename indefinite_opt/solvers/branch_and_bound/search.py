@@ -11,10 +11,16 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import LONG, TimeLimitReached, few_threads, one_thread, thread_count
+from indefinite_opt.foundation import (
+    LONG,
+    Array,
+    TimeLimitReached,
+    few_threads,
+    one_thread,
+    thread_count,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
@@ -46,8 +52,6 @@ __all__ = [
     "obstacle",
     "proved_bound",
 ]
-
-Array = NDArray[np.float64]
 
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents: what they leave must not show in the bracket."""

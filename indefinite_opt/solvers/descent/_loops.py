@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
+
 __all__ = [
     "CONVERGED",
     "RUNNING",
@@ -43,7 +45,6 @@ __all__ = [
     "work_of",
 ]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import relative
@@ -16,8 +15,6 @@ from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["DCA"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 10_000
 

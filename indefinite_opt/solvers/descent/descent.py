@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, few_threads
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, project_line
 from indefinite_opt.problem import zero_tolerance
@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # numba is imported when a descent begins
 
 __all__ = ["CHOLESKY_WORK", "Descent"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 FIRST_BLOCK_SHARE, READINGS_PER_DOUBLING = 1 / 8, 4.0

@@ -12,9 +12,15 @@ from threading import Event
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TimeLimitReached, checks, few_threads, limited, thread_count
+from indefinite_opt.foundation import (
+    Array,
+    TimeLimitReached,
+    checks,
+    few_threads,
+    limited,
+    thread_count,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
@@ -22,7 +28,6 @@ from indefinite_opt.solvers.solver import Task
 
 __all__ = ["Effort", "LocalSearch"]
 
-Array = NDArray[np.float64]
 Start = Callable[[Task[BoxLineQP], np.random.Generator], Descent]
 Job = Callable[[], "Descent"]
 

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, within
+from indefinite_opt.foundation import Array, TimeLimitReached, within
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["semidefinite_refusal", "solve_convex"]
-
-Array = NDArray[np.float64]
 
 _GRACE = 0.5
 """Seconds beyond its own time limit before a back end is no longer waited for."""

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import highs_model, relative
 from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
 from indefinite_opt.solvers.linear.simplex import run_highs
@@ -17,8 +16,6 @@ from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Highs"]
-
-Array = NDArray[np.float64]
 
 _Program = BoxLineQP | LinearProgram
 

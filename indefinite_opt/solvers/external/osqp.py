@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
@@ -17,8 +16,6 @@ __all__ = ["OSQP"]
 
 _GRACE = 0.5
 """Seconds beyond its own time limit before OSQP is no longer waited for."""
-
-Array = NDArray[np.float64]
 
 
 class OSQP(Solver[BoxLineQP]):

@@ -13,17 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import checks, in_child, within
+from indefinite_opt.foundation import Array, checks, in_child, within
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["UNO"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 2000
 """Iterations from one start; dozens are usual."""

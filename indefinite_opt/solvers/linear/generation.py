@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, one_thread
+from indefinite_opt.foundation import Array, TimeLimitReached, one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
@@ -17,7 +17,6 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["Generation"]
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 

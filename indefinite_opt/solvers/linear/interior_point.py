@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.linear.row_form import RowForm
 
 __all__ = ["InteriorPoint"]
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 

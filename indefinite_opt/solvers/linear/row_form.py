@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import LinearProgram
 
 __all__ = ["RowForm"]
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Values = dict[str, Array]
 
 _MIN_DISTANCE_SHARE = 1e-3
 """Share of a bounded range that the first point keeps from both of its ends."""

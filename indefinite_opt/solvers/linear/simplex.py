@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import LONG, within
+from indefinite_opt.foundation import LONG, Array, within
 from indefinite_opt.modeling import new_highs
 from indefinite_opt.modeling.structures import power_near
 from indefinite_opt.solvers.linear.row_form import RowForm
@@ -15,7 +15,6 @@ from indefinite_opt.solvers.solution import Status
 
 __all__ = ["RestrictedModel", "run_highs"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _GRACE_SECONDS = 0.5

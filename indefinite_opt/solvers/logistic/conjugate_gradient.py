@@ -6,17 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, few_threads
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ConjugateGradient"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 20_000
 

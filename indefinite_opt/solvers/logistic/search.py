@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["LogisticSearch"]
-
-Array = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 """Share of the value below which its changes mean nothing."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks, few_threads
+from indefinite_opt.foundation import Array, checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
@@ -15,8 +14,6 @@ from indefinite_opt.solvers.solution import Solution, Status, Witness
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ACCPM"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 2000
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import one_thread
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
 
 __all__ = ["AnalyticCenter"]
-
-Array = NDArray[np.float64]
 
 _MAX_STEPS = 50
 """Newton steps before a centre is given up; four or five are usual."""

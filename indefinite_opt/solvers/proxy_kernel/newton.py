@@ -6,9 +6,8 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads, limited
+from indefinite_opt.foundation import Array, few_threads, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
@@ -21,8 +20,6 @@ from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
 __all__ = ["Newton"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 1000
 

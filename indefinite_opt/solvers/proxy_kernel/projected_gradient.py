@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import checks, few_threads
+from indefinite_opt.foundation import Array, checks, few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ProjectedGradient"]
-
-Array = NDArray[np.float64]
 
 _MAX_ITER = 100_000
 

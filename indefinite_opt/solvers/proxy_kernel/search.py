@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
@@ -18,8 +18,6 @@ __all__ = [
     "ProxySearch",
     "kernel_program",
 ]
-
-Array = NDArray[np.float64]
 
 FINEST = 1e-12
 """No quadratic program is solved beyond this residual, where rounding would be fought."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, few_threads
 from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ActiveSet"]
-
-Array = NDArray[np.float64]
 
 _ROUNDS = 100
 """Iterations for every point, unless told otherwise: a simplex-like method takes a few."""

@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.foundation import checks, finite_array
+from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
 __all__ = ["KNN", "Neighbours"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

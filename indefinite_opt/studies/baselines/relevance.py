@@ -20,14 +20,11 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import Array, few_threads
 from indefinite_opt.solvers import Status
 
 __all__ = ["Laplace", "RelevanceFit", "best_change", "fit_relevance", "laplace"]
-
-Array = NDArray[np.float64]
 
 _STARTS = (np.inf, 1e-6, 1e-4)
 """α of all functions, of unit length, at the start: no function, and prior standard deviations of

@@ -18,15 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import finite_array
+from indefinite_opt.foundation import Array, finite_array
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
 
 __all__ = ["Digest", "Instance", "instances"]
-
-Array = NDArray[np.float64]
 
 LIBRARY = 1
 """Changes when an instance is added, removed or redefined."""

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.foundation import checks, finite_array, parsed_json, read_bytes
+from indefinite_opt.foundation import Array, Values, checks, finite_array, parsed_json, read_bytes
 from indefinite_opt.modeling import write_model
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -49,9 +49,6 @@ __all__ = [
     "regenerate",
     "write",
 ]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 FORMAT = 1
 """Of the table: changes when its columns do."""

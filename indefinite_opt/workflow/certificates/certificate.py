@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import Values
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import Curvature
 from indefinite_opt.problem import KernelProblem
@@ -17,8 +17,6 @@ from indefinite_opt.workflow.certificates.proof_document import certificate_docu
 
 __all__ = ["Certificate", "Facts", "claim_of"]
 
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 Basis = tuple[KernelProblem, Formulation, Values, Values, object]
 
 

@@ -18,13 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.structures import (
-    BoxLineQP,
-    LinearProgram,
-    ProxyEigen,
-    ProxyStructure,
-)
+from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, ProxyEigen, ProxyStructure
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (
@@ -59,7 +55,6 @@ __all__ = [
     "write_document",
 ]
 
-Array = NDArray[np.float64]
 Document = dict[str, Any]
 
 _INSIDE = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)

@@ -10,11 +10,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import TimeLimitReached, checked_values, checks, limited, within
+from indefinite_opt.foundation import (
+    Array,
+    TimeLimitReached,
+    Values,
+    checked_values,
+    checks,
+    limited,
+    within,
+)
 from indefinite_opt.modeling import Formulation, relative
 from indefinite_opt.modeling.structures import BoxLineQP, Curvature, Point, ProxyStructure
 from indefinite_opt.problem import KernelProblem
@@ -24,9 +32,6 @@ from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
 
 __all__ = ["certify", "verify"]
-
-Array = NDArray[np.float64]
-Values = dict[str, Array]
 
 INCONSISTENT = "The multipliers given do not satisfy the first-order conditions."
 
@@ -110,7 +115,7 @@ def certify(
     problem: KernelProblem,
     formulation: Formulation,
     values: Values,
-    multipliers: Mapping[str, Array] | None,
+    multipliers: Values | None,
     tol: float,
     given: bool = False,
     witness: object = None,
@@ -278,7 +283,7 @@ def _convex_bound(
     task: Task[Any],
     point: Point[Any],
     near: Point[Any],
-    multipliers: Mapping[str, Array],
+    multipliers: Values,
     given: bool,
     size: float,
     witness: object,
@@ -308,7 +313,7 @@ def _convex_bound(
     return bound
 
 
-def _bound_from(task: Task[Any], near: Point[Any], multipliers: Mapping[str, Array]) -> float:
+def _bound_from(task: Task[Any], near: Point[Any], multipliers: Values) -> float:
     """The bound that a feasible point with multipliers proves, whatever they are."""
     bound = task.structure.bound_at(near, multipliers)
     if multipliers:
@@ -316,7 +321,7 @@ def _bound_from(task: Task[Any], near: Point[Any], multipliers: Mapping[str, Arr
     return bound
 
 
-def _solver_multipliers(task: Task[Any]) -> Mapping[str, Array]:
+def _solver_multipliers(task: Task[Any]) -> Values:
     """Multipliers of a program that only a solver finds; none where there is no time for them."""
     try:
         return as_solver(task.structure.default_solver).solve(task).multipliers
