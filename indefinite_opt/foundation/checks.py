@@ -34,6 +34,8 @@ than every float."""
 MAX_SEED = 2**32 - 1
 """The largest seed that every random generator takes, those of scikit-learn included."""
 
+_AS_FLOAT = ", above 2⁶³ as a float"
+
 
 def is_number(value: object) -> bool:
     """Whether value is a real number of Python or numpy; a truth value is not.
@@ -62,11 +64,12 @@ def number(argument: str, value: Any, least: float = -LARGEST, most: float = LAR
     Traceback (most recent call last):
     indefinite_opt.errors.ParameterError: shift: expected a number from 0 to 1, got 2
     """
+    fits = is_number(value) and least <= _plain(value) <= most
+    if fits and not _is_long(value):
+        return
     bounded = (least, most) != (-LARGEST, LARGEST)
     expected = f"a number from {least:g} to {most:g}" if bounded else "a finite number"
-    if not (is_number(value) and least <= _plain(value) <= most):
-        raise ParameterError(argument, expected, shown(value))
-    _refuse_long_integer(argument, value, expected)
+    raise ParameterError(argument, expected + _AS_FLOAT * fits, shown(value))
 
 
 def positive(
@@ -89,12 +92,13 @@ def positive(
     """
     if optional and value is None:
         return
+    limit = np.inf if infinite else most
+    fits = is_number(value) and 0 <= _plain(value) <= limit and (zero or _plain(value) != 0)
+    if fits and not _is_long(value):
+        return
     bound = f" of at most {most:g}" if most < LARGEST else ""
     expected = _either(f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional)
-    limit = np.inf if infinite else most
-    if not (is_number(value) and 0 <= _plain(value) <= limit and (zero or value != 0)):
-        raise ParameterError(argument, expected, shown(value))
-    _refuse_long_integer(argument, value, expected)
+    raise ParameterError(argument, expected + _AS_FLOAT * fits, shown(value))
 
 
 def whole(
@@ -171,10 +175,11 @@ def _either(*allowed: str) -> str:
 
 def _plain(value: Any) -> Any:
     """The number in Python's own type: a float32 of numpy has no place for the largest double."""
-    return float(value) if isinstance(value, np.floating) else value
+    if isinstance(value, np.floating):
+        return float(value)
+    return int(value) if isinstance(value, np.integer) else value
 
 
-def _refuse_long_integer(argument: str, value: Any, expected: str) -> None:
-    """Integers beyond 64 bits: numpy has no such numbers."""
-    if is_whole(value) and abs(value) > sys.maxsize:
-        raise ParameterError(argument, f"{expected}, above 2⁶³ as a float", shown(value))
+def _is_long(value: Any) -> bool:
+    """Whether value is an integer beyond 64 bits: numpy has no such numbers."""
+    return is_whole(value) and abs(value) > sys.maxsize

@@ -53,7 +53,7 @@ def test_numbers_of_numpy_are_numbers(name: str) -> None:
 def test_a_number_lies_in_its_range() -> None:
     for value in (0, 1, 0.25, np.float64(1.0)):
         checks.number("it", value, 0.0, 1.0)
-    for value in (-0.1, 2, INF, 10**400):
+    for value in (-0.1, 2, INF, 10**400, np.int64(2), np.float16(-1.0)):
         assert message(checks.number, value, 0.0, 1.0) == f"a number from 0 to 1, got {value!r}"
 
 
@@ -65,7 +65,7 @@ def test_a_number_is_finite(value: Any) -> None:
 def test_a_positive_number_is_neither_zero_nor_infinite() -> None:
     for value in (5e-324, 1, sys.float_info.max, np.float32(2.0)):
         checks.positive("it", value)
-    for value in (0, 0.0, -0.0, -1, -1.5, INF, -INF):
+    for value in (0, 0.0, -1.5, INF, -INF, np.int64(-1), np.uint8(0), np.float32(0.0)):
         assert message(checks.positive, value) == f"a positive number, got {value!r}"
 
 
@@ -110,7 +110,7 @@ def test_an_integer_of_too_many_digits_is_described() -> None:
 def test_a_whole_number_lies_in_its_range() -> None:
     checks.whole("it", 2, least=2, most=3)
     checks.whole("it", 10**400, most=np.inf)
-    for value in (0, -3, 1.0, 2.5):
+    for value in (0, -3, 1.0, 2.5, np.int64(0)):
         assert message(checks.whole, value) == f"a positive integer, got {value!r}"
     assert message(checks.whole, -1, least=0) == "an integer of at least 0, got -1"
     assert message(checks.whole, 2.0, 2, 3) == "an integer from 2 to 3, got 2.0"
