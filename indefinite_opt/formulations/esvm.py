@@ -91,6 +91,7 @@ class ESVM(Formulation):
     def stabilised(self, problem: KernelProblem) -> Stabilised:
         """K̃ with the eigenvalues that make it: how many, their share, and what they cost.
 
+        >>> import numpy as np
         >>> problem = KernelProblem(np.diag([4.0, -3.0, 2.0, 1.0]), [1, -1, 1, -1])
         >>> kept = ESVM(energy=0.7).stabilised(problem)
         >>> kept.values, kept.share, kept.computed

@@ -35,6 +35,7 @@ def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
 
     Examples
     --------
+    >>> import numpy as np
     >>> A = np.array([[4.0, 2.0], [2.0, 2.0]])
     >>> cholesky_in_place(A), np.tril(A).tolist()
     (0, [[2.0, 0.0], [1.0, 1.0]])

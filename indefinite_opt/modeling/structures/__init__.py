@@ -39,6 +39,7 @@ from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     ExplicitProgram,
+    Optimality,
     Point,
     Structure,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "LogisticPoint",
     "LogisticProgram",
     "OneNormMachine",
+    "Optimality",
     "Point",
     "ProxyBall",
     "ProxyDual",

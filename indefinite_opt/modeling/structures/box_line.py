@@ -224,9 +224,6 @@ class BoxLine(Structure[Array]):
         paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
         return Optimality(multipliers, residual / unit, paid, unit, reduced)
 
-    def recovered(self, point: Point[Array], tol: float) -> Values:
-        return self.multipliers(self.first_order(point.x, point.gradient, tol))
-
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
         y = self.problem.y
@@ -268,14 +265,12 @@ class BoxLine(Structure[Array]):
         scale = self.upper if np.isfinite(self.upper) else 1.0
         return self.project(generator.uniform(0.0, scale, self.n))
 
-    def repaired(self, x: Array) -> Array:
-        """x itself where it is feasible up to rounding, else the nearest feasible point.
-
-        Bounds start from it: F may be convex along the constraints alone, and what rounding leaves
-        across them is within the allowance.
-        """
-        rounding = self.n * float(np.finfo(float).eps)
-        return self.project(x) if self.infeasibility(x) > rounding else x
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        # Bounds start from it: F may be convex along the constraints alone, and what rounding
+        # leaves across them is within the allowance.
+        if infeasibility > self.n * float(np.finfo(float).eps):
+            return self.at(self.project(point.x))
+        return point
 
     def project(self, x: Array) -> Array:
         """Nearest feasible point, in O(n log n) for each class."""

@@ -419,6 +419,9 @@ class LinearProgram(Structure[Array]):
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
         return Point(x, float(self.cost @ x), self.cost)
 
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        return self.at(self.repaired(point.x))
+
     def start_values(self, start: Array | None = None) -> Values:
         return self.read(self.repaired(np.zeros(self.cost.size)))
 
@@ -450,14 +453,14 @@ class LinearProgram(Structure[Array]):
         """Size that violations of the dual constraints are compared with."""
         return max(1.0, float(np.max(np.abs(self.cost))))
 
-    def inconsistencies(self, multipliers: Values, slack: float) -> list[str]:
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         """What is wrong with signs, and with reduced costs that are none of these rows."""
-        rows = self.write_multipliers(dict(multipliers))
-        implied = self.multipliers(rows)
-        return super().inconsistencies(multipliers, slack) + [
+        multipliers = dict(optimality.multipliers)
+        implied = self.multipliers(self.write_multipliers(multipliers))
+        return super().inconsistencies(optimality, tol) + [
             f"The multipliers of {name!r} do not agree with those of the other constraints."
             for name, value in multipliers.items()
-            if np.max(np.abs(value - implied[name]), initial=0.0) > slack * self._cost_unit
+            if np.max(np.abs(value - implied[name]), initial=0.0) > tol * self._cost_unit
         ]
 
     def arrays(self) -> Values:

@@ -265,7 +265,7 @@ class BoxLineQP(BoxLine):
 
     def curvature(
         self, point: Point[Array], optimality: Optimality, tol: float
-    ) -> tuple[Curvature, float, str]:
+    ) -> tuple[Curvature, float, int]:
         """Curvature on the tangent space of the free and weakly active variables.
 
         With zero multipliers the critical cone is no subspace; the subspace that contains it is
@@ -280,26 +280,19 @@ class BoxLineQP(BoxLine):
             Reduced gradients up to tol times its unit count as zero.
         tol : float
             Also of what counts as being at a bound; see `at_bounds`.
-
-        Returns
-        -------
-        Curvature, least eigenvalue, sentence
         """
         lower, upper = self.at_bounds(point.x, tol)
         at_bounds = lower | upper
         weak = at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
+        count = int(weak.sum())
         least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak))
-        where = "the free variables"
-        if weak.any():
-            where += f" and {int(weak.sum())} at bounds with zero multiplier"
         found = _sign(least, rounding)
-        if found is Curvature.NEGATIVE and weak.any():
-            free, rounding = self.least_curvature(np.flatnonzero(~at_bounds))
-            if _sign(free, rounding).is_nonnegative:
-                found = Curvature.UNDECIDED
-            else:
-                least, where = free, "the free variables"
-        return found, least, found.value.format(where=where)
+        if found is not Curvature.NEGATIVE or not count:
+            return found, least, count
+        free, rounding = self.least_curvature(np.flatnonzero(~at_bounds))
+        if _sign(free, rounding).is_nonnegative:
+            return Curvature.UNDECIDED, least, count
+        return Curvature.NEGATIVE, free, 0
 
     def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
         """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""

@@ -49,6 +49,11 @@ class Curvature(enum.Enum):
         "optimum, and can be improved."
     )
 
+    def sentence(self, weak: int = 0) -> str:
+        """The sentence about directions that move so many variables off a bound they just touch."""
+        among = f" and {weak} at bounds with zero multiplier" if weak else ""
+        return self.value.format(where=f"the free variables{among}")
+
     @property
     def is_nonnegative(self) -> bool:
         """Whether a stationary point with this curvature is a local optimum, up to rounding."""
@@ -205,8 +210,8 @@ class Structure(ABC, Generic[X]):
         """Largest violation of a constraint, relative to the size of what is in it."""
 
     @abstractmethod
-    def repaired(self, x: X) -> X:
-        """A feasible point near x, x itself where it is one."""
+    def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
+        """A feasible point near one of that infeasibility; the point itself if it is feasible."""
 
     @abstractmethod
     def gap_unit(self, value: float, x: X) -> float:
@@ -218,16 +223,16 @@ class Structure(ABC, Generic[X]):
     ) -> Optimality:
         """The first-order conditions at a point, with its own multipliers if none are given."""
 
-    def recovered(self, point: Point[X], tol: float) -> Values | None:
-        """Multipliers from a point alone; None with `multipliers_from_solver`."""
+    def bound_multipliers(self, point: Point[X]) -> Values | None:
+        """Multipliers from a point alone that prove a bound; None if bounds come from elsewhere."""
         return None
 
-    def inconsistencies(self, multipliers: Values, slack: float) -> list[str]:
-        """What is wrong with multipliers by themselves: one sentence for each negative one."""
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
+        """What is wrong with multipliers by themselves: a sentence for each with negative ones."""
         return [
             f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
-            for name, value in multipliers.items()
-            if name not in _EQUALITIES and np.min(value, initial=0.0) < -slack
+            for name, value in optimality.multipliers.items()
+            if name not in _EQUALITIES and np.min(value, initial=0.0) < -tol * optimality.unit
         ]
 
     def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
@@ -239,9 +244,14 @@ class Structure(ABC, Generic[X]):
 
     def curvature(
         self, point: Point[X], optimality: Optimality, tol: float
-    ) -> tuple[Curvature, float, str]:
-        """Second-order conditions at a stationary point: least eigenvalue, and a sentence."""
-        return Curvature.UNKNOWN, self.hessian_eigenvalue, Curvature.UNKNOWN.value
+    ) -> tuple[Curvature, float, int]:
+        """Second-order conditions at a stationary point, only with `examines_curvature`.
+
+        Returns
+        -------
+        Curvature, least eigenvalue, number of variables at a bound among those that may move
+        """
+        return Curvature.UNKNOWN, self.hessian_eigenvalue, 0
 
     def remarks(self, point: Point[X], is_global: bool) -> list[str]:
         """Further sentences for the certificate of a point that satisfies the conditions."""
@@ -274,7 +284,7 @@ class Structure(ABC, Generic[X]):
         """The declared objective as cvxpy can tell that it is convex; None where it can anyway."""
         return None
 
-    def inner_minimiser(self, values: Values) -> Array | None:
+    def inner_minimiser(self, values: Mapping[str, Array]) -> Array | None:
         """The value of the variable that is minimised over within; None if there is none."""
         return None
 
@@ -305,6 +315,10 @@ class ExplicitProgram(Structure[Values]):
     def gap_unit(self, value: float, x: Values | None = None) -> float:
         return max(abs(value), self.gap_floor)
 
+    def feasible_near(self, point: Point[Values], infeasibility: float) -> Point[Values]:
+        repaired = self.repaired(point.x)
+        return point if repaired is point.x else self.at(repaired)
+
     def repaired(self, x: Values) -> Values:
         """The values, changed as little as it takes to satisfy every constraint exactly."""
         return x
@@ -321,7 +335,7 @@ class ExplicitProgram(Structure[Values]):
             self.complementarity(values, multipliers),
         )
 
-    def recovered(self, point: Point[Values], tol: float) -> Values:
+    def bound_multipliers(self, point: Point[Values]) -> Values:
         return self.multipliers(point.x)
 
     def bound_at(self, point: Point[Values], multipliers: Values | None) -> float:

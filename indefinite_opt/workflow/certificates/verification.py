@@ -23,8 +23,17 @@ from indefinite_opt.foundation import (
     limited,
     within,
 )
-from indefinite_opt.modeling import Formulation, relative
-from indefinite_opt.modeling.structures import BoxLineQP, Curvature, Point, ProxyStructure
+from indefinite_opt.modeling import (
+    Formulation,
+    relative,
+)
+from indefinite_opt.modeling.structures import (
+    BoxLineQP,
+    Curvature,
+    Optimality,
+    Point,
+    ProxyStructure,
+)
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Claim, Task, Witness, as_solver
 from indefinite_opt.solvers.branch_and_bound import GlobalSearch, Proof, obstacle, proved_bound
@@ -137,8 +146,7 @@ def certify(
     convex = _is_convex(task)
     point = structure.at(structure.from_values(values))
     primal = structure.infeasibility(point.x)
-    repaired = structure.repaired(point.x)
-    near = point if repaired is point.x else structure.at(repaired)
+    near = structure.feasible_near(point, primal)
     size = max(structure.gap_unit(point.value, point.x), atol / tol)
 
     multipliers = multipliers or None
@@ -149,11 +157,9 @@ def certify(
     complementarity = relative(optimality.complementarity, size)
     kkt = stationarity <= tol and complementarity <= tol
     # Multipliers that came from a solver only make the bound, which holds for any.
-    wrong = list[str]()
-    if given:
-        wrong = structure.inconsistencies(optimality.multipliers, tol * optimality.unit)
-        if not wrong and not kkt:
-            wrong = [INCONSISTENT]
+    wrong = structure.inconsistencies(optimality, tol) if given else []
+    if given and not wrong and not kkt:
+        wrong = [INCONSISTENT]
 
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
@@ -163,17 +169,14 @@ def certify(
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(point.value, near.value, bound)
     relative_gap = relative(gap, size)
-    first_order = kkt and not structure.multipliers_from_solver
-    facts = Facts(primal, not wrong, relative_gap, first_order)
-    curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.value
-    if structure.examines_curvature and claim_of(facts, tol) is Claim.STATIONARY:
-        try:
-            sign, curvature, words = limited(
-                problem.n, _left(task), structure.curvature, point, optimality, tol
-            )
-            facts = replace(facts, curvature=sign)
-        except TimeLimitReached:
-            words = "First-order conditions hold; curvature was not examined in time."
+    facts = Facts(primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver)
+    curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.sentence()
+    if not kkt:
+        failing = "complementarity" if stationarity <= tol else "stationarity"
+        words = f"The first-order conditions fail: {failing}."
+    elif structure.examines_curvature and claim_of(facts, tol) is Claim.STATIONARY:
+        sign, curvature, words = _second_order(task, point, optimality)
+        facts = replace(facts, curvature=sign)
         words = _doubt(problem, convex, np.isfinite(bound)) + words
 
     claim = claim_of(facts, tol)
@@ -184,13 +187,7 @@ def certify(
     elif claim is Claim.GLOBAL:
         reasons = structure.why_global() if convex else notes
     else:
-        if structure.multipliers_from_solver:
-            reasons = []
-        elif claim is Claim.FEASIBLE:
-            failing = "complementarity" if stationarity <= tol else "stationarity"
-            reasons = [f"The first-order conditions fail: {failing}.", *notes]
-        else:
-            reasons = [words, *notes]
+        reasons = [] if structure.multipliers_from_solver else [words, *notes]
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
             reasons.append(structure.open_gap.format(relative_gap))
     if claim >= Claim.STATIONARY:
@@ -297,9 +294,10 @@ def _convex_bound(
     structure = task.structure
     bound = _bound_from(task, near, multipliers)
     if given:
-        own = structure.recovered(point, task.tol)
-        if own is None and relative(_gap(point.value, near.value, bound), size) > task.tol:
-            own = _solver_multipliers(task)
+        own = structure.bound_multipliers(point)
+        if structure.multipliers_from_solver:
+            is_open = relative(_gap(point.value, near.value, bound), size) > task.tol
+            own = _solver_multipliers(task) if is_open else None
         if own is not None:
             bound = max(bound, _bound_from(task, near, own))
     if isinstance(structure, ProxyStructure):
@@ -327,6 +325,20 @@ def _solver_multipliers(task: Task[Any]) -> Values:
         return as_solver(task.structure.default_solver).solve(task).multipliers
     except SolverFailed:
         return {}
+
+
+def _second_order(
+    task: Task[Any], point: Point[Any], optimality: Optimality
+) -> tuple[Curvature, float, str]:
+    """The curvature at a stationary point, the least eigenvalue, and a sentence about them."""
+    try:
+        sign, least, weak = limited(
+            task.problem.n, _left(task), task.structure.curvature, point, optimality, task.tol
+        )
+    except TimeLimitReached:
+        words = "First-order conditions hold; curvature was not examined in time."
+        return Curvature.UNKNOWN, np.nan, words
+    return sign, least, sign.sentence(weak)
 
 
 def _doubt(problem: KernelProblem, convex: bool | None, bounded: bool) -> str:
