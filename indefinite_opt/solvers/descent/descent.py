@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import BoxLineQP, project_line
-from indefinite_opt.problem import zero_tolerance
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.descent.face import Face
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -85,10 +85,6 @@ MIN_EXCHANGE_SHARE = 1e-9
 
 MIN_GROWTH = 1.01
 """Growing along the ray of the weights by less is left to pair steps."""
-
-TRIAL_LENGTHS = (1.0, 0.03)
-"""Lengths of steps along negative curvature from a point at bounds, as shares of the largest
-weight; a short one helps where the projection of a long one leads up."""
 
 
 class _Action(Enum):
@@ -356,6 +352,9 @@ class Descent:
     def _free(self) -> NDArray[np.bool_]:
         return (self.alpha > 0.0) & (self.alpha < self.qp.upper)
 
+    def _face(self, chosen: NDArray[np.bool_]) -> Face:
+        return Face(self.qp, self.alpha, self.v, self.box.group, chosen)
+
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Of a factorisation for some weights, and of the part of K that it needs."""
         k = float(np.count_nonzero(members))
@@ -382,7 +381,7 @@ class Descent:
             return
         self.work += work
         self._since_face = 0.0
-        face = _Face(self, self._free())
+        face = self._face(self._free())
         direction, curved = face.newton_direction()
         if direction is None:
             return
@@ -397,7 +396,7 @@ class Descent:
         self.newton_steps += 1
         self._since_face = 0.0
 
-    def _move(self, face: _Face, goals: list[Array], least: float = 0.0) -> bool:
+    def _move(self, face: Face, goals: list[Array], least: float = 0.0) -> bool:
         """To the lowest point on the ways to some goals; whether F falls by more than least.
 
         F is quadratic on each way, so that its lowest point is known in closed form.
@@ -462,12 +461,12 @@ class Descent:
                 self.curvature = f"curvature not examined on {count} weights"
                 return False
             self.work += work
-            if self._leave(_Face(self, members), where):
+            if self._leave(self._face(members), where):
                 self.escapes += 1
                 return True
         return False
 
-    def _leave(self, face: _Face, where: str) -> bool:
+    def _leave(self, face: Face, where: str) -> bool:
         """A step along negative curvature of a face, if that lowers F; says what was found."""
         if face.order == 0:
             self.curvature = "no direction is left to move in"
@@ -548,150 +547,3 @@ class Descent:
             self.alpha *= factor
             self._set(self._exact_gradient())
         return False
-
-
-class _Face:
-    """Some weights of a descent, and the part of K that belongs to them, as moves need it.
-
-    A move d keeps the sum of y∘d in each group: the last member of each group follows from the
-    others, which makes the Hessian the matrix of `smo_loops.reduced_matrix`.
-    """
-
-    def __init__(self, descent: Descent, chosen: NDArray[np.bool_]) -> None:
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
-        self.descent = descent
-        qp = descent.qp
-        members = np.flatnonzero(chosen)
-        self.members = members[np.argsort(descent.box.group[members], kind="stable")]
-        self.y, self.x = qp.problem.y[self.members], descent.alpha[self.members]
-        self.storage, self.slots = descent.gram.rows(self.members)
-        self.group = descent.box.group[self.members] if qp.lines else np.full(members.size, -1)
-        self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
-        self.order = members.size - int(self.follows.sum())
-        self.matrix = np.zeros((self.order, self.order))
-        smo_loops.reduced_matrix(self.storage, self.slots, self.members, self.group, self.matrix)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether every member may move both ways."""
-        return bool(self.x.min() > 0.0 and self.x.max() < self.descent.qp.upper)
-
-    def newton_direction(self) -> tuple[Array | None, bool]:
-        """To the minimum on the face without its bounds; or downhill with negative curvature."""
-        from scipy.linalg import lapack
-
-        v = self.descent.v[self.members] / self.descent.qp.hessian
-        if self.order == 0:
-            return None, False
-        factor, failed = self._factor()
-        if failed:
-            direction = self._spread(_breakdown(factor, failed))
-            return (direction if self.y * v @ direction >= 0.0 else -direction), True
-        for end in np.flatnonzero(self.follows):
-            members = self.group == self.group[end]
-            v[members] -= v[end]
-        with few_threads(0):
-            reduced, _ = lapack.dpotrs(factor, v[~self.follows], lower=0)
-        return self._spread(reduced), False
-
-    def curved_direction(self) -> Array | None:
-        """A direction of negative curvature, beyond the rounding of the numbers, or None."""
-        if self.order == 0:
-            return None
-        norm = np.sqrt(2.0) * float(np.linalg.norm(self.matrix))
-        if norm == 0.0:
-            return None
-        self.matrix[np.diag_indices(self.order)] += zero_tolerance(self.order, norm)
-        factor, failed = self._factor()
-        return self._spread(_breakdown(factor, failed)) if failed else None
-
-    def _factor(self) -> tuple[Array, int]:
-        """Upper Cholesky factor, and the number of the pivot that was not positive, or 0."""
-        from scipy.linalg import lapack
-
-        with few_threads(0):
-            factor, failed = lapack.dpotrf(self.matrix.T, lower=0, clean=0, overwrite_a=1)
-        return factor, int(failed)
-
-    def _spread(self, reduced: Array) -> Array:
-        """The move of all members, of α itself, that belongs to one of the independent ones."""
-        move = np.zeros(self.members.size)
-        move[~self.follows] = reduced
-        for end in np.flatnonzero(self.follows):
-            move[end] = -move[self.group == self.group[end]].sum()
-        return move * self.y
-
-    def along(self, signed: Array) -> tuple[Array, float, float]:
-        """Change of -v by a move given as y∘d; slope -∇Fᵀd and curvature dᵀHd."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
-        descent = self.descent
-        change = np.zeros(descent.qp.n)
-        amounts = -descent.qp.hessian * signed
-        smo_loops.spread(self.storage, self.slots, amounts, amounts.size, change)
-        return (
-            change,
-            float(descent.v[self.members] @ signed),
-            float(change[self.members] @ signed),
-        )
-
-    def reach(self, direction: Array) -> float:
-        """Largest step that the bounds allow."""
-        return float(np.min(self._rooms(direction)))
-
-    def _rooms(self, direction: Array) -> Array:
-        upper = self.descent.qp.upper
-        room = np.where(direction > 0.0, upper - self.x, self.x)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(direction != 0.0, room / np.abs(direction), np.inf)
-
-    def edge(self, direction: Array) -> Array:
-        """Where the direction meets the bounds, exactly at one of them."""
-        rooms, upper = self._rooms(direction), self.descent.qp.upper
-        length = float(rooms.min())
-        goal = np.clip(self.x + length * direction, 0.0, upper)
-        return np.where(rooms == length, np.where(direction > 0.0, upper, 0.0), goal)
-
-    def projected(self, direction: Array) -> Array:
-        """Nearest feasible point of the face to the end of a move."""
-        qp = self.descent.qp
-        goal = self.x + direction
-        if qp.lines == 0 or (goal.min() >= 0.0 and goal.max() <= qp.upper):
-            return np.clip(goal, 0.0, qp.upper)
-        for g in range(qp.lines):
-            members = self.group == g
-            if members.any():
-                signs = self.y[members]
-                if qp.lines == 2:
-                    signs = np.ones_like(signs)
-                total = float(signs @ self.x[members])
-                goal[members] = project_line(goal[members], signs, total, qp.upper)
-        return goal
-
-    def goals(self, direction: Array) -> list[Array]:
-        """Feasible points both ways along a direction, downhill first."""
-        downhill = (
-            direction if self.descent.v[self.members] @ (self.y * direction) >= 0.0 else -direction
-        )
-        ways = (downhill, -downhill)
-        if self.is_open:
-            return [self.edge(way) for way in ways]
-        upper = self.descent.qp.upper
-        scale = upper if np.isfinite(upper) else float(np.max(self.x)) or 1.0
-        lengths = scale / float(np.max(np.abs(direction))) * np.array(TRIAL_LENGTHS)
-        return [self.projected(length * way) for length in lengths for way in ways]
-
-
-def _breakdown(factor: Array, failed: int) -> Array:
-    """The direction that a broken-down Cholesky factorisation UᵀU has found: (-U⁻¹m, 1, 0)."""
-    from scipy.linalg import solve_triangular
-
-    pivot = failed - 1
-    direction = np.zeros(factor.shape[0])
-    direction[pivot] = 1.0
-    if pivot:
-        direction[:pivot] = -solve_triangular(
-            factor[:pivot, :pivot], factor[:pivot, pivot], lower=False, check_finite=False
-        )
-    return direction

@@ -1,0 +1,176 @@
+"""A face of the box, on which a descent takes Newton steps and steps of negative curvature."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.modeling.structures import BoxLineQP, project_line
+from indefinite_opt.problem import zero_tolerance
+
+__all__ = ["Face"]
+
+TRIAL_LENGTHS = (1.0, 0.03)
+"""Lengths of steps along negative curvature from a point at bounds, as shares of the largest
+weight; a short one helps where the projection of a long one leads up."""
+
+
+class Face:
+    """Some weights of a descent, and the part of K that belongs to them, as moves need it.
+
+    A move d keeps the sum of y∘d in each group: the last member of each group follows from the
+    others, which makes the Hessian the matrix of `_loops.reduced_matrix`.
+
+    Parameters
+    ----------
+    qp : BoxLineQP
+    alpha, v : (n,) array
+        The weights, and -y∘∇F there; v is read again whenever a direction is asked for.
+    group : (n,) array of int
+        The line that each weight belongs to.
+    chosen : (n,) array of bool
+        The weights that may move.
+    """
+
+    def __init__(
+        self,
+        qp: BoxLineQP,
+        alpha: Array,
+        v: Array,
+        group: NDArray[np.int64],
+        chosen: NDArray[np.bool_],
+    ) -> None:
+        from indefinite_opt.solvers.descent import _loops as loops
+
+        self.qp, self.v = qp, v
+        members = np.flatnonzero(chosen)
+        self.members = members[np.argsort(group[members], kind="stable")]
+        self.y, self.x = qp.problem.y[self.members], alpha[self.members]
+        self.storage, self.slots = qp.problem.gram.rows(self.members)
+        self.group = group[self.members] if qp.lines else np.full(members.size, -1)
+        self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
+        self.order = members.size - int(self.follows.sum())
+        self.matrix = np.zeros((self.order, self.order))
+        loops.reduced_matrix(self.storage, self.slots, self.members, self.group, self.matrix)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every member may move both ways."""
+        return bool(self.x.min() > 0.0 and self.x.max() < self.qp.upper)
+
+    def newton_direction(self) -> tuple[Array | None, bool]:
+        """To the minimum on the face without its bounds; or downhill with negative curvature."""
+        from scipy.linalg import lapack
+
+        v = self.v[self.members] / self.qp.hessian
+        if self.order == 0:
+            return None, False
+        factor, failed = self._factor()
+        if failed:
+            direction = self._spread(_breakdown(factor, failed))
+            return (direction if self.y * v @ direction >= 0.0 else -direction), True
+        for end in np.flatnonzero(self.follows):
+            members = self.group == self.group[end]
+            v[members] -= v[end]
+        with few_threads(0):
+            reduced, _ = lapack.dpotrs(factor, v[~self.follows], lower=0)
+        return self._spread(reduced), False
+
+    def curved_direction(self) -> Array | None:
+        """A direction of negative curvature, beyond the rounding of the numbers, or None."""
+        if self.order == 0:
+            return None
+        norm = np.sqrt(2.0) * float(np.linalg.norm(self.matrix))
+        if norm == 0.0:
+            return None
+        self.matrix[np.diag_indices(self.order)] += zero_tolerance(self.order, norm)
+        factor, failed = self._factor()
+        return self._spread(_breakdown(factor, failed)) if failed else None
+
+    def _factor(self) -> tuple[Array, int]:
+        """Upper Cholesky factor, and the number of the pivot that was not positive, or 0."""
+        from scipy.linalg import lapack
+
+        with few_threads(0):
+            factor, failed = lapack.dpotrf(self.matrix.T, lower=0, clean=0, overwrite_a=1)
+        return factor, int(failed)
+
+    def _spread(self, reduced: Array) -> Array:
+        """The move of all members, of α itself, that belongs to one of the independent ones."""
+        move = np.zeros(self.members.size)
+        move[~self.follows] = reduced
+        for end in np.flatnonzero(self.follows):
+            move[end] = -move[self.group == self.group[end]].sum()
+        return move * self.y
+
+    def along(self, signed: Array) -> tuple[Array, float, float]:
+        """Change of -v by a move given as y∘d; slope -∇Fᵀd and curvature dᵀHd."""
+        from indefinite_opt.solvers.descent import _loops as loops
+
+        change = np.zeros(self.qp.n)
+        amounts = -self.qp.hessian * signed
+        loops.spread(self.storage, self.slots, amounts, amounts.size, change)
+        return (
+            change,
+            float(self.v[self.members] @ signed),
+            float(change[self.members] @ signed),
+        )
+
+    def reach(self, direction: Array) -> float:
+        """Largest step that the bounds allow."""
+        return float(np.min(self._rooms(direction)))
+
+    def _rooms(self, direction: Array) -> Array:
+        upper = self.qp.upper
+        room = np.where(direction > 0.0, upper - self.x, self.x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(direction != 0.0, room / np.abs(direction), np.inf)
+
+    def edge(self, direction: Array) -> Array:
+        """Where the direction meets the bounds, exactly at one of them."""
+        rooms, upper = self._rooms(direction), self.qp.upper
+        length = float(rooms.min())
+        goal = np.clip(self.x + length * direction, 0.0, upper)
+        return np.where(rooms == length, np.where(direction > 0.0, upper, 0.0), goal)
+
+    def projected(self, direction: Array) -> Array:
+        """Nearest feasible point of the face to the end of a move."""
+        qp = self.qp
+        goal = self.x + direction
+        if qp.lines == 0 or (goal.min() >= 0.0 and goal.max() <= qp.upper):
+            return np.clip(goal, 0.0, qp.upper)
+        for g in range(qp.lines):
+            members = self.group == g
+            if members.any():
+                signs = self.y[members]
+                if qp.lines == 2:
+                    signs = np.ones_like(signs)
+                total = float(signs @ self.x[members])
+                goal[members] = project_line(goal[members], signs, total, qp.upper)
+        return goal
+
+    def goals(self, direction: Array) -> list[Array]:
+        """Feasible points both ways along a direction, downhill first."""
+        downhill = direction if self.v[self.members] @ (self.y * direction) >= 0.0 else -direction
+        ways = (downhill, -downhill)
+        if self.is_open:
+            return [self.edge(way) for way in ways]
+        upper = self.qp.upper
+        scale = upper if np.isfinite(upper) else float(np.max(self.x)) or 1.0
+        lengths = scale / float(np.max(np.abs(direction))) * np.array(TRIAL_LENGTHS)
+        return [self.projected(length * way) for length in lengths for way in ways]
+
+
+def _breakdown(factor: Array, failed: int) -> Array:
+    """The direction that a broken-down Cholesky factorisation UᵀU has found: (-U⁻¹m, 1, 0)."""
+    from scipy.linalg import solve_triangular
+
+    pivot = failed - 1
+    direction = np.zeros(factor.shape[0])
+    direction[pivot] = 1.0
+    if pivot:
+        direction[:pivot] = -solve_triangular(
+            factor[:pivot, :pivot], factor[:pivot, pivot], lower=False, check_finite=False
+        )
+    return direction
