@@ -23,7 +23,7 @@ from indefinite_opt.foundation import (
     few_threads,
 )
 from indefinite_opt.problem import kernels
-from indefinite_opt.problem.datasets import loading as datasets
+from indefinite_opt.problem.datasets.scaling import scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
 from indefinite_opt.problem.spectrum import (
@@ -630,7 +630,7 @@ def _unscaled(X: Array) -> Array:
 
 
 def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
-    transformer = datasets.scaler(scaling)
+    transformer = scaler(scaling)
     if transformer is None:
         return _unscaled
     fitted: Callable[[Array], Array] = transformer.fit(X).transform

@@ -18,7 +18,7 @@ import sklearn.datasets
 from scipy.linalg import null_space
 
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
-from indefinite_opt.problem.datasets import loading as datasets
+from indefinite_opt.problem import datasets
 from indefinite_opt.problem.kernels import Linear
 
 Array = np.ndarray

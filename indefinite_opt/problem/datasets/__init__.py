@@ -3,7 +3,8 @@
 `load` finds one by name, `names` and `describe` list them, and the generators draw new ones.
 """
 
-from indefinite_opt.problem.datasets.loading import describe, load, names, scaler
+from indefinite_opt.problem.datasets.loading import describe, load, names
+from indefinite_opt.problem.datasets.scaling import scaler
 from indefinite_opt.problem.datasets.synthetic import (
     Dataset,
     checkerboard,
