@@ -21,7 +21,8 @@ from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import as_solver
-from indefinite_opt.studies.comparison import COLUMNS, Comparison, _Ledger
+from indefinite_opt.studies.comparison import Comparison
+from indefinite_opt.studies.record import COLUMNS, Ledger
 from indefinite_opt.studies.reference_library import library as references
 
 Reader = Callable[[bytes], object]
@@ -161,12 +162,12 @@ def record(folder: Path) -> tuple[bytes, Reader]:
         "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
         "seconds": 0.1, "status": "solved", "error": "",
     }  # fmt: skip
-    with _Ledger(path, study, 3, True) as ledger:
+    with Ledger(path, study, 3, True) as ledger:
         for fold in range(3):
             ledger.write({**row, "fold": fold})
 
     def read(content: bytes) -> object:
-        with _Ledger(stored(path, content), study, 3, True) as ledger:
+        with Ledger(stored(path, content), study, 3, True) as ledger:
             rows = list(ledger.rows.values())
         assert all(list(row) == list(COLUMNS) and row["fold"] in range(3) for row in rows)
         assert all(row["error"] or 0.0 <= row["accuracy"] <= 1.0 for row in rows)

@@ -28,7 +28,8 @@ import indefinite_opt as iopt
 from indefinite_opt.foundation import journal
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.solvers.external.uno import UNO
-from indefinite_opt.studies.comparison import COLUMNS, _data_digest, default_methods
+from indefinite_opt.studies.comparison import default_methods
+from indefinite_opt.studies.record import COLUMNS, data_digest
 
 Array = NDArray[Any]
 TITLES = ["SVMDual", "LPSVM", "UniformWeights"]
@@ -746,11 +747,11 @@ def test_the_lock_of_a_killed_process_is_gone(tmp_path: Path) -> None:
 
 def test_a_digest_reads_K_and_copies_nothing(problem: iopt.KernelProblem) -> None:
     old = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
-    assert _data_digest(problem, None) == old
+    assert data_digest(problem, None) == old
     K = np.ones((1000, 1000))
     large = iopt.KernelProblem(K, np.arange(1000) % 2)
     tracemalloc.start()
-    _data_digest(large, None)
+    data_digest(large, None)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 0.01 * K.nbytes
@@ -759,7 +760,7 @@ def test_a_digest_reads_K_and_copies_nothing(problem: iopt.KernelProblem) -> Non
 def test_no_digest_without_a_record(
     problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["indefinite_opt.studies.comparison"], "_data_digest", None)
+    monkeypatch.setattr(sys.modules["indefinite_opt.studies.comparison"], "data_digest", None)
     assert len(iopt.compare(problem, TITLES[:1], folds=2).rows) == 2
 
 

@@ -15,7 +15,9 @@ from rich.console import Console
 
 import indefinite_opt as iopt
 from helpers.comparisons import hand_made
-from indefinite_opt.studies.report import report
+from indefinite_opt.studies import report
+from indefinite_opt.studies.report.page import CLAIM_MEANINGS
+from indefinite_opt.studies.report.tables import failures_text
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 EVIL = "<script>alert('x')</script> & \"co\""
@@ -113,7 +115,7 @@ def test_many_different_errors_are_counted_not_listed() -> None:
     row = comparison.summary.loc[4]
     comparison.frame = comparison.frame.loc[[8] * 5].reset_index(drop=True)
     comparison.frame["error"] = [f"error {i}" for i in range(5)]
-    told = report._failures(comparison, row)
+    told = failures_text(comparison, row)
     assert told.endswith("error 0 | error 1 | error 2 | 2 other messages")
 
 
@@ -203,8 +205,8 @@ def test_results_name_each_number(page: Page) -> None:
 
 def test_every_claim_is_a_badge_with_a_meaning(text: str, page: Page) -> None:
     assert page.badges[:5] == ["GLOBAL", "LOCAL", "FEASIBLE", "STATIONARY", "FAILED"]
-    assert set(report.CLAIM_MEANINGS) == {claim.name for claim in iopt.Claim}
-    for meaning in report.CLAIM_MEANINGS.values():
+    assert set(CLAIM_MEANINGS) == {claim.name for claim in iopt.Claim}
+    for meaning in CLAIM_MEANINGS.values():
         assert meaning in text
 
 

@@ -8,8 +8,7 @@ import io
 import math
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -24,15 +23,22 @@ from indefinite_opt.figures import (
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.display import latex_expression, mathml
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.studies.report.tables import (
+    Row,
+    accuracy_text,
+    claim_text,
+    failures_text,
+    gap_text,
+    number_text,
+    records_of,
+)
 from indefinite_opt.theory import diagnose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
-__all__ = ["terminal_table", "to_html", "to_markdown"]
+__all__ = ["to_html"]
 
-Row = Mapping[Any, Any]
 
 _FOLDER = Path(__file__).parent
 """Holds the page as a template, page.html, and its style, page.css."""
@@ -56,127 +62,11 @@ MEASURE_MEANINGS = {
     "the distance from the global optimum.",
 }
 
-_HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
-
-_SHOWN_ERRORS = 3
-"""Different error messages shown for one row; the per-fold table has all of them."""
-
 
 # ------------------------------------------------------------------------------ numbers as text
 
 
-def _records(table: Any) -> list[dict[Any, Any]]:
-    return list(table.to_dict("records"))
-
-
-def _number(value: float, form: str) -> str:
-    return "–" if math.isnan(value) else format(value, form)
-
-
-def _accuracy(row: Row) -> str:
-    """95.4 ± 1.2 %; one cell alone has no spread."""
-    if math.isnan(row["accuracy"]):
-        return "–"
-    several = row["cells"] - row["failed"] > 1
-    spread = f" ± {100.0 * row['spread']:.1f}" if several else ""
-    return f"{100.0 * row['accuracy']:.1f}{spread} %"
-
-
-def _claim(row: Row) -> str:
-    return "FAILED" if row["failed"] == row["cells"] else str(row["claim"])
-
-
-def _gap(row: Row) -> tuple[str, str]:
-    """The name of the number that supports the claim, and the number."""
-    return (row["gap_kind"], f"{row['gap']:.2g}") if row["gap_kind"] else ("", "–")
-
-
-def _failures(comparison: ComparisonLike, row: Row) -> str:
-    """How many cells of a row failed, and in which words; empty if none did."""
-    if not row["failed"]:
-        return ""
-    frame = comparison.frame
-    mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
-    errors = Counter(" ".join(error.split()) for error in frame[mine]["error"] if error)
-    words = [message for message, _ in errors.most_common(_SHOWN_ERRORS)]
-    if len(errors) > _SHOWN_ERRORS:
-        words.append(f"{len(errors) - _SHOWN_ERRORS} other messages")
-    return f"{row['failed']} of {row['cells']} failed: {' | '.join(words)}"
-
-
 # --------------------------------------------------------------------------- terminal, Markdown
-
-
-def to_markdown(comparison: ComparisonLike) -> str:
-    """The summary as a GitHub Markdown table, then one line for each row with failures.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-    """
-    lines = [_markdown_row(_HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
-    failures = []
-    for row in _records(comparison.summary):
-        lines.append(_markdown_row([
-            row["formulation"], row["solver"], _accuracy(row), _number(row["objective"], ".6g"),
-            _claim(row), " ".join(_gap(row)).strip(), _number(row["support"], ".4g"),
-            _number(row["seconds"], ".3g"),
-        ]))  # fmt: skip
-        failed = _failures(comparison, row)
-        if failed:
-            failures += ["", f"**{row['formulation']}** ({row['solver']}): {failed}"]
-    return "\n".join([*lines, *failures, ""])
-
-
-def _markdown_row(cells: Iterable[Any]) -> str:
-    shown = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(shown)} |"
-
-
-_TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
-
-
-def terminal_table(comparison: ComparisonLike) -> Table:
-    """The summary for a terminal of 80 columns or more; parameters stand below the name.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    rich.table.Table
-    """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("formulation", overflow="fold", min_width=15)
-    for name in _HEADS[1:]:
-        numeric = name in ("accuracy", "objective", "SVs", "seconds")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
-    for row in _records(comparison.summary):
-        claim = _claim(row)
-        table.add_row(
-            _two_lines(row["formulation"]), Text(row["solver"]), _accuracy(row),
-            _number(row["objective"], ".4g"), Text(claim, _TERMINAL_STYLES.get(claim, "red")),
-            "\n".join(part for part in _gap(row) if part), _number(row["support"], ".4g"),
-            _number(row["seconds"], ".2g"),
-        )  # fmt: skip
-    return table
-
-
-def _two_lines(formulation: str) -> Any:
-    from rich.text import Text
-
-    name, _, rest = formulation.partition("(")
-    parameters = rest.removesuffix(")")
-    return Text(name).append(f"\n{parameters}" if parameters else "", "dim")
 
 
 # ----------------------------------------------------------------------------------------- HTML
@@ -270,7 +160,7 @@ def _badge(name: str) -> str:
 
 
 def _lead(comparison: ComparisonLike) -> str:
-    problem, rows = comparison.problem, _records(comparison.summary)
+    problem, rows = comparison.problem, records_of(comparison.summary)
     p, q = problem.signature
     nature = "indefinite" if q else "positive semidefinite"
     proved = sum(row["claim"] == "GLOBAL" for row in rows)
@@ -313,27 +203,27 @@ def _named(formulation: str) -> str:
 
 
 def _results(comparison: ComparisonLike) -> str:
-    rows = _records(comparison.summary)
+    rows = records_of(comparison.summary)
     best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
     return "\n".join(_result(comparison, row, best) for row in rows)
 
 
 def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
-    kind, gap = _gap(row)
-    accuracy = _accuracy(row)
+    kind, gap = gap_text(row)
+    accuracy = accuracy_text(row)
     # Equal up to the rounding that is printed.
     if abs(row["accuracy"] - best) < 5e-5:
         accuracy = f"<strong>{accuracy}</strong>"
-    failed = _failures(comparison, row)
+    failed = failures_text(comparison, row)
     cells = [
         f'<th scope="row">{_named(row["formulation"])}</th>',
         f"<td>{_text(row['solver'])}</td>",
         f'<td class="n">{accuracy}</td>',
-        f'<td class="n">{_number(row["objective"], ".6g")}</td>',
-        f"<td>{_badge(_claim(row))}</td>",
+        f'<td class="n">{number_text(row["objective"], ".6g")}</td>',
+        f"<td>{_badge(claim_text(row))}</td>",
         f'<td class="measure"><small>{_text(kind)}</small>{gap}</td>',
-        f'<td class="n">{_number(row["support"], ".4g")}</td>',
-        f'<td class="n">{_number(row["seconds"], ".3g")}</td>',
+        f'<td class="n">{number_text(row["support"], ".4g")}</td>',
+        f'<td class="n">{number_text(row["seconds"], ".3g")}</td>',
     ]
     note = f'<tr class="error"><td colspan="8">{_text(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
@@ -374,12 +264,12 @@ def _spectra(problem: KernelProblem) -> str:
 
 def _folds(comparison: ComparisonLike) -> str:
     rows = []
-    for row in _records(comparison.frame):
+    for row in records_of(comparison.frame):
         cells = [
             row["formulation"], row["solver"], row["fold"],
-            _number(100.0 * row["accuracy"], ".1f"), _number(row["objective"], ".8g"),
-            row["claim"], " ".join(_gap(row)).strip(), row["support"],
-            _number(row["seconds"], ".3g"), row["error"] or row["status"],
+            number_text(100.0 * row["accuracy"], ".1f"), number_text(row["objective"], ".8g"),
+            row["claim"], " ".join(gap_text(row)).strip(), row["support"],
+            number_text(row["seconds"], ".3g"), row["error"] or row["status"],
         ]  # fmt: skip
         rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
     return "\n".join(rows)

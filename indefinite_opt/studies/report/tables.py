@@ -1,0 +1,139 @@
+"""Comparisons as tables for the terminal and in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from indefinite_opt.figures import (
+    ComparisonLike,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["terminal_table", "to_markdown"]
+
+
+Row = Mapping[Any, Any]
+
+
+_HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
+
+
+_SHOWN_ERRORS = 3
+"""Different error messages shown for one row; the per-fold table has all of them."""
+
+
+def records_of(table: Any) -> list[dict[Any, Any]]:
+    return list(table.to_dict("records"))
+
+
+def number_text(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else format(value, form)
+
+
+def accuracy_text(row: Row) -> str:
+    """95.4 ± 1.2 %; one cell alone has no spread."""
+    if math.isnan(row["accuracy"]):
+        return "–"
+    several = row["cells"] - row["failed"] > 1
+    spread = f" ± {100.0 * row['spread']:.1f}" if several else ""
+    return f"{100.0 * row['accuracy']:.1f}{spread} %"
+
+
+def claim_text(row: Row) -> str:
+    return "FAILED" if row["failed"] == row["cells"] else str(row["claim"])
+
+
+def gap_text(row: Row) -> tuple[str, str]:
+    """The name of the number that supports the claim, and the number."""
+    return (row["gap_kind"], f"{row['gap']:.2g}") if row["gap_kind"] else ("", "–")
+
+
+def failures_text(comparison: ComparisonLike, row: Row) -> str:
+    """How many cells of a row failed, and in which words; empty if none did."""
+    if not row["failed"]:
+        return ""
+    frame = comparison.frame
+    mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
+    errors = Counter(" ".join(error.split()) for error in frame[mine]["error"] if error)
+    words = [message for message, _ in errors.most_common(_SHOWN_ERRORS)]
+    if len(errors) > _SHOWN_ERRORS:
+        words.append(f"{len(errors) - _SHOWN_ERRORS} other messages")
+    return f"{row['failed']} of {row['cells']} failed: {' | '.join(words)}"
+
+
+def to_markdown(comparison: ComparisonLike) -> str:
+    """The summary as a GitHub Markdown table, then one line for each row with failures.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+    """
+    lines = [_markdown_row(_HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
+    failures = []
+    for row in records_of(comparison.summary):
+        lines.append(_markdown_row([
+            row["formulation"], row["solver"], accuracy_text(row),
+            number_text(row["objective"], ".6g"),
+            claim_text(row), " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
+            number_text(row["seconds"], ".3g"),
+        ]))  # fmt: skip
+        failed = failures_text(comparison, row)
+        if failed:
+            failures += ["", f"**{row['formulation']}** ({row['solver']}): {failed}"]
+    return "\n".join([*lines, *failures, ""])
+
+
+def _markdown_row(cells: Iterable[Any]) -> str:
+    shown = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"| {' | '.join(shown)} |"
+
+
+_TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
+
+
+def terminal_table(comparison: ComparisonLike) -> Table:
+    """The summary for a terminal of 80 columns or more; parameters stand below the name.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("formulation", overflow="fold", min_width=15)
+    for name in _HEADS[1:]:
+        numeric = name in ("accuracy", "objective", "SVs", "seconds")
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    for row in records_of(comparison.summary):
+        claim = claim_text(row)
+        table.add_row(
+            _two_lines(row["formulation"]), Text(row["solver"]), accuracy_text(row),
+            number_text(row["objective"], ".4g"), Text(claim, _TERMINAL_STYLES.get(claim, "red")),
+            "\n".join(part for part in gap_text(row) if part), number_text(row["support"], ".4g"),
+            number_text(row["seconds"], ".2g"),
+        )  # fmt: skip
+    return table
+
+
+def _two_lines(formulation: str) -> Any:
+    from rich.text import Text
+
+    name, _, rest = formulation.partition("(")
+    parameters = rest.removesuffix(")")
+    return Text(name).append(f"\n{parameters}" if parameters else "", "dim")
