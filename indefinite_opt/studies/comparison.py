@@ -17,12 +17,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import checks, label_vector, parse_call, real_array
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import (
-    TRANSFORMS,
-    KernelProblem,
-    Split,
-    check_problem,
-)
+from indefinite_opt.problem import TRANSFORMS, KernelProblem, Split, check_problem
 from indefinite_opt.solvers import Claim, Status, as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines

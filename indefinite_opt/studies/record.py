@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError, shown
 from indefinite_opt.foundation import Journal, checks
 from indefinite_opt.modeling import short
-from indefinite_opt.problem import (
-    ConfidenceProblem,
-    KernelProblem,
-)
+from indefinite_opt.problem import ConfidenceProblem, KernelProblem
 from indefinite_opt.solvers import Claim
 
 if TYPE_CHECKING:

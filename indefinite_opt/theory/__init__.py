@@ -7,7 +7,13 @@ analysis of the sigmoid kernel with its limits. Loosli et al. (2016): certificat
 from indefinite_opt.problem import Embedding, embed
 from indefinite_opt.theory.hulls import HullPoint, SVMPoint, hull_to_svm, svm_to_hull
 from indefinite_opt.theory.krein import KreinCertificate, krein_certificate
-from indefinite_opt.theory.lifting import Lift, Lifted, haasdonk_proposition_2, lin_lin_theorem_1
+from indefinite_opt.theory.lifting import (
+    Lift,
+    Lifted,
+    haasdonk_proposition_2,
+    lin_lin_theorem_1,
+    stationary_weights,
+)
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
@@ -39,5 +45,6 @@ __all__ = [
     "limit_study",
     "lin_lin_theorem_1",
     "shift_threshold",
+    "stationary_weights",
     "svm_to_hull",
 ]

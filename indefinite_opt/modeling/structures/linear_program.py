@@ -314,6 +314,7 @@ class LinearProgram(Structure[Array]):
     """
 
     title = "a linear program"
+    is_convex = True
     default_solver = "highs"
     multipliers_from_solver = True
     hessian_eigenvalue = 0.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -137,8 +136,9 @@ class LogisticProgram(ExplicitProgram):
     problem: KernelProblem
     C: float
 
-    title: ClassVar[str] = "a kernel logistic regression"
-    default_solver: ClassVar[str] = "newton-cg"
+    title = "a kernel logistic regression"
+    default_solver = "newton-cg"
+    is_convex = True
 
     def arrays(self) -> dict[str, Array]:
         return {"K": self.problem.K, "y": self.problem.y, "C": np.array(self.C)}

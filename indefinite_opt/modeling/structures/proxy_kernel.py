@@ -236,6 +236,7 @@ class ProxyStructure(BoxLine):
     """
 
     default_solver = "newton"
+    is_convex = True
     needs_spectrum = True
     is_semidefinite = True
     can_smooth: ClassVar[bool]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -58,8 +57,8 @@ class LiftedPrimal(ExplicitProgram):
     embedding: Embedding
     C: float
 
-    title: ClassVar[str] = "a primal in a pseudo-Euclidean space"
-    default_solver: ClassVar[str] = "lift"
+    title = "a primal in a pseudo-Euclidean space"
+    default_solver = "lift"
 
     @property
     def is_convex(self) -> bool:

@@ -7,7 +7,6 @@ for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -51,8 +50,8 @@ class SeparabilityProgram(ExplicitProgram):
     C: float
     identity: bool
 
-    title: ClassVar[str] = "a separability problem"
-    default_solver: ClassVar[str] = "lifted-dual"
+    title = "a separability problem"
+    default_solver = "lifted-dual"
 
     @property
     def is_convex(self) -> bool:

@@ -156,13 +156,13 @@ class Structure(ABC, Generic[X]):
     sense: int = 1
 
     @property
+    @abstractmethod
     def is_convex(self) -> bool:
         """Whether F is convex on the feasible set."""
-        return True
 
     @property
     def why_convex(self) -> str:
-        """The reason that stands before a claim of GLOBAL."""
+        """The reason that stands before a claim of GLOBAL, where the program is convex."""
         return "Convex for every kernel"
 
     def why_not_convex(self) -> str:

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import (
-    MAX_BYTES,
-)
+from indefinite_opt.foundation import MAX_BYTES
 
 if TYPE_CHECKING:
     pass

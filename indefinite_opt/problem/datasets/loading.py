@@ -34,11 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, UnknownName
-from indefinite_opt.foundation import (
-    MAX_BYTES,
-    Array,
-    parse_call,
-)
+from indefinite_opt.foundation import MAX_BYTES, Array, parse_call
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.home import Home, fetch
 from indefinite_opt.problem.datasets.proximities import (

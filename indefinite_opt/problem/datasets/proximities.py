@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError
-from indefinite_opt.foundation import (
-    read_arrays,
-    real_array,
-)
+from indefinite_opt.foundation import read_arrays, real_array
 from indefinite_opt.problem.datasets.home import Home
 from indefinite_opt.problem.datasets.synthetic import (
     Dataset,

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, UnknownName
-from indefinite_opt.foundation import (
-    Array,
-    read_bytes,
-)
+from indefinite_opt.foundation import Array, read_bytes
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
 from indefinite_opt.problem.datasets.synthetic import (
     Dataset,

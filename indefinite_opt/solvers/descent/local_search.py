@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.solvers.solver import Task, status_at_end
 
 __all__ = ["Effort", "LocalSearch"]
 
@@ -143,11 +143,8 @@ class LocalSearch:
         task, qp = self.task, self.qp
         start = qp.start() if task.start is None else task.start.copy()
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
-        try:
-            status = run.to_local_minimum(allowance=1.0)
-            self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
+        self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
         self._take(run, status)
         return status
 

@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.figures import (
-    ComparisonLike,
-)
+from indefinite_opt.figures import ComparisonLike
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -23,10 +23,7 @@ from indefinite_opt.foundation import (
     limited,
     within,
 )
-from indefinite_opt.modeling import (
-    Formulation,
-    relative,
-)
+from indefinite_opt.modeling import Formulation, relative
 from indefinite_opt.modeling.structures import (
     BoxLineQP,
     Curvature,

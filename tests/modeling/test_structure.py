@@ -1,0 +1,91 @@
+"""Every structure answers the same questions, in the letters of its declaration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation.interruptible import TimeLimitReached
+from indefinite_opt.modeling.program import Program
+from indefinite_opt.solvers import get
+from indefinite_opt.solvers.solver import status_at_end
+
+Status = iopt.Status
+FORMULATIONS = sorted(iopt.available_formulations())
+
+
+def declared(name: str) -> Program:
+    generator = np.random.default_rng(0)
+    A = generator.standard_normal((7, 7))
+    problem = iopt.KernelProblem(A + A.T, [1, 1, 1, -1, -1, -1, -1])
+    return as_formulation(name).declare(problem)
+
+
+def random_values(program: Program) -> dict[str, Any]:
+    generator = np.random.default_rng(1)
+    shapes = program.structure.shapes
+    return {name: generator.standard_normal(shape) for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_names_and_shapes_are_those_of_the_declaration(name: str) -> None:
+    program = declared(name)
+    variables = {name: variable.shape for name, variable in program.variables.items()}
+    if program.inner is not None:
+        del variables[program.inner.variable.name()]
+    assert program.structure.shapes == variables
+    constraints = {name: constraint.shape for name, constraint in program.subject_to.items()}
+    assert program.structure.multiplier_shapes == constraints
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_the_default_solver_accepts_the_structure(name: str) -> None:
+    structure = declared(name).structure
+    solver = get(structure.default_solver)
+    assert isinstance(structure, solver.accepts)
+    assert not solver.needs_convex or structure.is_convex
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_a_standard_form_has_the_declared_objective(name: str) -> None:
+    program = declared(name)
+    form = program.structure.standard_form()
+    values = program.structure.onto_constraints(random_values(program))
+    if form is None:
+        return
+    x = program.structure.from_values(values)
+    value = float(form.cost @ x) + form.constant
+    if form.hessian is not None:
+        value += 0.5 * float(x @ form.hessian @ x)
+    assert form.sense * value == pytest.approx(program.evaluate(values)[0], rel=1e-11)
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_near_any_point_there_is_a_feasible_one(name: str) -> None:
+    program = declared(name)
+    structure = program.structure
+    point = structure.at(structure.from_values(random_values(program)))
+    near = structure.feasible_near(point, structure.infeasibility(point.x))
+    assert structure.infeasibility(near.x) <= 1e-13
+    again = structure.feasible_near(near, structure.infeasibility(near.x))
+    assert again.value == pytest.approx(near.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("raised", "status"),
+    [(None, Status.MAX_ITER), (KeyboardInterrupt, Status.INTERRUPTED),
+     (TimeLimitReached, Status.TIME_LIMIT)],
+)  # fmt: skip
+def test_the_status_of_a_search_that_is_ended(
+    raised: type[BaseException] | None, status: Status
+) -> None:
+    def search() -> Status:
+        if raised is not None:
+            raise raised
+        return Status.MAX_ITER
+
+    assert status_at_end(search) is status
