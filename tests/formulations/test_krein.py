@@ -517,7 +517,7 @@ def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:
 
 def test_it_refuses_what_is_no_least_squares() -> None:
     problem = random_problem("gaussian", n=12, seed=0)
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="least squares of KSVM only"):
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="least squares of KSVM, and this is"):
         iopt.solve(problem, iopt.SVMDual(C=1.0), solver="active-set")
     formulation = iopt.SVMDual(C=1.0)
     task = Task(problem, formulation, formulation.structure(problem))

@@ -49,8 +49,8 @@ class OSQPSession(Session[BoxLineQP]):
             status = Status.TIME_LIMIT
             if isinstance(error, KeyboardInterrupt):
                 status = Status.INTERRUPTED
-            x = qp.start() if task.start is None else task.start
-            return Solution(qp.values(x), status, message="OSQP was ended without a point")
+            values = qp.start_values(task.start)
+            return Solution(values, status, message="OSQP was ended without a point")
         return _read(qp, answer)
 
     def _answer(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Any:
