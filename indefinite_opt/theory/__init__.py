@@ -12,7 +12,6 @@ from indefinite_opt.theory.lifting import (
     Lifted,
     haasdonk_proposition_2,
     lin_lin_theorem_1,
-    stationary_weights,
 )
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
@@ -45,6 +44,5 @@ __all__ = [
     "limit_study",
     "lin_lin_theorem_1",
     "shift_threshold",
-    "stationary_weights",
     "svm_to_hull",
 ]
