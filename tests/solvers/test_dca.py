@@ -222,7 +222,7 @@ def test_rows_on_demand_are_refused_with_a_sentence() -> None:
     X = random_problem("sigmoid", n=30, seed=0).X
     problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 30), "sigmoid", cache_mb=1)
     sentence = (
-        r"dca cannot solve SVMDual\(C=1\) on this problem: it needs the eigenvalues of the whole "
+        r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
         r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"
     )
     with pytest.raises(iopt.errors.IncompatibleSolver, match=sentence):

@@ -78,7 +78,7 @@ def test_a_comparison_and_its_classifiers_travel() -> None:
     back = pickle.loads(pickle.dumps(comparison))
     assert back.frame.equals(comparison.frame)
     for one, other in zip(comparison.fitted, back.fitted, strict=True):
-        np.testing.assert_array_equal(one.classifier.coef, other.classifier.coef)
+        np.testing.assert_allclose(one.classifier.coef, other.classifier.coef, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid(a=0.5, r=-1)"])
