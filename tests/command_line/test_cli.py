@@ -943,7 +943,7 @@ def test_ctrl_c_in_a_terminal(script: str, folder: Path) -> None:
     answer = strict(stdout.decode())
     assert_bracket(answer)
     assert answer["status"] == "interrupted"
-    assert "┈" in shown.decode(errors="ignore")
+    assert "━" in shown.decode(errors="ignore")
 
 
 def _drain(terminal: int) -> None:

@@ -304,9 +304,9 @@ def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> 
     arguments.insert(0, str(tmp_path / "data.npz"))
     code = (
         "import os, signal, sys\n"
-        "from indefinite_opt.command_line import app as cli\n"
+        "from indefinite_opt.command_line import app as cli, terminal\n"
         "from indefinite_opt.solvers.descent import local_search\n"
-        "cli.warm_up = lambda solvers: None\n"
+        "terminal.warm_up = lambda solvers: None\n"
         "finish = local_search.LocalSearch._settle\n"
         "def settle(self):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -1,0 +1,140 @@
+"""The commands `bound` and `check-proof`: a bracket of the global optimum, and its proof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line.live_bracket import Watch
+from indefinite_opt.command_line.options import (
+    DataOptions,
+    Json,
+    check_writable,
+    save_values,
+    with_data_options,
+    writing,
+)
+from indefinite_opt.command_line.terminal import print_json, say, stderr, warm_up_for
+from indefinite_opt.errors import DataError
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation import checks
+from indefinite_opt.workflow.certificates import proof_checker, read_document
+
+__all__ = ["bound", "check_proof"]
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+@with_data_options
+def bound(
+    options: DataOptions,
+    formulation: Annotated[
+        str, typer.Argument(help="SVMDual, ConvexHullDual or GuoSchuurmansQP, with parameters.")
+    ],
+    time_limit: Annotated[float, typer.Option(help="Seconds; inf for no limit.")] = 60.0,
+    gap: Annotated[float, typer.Option(help="Relative gap to stop at.")] = 1e-4,
+    method: Annotated[
+        str, typer.Option(help="branch-and-bound, relaxation, clarabel, scs or cheap.")
+    ] = "branch-and-bound",
+    max_nodes: Annotated[int | None, typer.Option(help="Most boxes.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the local search.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the best point to a .npz file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the bracket over time: a .png, .svg or .pdf file.")
+    ] = None,
+    proof: Annotated[
+        Path | None, typer.Option(help="Write the proof to a .json file; see check-proof.")
+    ] = None,
+    require_gap: Annotated[
+        float | None, typer.Option(help="Exit with 1 unless the relative gap is at most this.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Bracket the global optimum: the best point found, and a bound that is proved.
+
+    Ctrl-C ends the search. The bracket so far is printed, as valid as any, and the exit code
+    is 130.
+    """
+    for option, path in (("output", output), ("plot", plot), ("proof", proof)):
+        check_writable(option, path)
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise DataError("plot", f"a file ending in {', '.join(_PICTURES)}", f"{plot}")
+    checks.positive("require_gap", require_gap, optional=True)
+    problem = options.problem()
+    chosen = as_formulation(formulation)
+    with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
+        warm_up_for("global")
+        bracket = iopt.bound(
+            problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
+            seed=seed, callback=watch,
+        )  # fmt: skip
+    if as_json:
+        print_json(_bracket_fields(bracket))
+    else:
+        say(bracket)
+    if output is not None:
+        save_values(output, bracket.values)
+    if plot is not None:
+        with writing("plot", plot):
+            bracket.plot().savefig(plot, dpi=200)
+    if proof is not None:
+        bracket.save(proof)
+    if bracket.status is iopt.Status.INTERRUPTED:
+        raise typer.Exit(130)
+    if require_gap is not None and not bracket.relative_gap <= require_gap:
+        raise typer.Exit(1)
+
+
+def _bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
+    trace = bracket.trace
+    ends = [trace.objective, trace.bound]
+    lower, upper = ends if bracket.maximised else ends[::-1]
+    return {
+        "problem": bracket.name,
+        "n": bracket.n,
+        "formulation": str(bracket.formulation),
+        "lower": bracket.lower,
+        "upper": bracket.upper,
+        "objective": bracket.objective,
+        "bound": bracket.bound,
+        "relative_gap": bracket.relative_gap,
+        "rigorous": bracket.rigorous,
+        "method": bracket.method,
+        "bounds": bracket.bounds,
+        "status": str(bracket.status),
+        "boxes": bracket.nodes,
+        "iterations": bracket.iterations,
+        "seconds": bracket.seconds,
+        "trace": {
+            "seconds": trace.seconds,
+            "boxes": trace.iterations,
+            "lower": lower,
+            "upper": upper,
+            "relative_gap": trace.residual,
+        },
+    }
+
+
+def check_proof(
+    path: Annotated[Path, typer.Argument(help="A file that `bound --proof` has written.")],
+    program: Annotated[
+        Path | None, typer.Argument(help="Another one, which has to be about the same program.")
+    ] = None,
+) -> None:
+    """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
+    documents = [read_document(file) for file in (path, program) if file is not None]
+    try:
+        digests = {proof_checker.digest(document) for document in documents}
+    except (proof_checker.FailedProof, *proof_checker.MALFORMED) as error:
+        raise DataError("path", "a proof", f"one without a program: {error}") from None
+    if len(digests) > 1:
+        print("FAILED: the proof is about another program")
+        raise typer.Exit(1)
+    code = proof_checker.main(str(path))
+    if code:
+        raise typer.Exit(code)

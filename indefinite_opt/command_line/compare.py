@@ -1,0 +1,82 @@
+"""The command `compare`: formulations on the same folds, as a table and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line.options import (
+    DataOptions,
+    Json,
+    TimeLimit,
+    Tolerance,
+    with_data_options,
+    writing,
+)
+from indefinite_opt.command_line.terminal import Interrupts, console, print_json, say, stderr
+from indefinite_opt.foundation import split_calls
+
+__all__ = ["compare"]
+
+
+@with_data_options
+def compare(
+    options: DataOptions,
+    formulations: Annotated[
+        str, typer.Option(help="'all', or a list: 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
+    ] = "all",
+    solvers: Annotated[
+        str | None, typer.Option(help="List of solvers to run each formulation with.")
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Cross-validation folds.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of random starts.")] = 0,
+    tol: Tolerance = 1e-6,
+    time_limit: TimeLimit = None,
+    jobs: Annotated[int, typer.Option(help="Processes to spread the folds over.")] = 1,
+    output: Annotated[Path, typer.Option(help="Folder for the report and the table.")] = Path(
+        "indefinite-opt-report"
+    ),
+    resume: Annotated[
+        bool, typer.Option(help="Go on from the rows an earlier run left in the folder.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Compare formulations on the same folds: a table here, a report in the output folder."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    problem = options.problem()
+    chosen = None if formulations == "all" else split_calls(formulations)
+    with writing("output", output, "folder"):
+        output.mkdir(parents=True, exist_ok=True)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )  # fmt: skip
+    with Interrupts() as interrupts, Progress(*columns, console=stderr) as progress:
+        bar = progress.add_task("loading", total=None)
+
+        def advance(done: int, total: int, row: dict[str, Any]) -> None:
+            if interrupts.came:
+                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
+            text = f"{row['formulation'].partition('(')[0]}, fold {row['fold'] + 1}"
+            progress.update(bar, completed=done, total=total, description=f"{text:<26}")
+
+        comparison = iopt.compare(
+            problem, chosen, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
+            seed=seed, tol=tol, time_limit=time_limit, record=output, resume=resume,
+            progress=advance,
+        )  # fmt: skip
+        progress.update(bar, description=f"{'writing the report':<26}")
+        report = comparison.to_html(output / "report.html")
+        comparison.frame.to_csv(output / "cells.csv", index=False)
+        (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
+    if as_json:
+        table = comparison.summary.to_dict("records")
+        print_json({"settings": comparison.settings, "table": table})
+        return
+    from indefinite_opt.studies.report import terminal_table
+
+    console.print(terminal_table(comparison))
+    say(f"Report: {report}")

@@ -1,0 +1,106 @@
+"""The commands `reference list`, `export`, `check` and `prove`: instances with known optima."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from indefinite_opt.command_line.options import Json, MaxBytes, Tolerance, read_values
+from indefinite_opt.command_line.terminal import certificate_fields, console, print_json, say
+from indefinite_opt.errors import UnknownName
+from indefinite_opt.foundation import MAX_BYTES
+from indefinite_opt.studies.reference_library import library
+
+__all__ = ["reference_app"]
+
+reference_app = typer.Typer(
+    help="Small instances with best-known objectives and certified brackets.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+InstanceName = Annotated[str, typer.Argument(help="An instance; see `reference list`.")]
+
+
+@reference_app.command("list")
+def list_(
+    pattern: Annotated[str, typer.Argument(help="Names to show: 'sigmoid-*', '*-100-*'.")] = "*",
+    as_json: Json = False,
+) -> None:
+    """Show the instances, their best-known objectives, and what is proved about them."""
+    entries = library.references()
+    found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
+    if not found:
+        raise UnknownName("pattern", pattern, (entry.name for entry in entries))
+    if as_json:
+        print_json({entry.name: library.cells(entry) for entry in found})
+        return
+    table = Table(box=None)
+    for column in ("name", "n", "formulation", "best known", "gap", "proved by"):
+        table.add_column(
+            column, justify="right" if column in ("n", "best known", "gap") else "left",
+            no_wrap=column != "proved by", overflow="fold",
+        )  # fmt: skip
+    for entry in found:
+        table.add_row(
+            entry.name, str(entry.n), entry.title, f"{entry.best:.6g}",
+            f"{entry.relative_gap:.1e}", entry.method,
+        )  # fmt: skip
+    console.print(table)
+
+
+@reference_app.command()
+def export(
+    name: InstanceName,
+    path: Annotated[Path, typer.Argument(help="File to write: .lp, .mps or .npz.")],
+) -> None:
+    """Write the quadratic program of an instance for another solver."""
+    say(library.export(name, path))
+
+
+@reference_app.command()
+def check(
+    name: InstanceName,
+    solution: Annotated[Path, typer.Argument(help="Your point: .npz, or .json, by name.")],
+    max_bytes: MaxBytes = MAX_BYTES,
+    tol: Tolerance = 1e-6,
+    as_json: Json = False,
+) -> None:
+    """Compare your point with the best-known one; exit with 1 unless it is as good."""
+    found = library.check(name, read_values(solution, max_bytes), tol=tol)
+    known = found.reference
+    if as_json:
+        print_json(
+            {
+                "name": known.name,
+                "standing": found.standing.name,
+                "meaning": found.standing.value,
+                "shortfall": found.shortfall,
+                "excess": found.excess,
+                "best": known.best,
+                "lower": known.lower,
+                "upper": known.upper,
+                "method": known.method,
+                **certificate_fields(found.certificate),
+                "objective": found.objective,
+            }
+        )
+    else:
+        impossible = found.standing is library.Standing.IMPOSSIBLE
+        say(found, style="bold red" if impossible else None)
+    if not found.standing.succeeds:
+        raise typer.Exit(1)
+
+
+@reference_app.command()
+def prove(
+    name: InstanceName,
+    path: Annotated[Path, typer.Argument(help="File to write: .json; see check-proof.")],
+    time_limit: Annotated[float, typer.Option(help="Seconds for the bracket.")] = 60.0,
+) -> None:
+    """Bracket an instance again, and write the proof."""
+    say(library.prove(name, path, time_limit))

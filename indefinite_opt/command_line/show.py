@@ -1,0 +1,95 @@
+"""The commands `list` and `show`: what exists, and a formulation as mathematics."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.table import Table
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line.options import DataDir, Json
+from indefinite_opt.command_line.terminal import console, print_json, say
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation import checks
+
+__all__ = ["list_", "show"]
+
+
+def list_(
+    what: Annotated[
+        str, typer.Argument(help="formulations, baselines, solvers, kernels, data, or all.")
+    ] = "all",
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Show what exists."""
+    data = dict(sorted(iopt.datasets.describe().items()))
+    sections: dict[str, dict[str, str]] = {
+        "formulations": {
+            name: f"{getattr(iopt, name).reference}; solvers: "
+            + ", ".join(iopt.available_solvers(name))
+            for name in iopt.available_formulations()
+        },
+        "baselines": {name: getattr(iopt, name).reference for name in iopt.available_baselines()},
+        "solvers": _solvers(),
+        # "distance" has no default distance, so it cannot be made from its name alone.
+        "kernels": {
+            name: _first_line(iopt.kernels.get(name))
+            for name in iopt.kernels.names()
+            if name != "distance"
+        },
+        "data": data if what == "data" or as_json else {"names": ", ".join(data)},
+    }
+    if what != "all":
+        checks.choice("what", what, [*sections, "all"])
+        sections = {what: sections[what]}
+    if as_json:
+        print_json(sections)
+        return
+    for kind, entries in sections.items():
+        table = Table(title=kind, title_justify="left", box=None, show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, meaning in entries.items():
+            table.add_row(name, meaning)
+        console.print(table)
+        console.print()
+
+
+def _solvers() -> dict[str, str]:
+    from indefinite_opt.solvers import known
+
+    return {
+        name: _first_line(solver) + (" (convex programs only)" if solver.needs_convex else "")
+        for name, solver in sorted(known().items())
+    }
+
+
+def _first_line(thing: object) -> str:
+    return (thing.__doc__ or "").strip().split("\n")[0]
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A formulation, with or without parameters.")],
+    latex: Annotated[bool, typer.Option(help="Print LaTeX source instead of text.")] = False,
+) -> None:
+    """Show a formulation as mathematics, generated from its declaration."""
+    formulation = as_formulation(name)
+    program = formulation.declare(_toy_problem())
+    if latex:
+        say(program.latex())
+        return
+    meanings = (f"  {symbol}: {meaning}" for symbol, meaning in program.legend().items())
+    say("\n".join([str(program), "", "where", *meanings, "", formulation.reference]))
+
+
+def _toy_problem() -> iopt.KernelProblem:
+    """A problem to show formulations on; only the symbols are shown.
+
+    Indefinite, and large enough for small bounds on the weights. No two points are equal, which
+    keeps the hard margin bounded; the kernel is so small that it lies in every ball.
+    """
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    return iopt.KernelProblem(1e-9 * iopt.kernels.get("l1-gaussian")(X), np.repeat([-1, 1], 250))

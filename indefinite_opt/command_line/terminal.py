@@ -1,0 +1,95 @@
+"""What every command shares: text and JSON on the terminal, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any, Self
+
+import numpy as np
+from rich.console import Console
+
+from indefinite_opt.studies import warm_up
+from indefinite_opt.workflow.certificates import Certificate
+
+__all__ = [
+    "Interrupts",
+    "certificate_fields",
+    "console",
+    "print_json",
+    "say",
+    "stderr",
+    "warm_up_for",
+]
+
+# A pipe has no width of its own.
+console = Console(width=None if sys.stdout.isatty() else 100)
+stderr = Console(stderr=True)
+
+
+def say(text: object, style: str | None = None, to: Console = console) -> None:
+    """Print a text as it stands: brackets are no markup, and no line is broken."""
+    to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON as the standard has it, with null for NaN and infinities."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def certificate_fields(certificate: Certificate) -> dict[str, Any]:
+    """What a certificate says, for JSON."""
+    numbers = (
+        "objective", "bound", "gap", "relative_gap", "primal_residual", "stationarity",
+        "complementarity", "curvature",
+    )  # fmt: skip
+    return {
+        "claim": certificate.claim.name,
+        "gap_kind": certificate.gap_kind,
+        **{name: float(getattr(certificate, name)) for name in numbers},
+        "tol": certificate.tol,
+        "reasons": list(certificate.reasons),
+    }
+
+
+class Interrupts:
+    """A context that takes note of Ctrl-C, which searches end at without an error."""
+
+    came = False
+
+    def __enter__(self) -> Self:
+        before = signal.getsignal(signal.SIGINT)
+        main = threading.current_thread() is threading.main_thread()
+        # Where signals are ignored, as after nohup, they stay so.
+        self._before = before if main and callable(before) else None
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        if self._before is not None:
+            self._before(number, frame)
+
+
+def warm_up_for(solver: str) -> None:
+    """Load and compile what a solver needs; an interrupt ends more than its little problem."""
+    with Interrupts() as interrupts:
+        warm_up([solver])
+    if interrupts.came:
+        raise KeyboardInterrupt
