@@ -1,0 +1,180 @@
+"""`bound` and `check-proof`: brackets, their proofs and pictures, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import (
+    HULLS,
+    INDEFINITE,
+    api_problem,
+    assert_bracket,
+    complaint,
+    printed,
+    run,
+    strict,
+)
+from indefinite_opt.command_line.live_bracket import Watch
+from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
+
+
+@pytest.fixture(scope="module")
+def hard(folder: Path) -> Path:
+    """60 points whose kernel is a Gaussian matrix: one eigendecomposition is not enough."""
+    A = np.random.default_rng(0).standard_normal((60, 60))
+    np.savez(folder / "hard.npz", K=A + A.T, y=np.where(np.arange(60) % 2, 1, -1))
+    return folder / "hard.npz"
+
+
+def test_bound_prints_the_bracket(folder: Path) -> None:
+    result = run("bound", folder / "points.npz", INDEFINITE)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    problem = api_problem(folder / "points.npz", scaling="minmax")
+    expected = iopt.bound(problem, INDEFINITE)
+    first, *rest = result.stdout.splitlines()
+    assert re.match(r"SVMDual on points \(n = 24\): [\d.]+ ≤ optimal value ≤ [\d.]+$", first)
+    assert f"{expected.objective:.10g}" in first
+    assert rest[-1].endswith(iopt.Status.SOLVED.value)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "maximised"), [(INDEFINITE, True), (HULLS, True), ("GuoSchuurmansQP", False)]
+)
+def test_bound_as_json_has_the_numbers_of_the_api(
+    formulation: str, maximised: bool, folder: Path
+) -> None:
+    answer = strict(printed("bound", folder / "points.npz", formulation, "--json", "--gap", 1e-6))
+    expected = iopt.bound(api_problem(folder / "points.npz", scaling="minmax"), formulation)
+    assert_bracket(answer)
+    assert (answer["problem"], answer["n"]) == ("points", 24)
+    assert answer["formulation"] == str(expected.formulation)
+    assert answer["objective"] == answer["lower" if maximised else "upper"]
+    assert answer["objective"] == pytest.approx(expected.objective, rel=1e-9)
+    assert answer["relative_gap"] <= 1e-6
+    assert (answer["status"], answer["rigorous"]) == ("solved", True)
+    assert set(answer["bounds"]) == set(expected.bounds)
+    assert answer["bounds"][answer["method"]] == answer["bound"]
+
+
+def test_bound_writes_a_proof_that_is_checked(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    assert run("bound", folder / "points.npz", INDEFINITE, "--proof", path).exit_code == 0
+    result = run("check-proof", path)
+    expected = iopt.bound(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("PROVED ")
+    assert float(result.stdout.split()[1]) == pytest.approx(expected.bound, rel=1e-3)
+    document = json.loads(path.read_text())
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**document, "program": {**document["program"], "c": [0]}}))
+    assert run("check-proof", path, path).exit_code == 0
+    result = run("check-proof", path, other)
+    assert (result.exit_code, result.stdout) == (1, "FAILED: the proof is about another program\n")
+    path.write_text(json.dumps({**document, "claim": document["claim"] - 0.1}))
+    result = run("check-proof", path)
+    assert (result.exit_code, result.stdout.split()[0]) == (1, "FAILED:")
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"format": 3}', "\x00", "[" * 100_000])
+def test_a_file_that_is_no_proof_is_one_sentence(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    if text is not None:
+        path.write_text(text)
+    result = run("check-proof", path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_infinite_bounds_are_null(folder: Path) -> None:
+    """The rays of a hard margin, of which an eigenvalue cannot tell that they have an optimum."""
+    data = haasdonk_lemma4()
+    problem = iopt.KernelProblem.from_dataset(data)
+    np.savez(folder / "lemma.npz", K=problem.K, y=problem.labels)
+    command = ("bound", folder / "lemma.npz", "SVMDual(C=inf)", "--method", "cheap", "--json")
+    answer = strict(printed(*command))
+    assert answer["objective"] == pytest.approx(0.5)
+    assert answer["bound"] is None
+    assert answer["relative_gap"] is None
+    assert answer["trace"]["upper"] == [None]
+    assert run(*command, "--require-gap", 10).exit_code == 1
+
+
+def test_bound_writes_the_point_and_the_picture(folder: Path, tmp_path: Path) -> None:
+    path = folder / "points.npz"
+    values = tmp_path / "values.npz"
+    for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")):
+        plot = tmp_path / name
+        command = ("bound", path, INDEFINITE, "--output", values, "--plot", plot, "--json")
+        answer = strict(printed(*command))
+        assert plot.read_bytes().startswith(start)
+    checked = strict(printed("verify", path, INDEFINITE, values, "--json"))
+    assert checked["objective"] == pytest.approx(answer["objective"], rel=1e-12)
+
+
+def test_bound_complains_before_it_works(folder: Path, tmp_path: Path) -> None:
+    command = ("bound", folder / "points.npz", INDEFINITE)
+    told = complaint(*command, "--plot", tmp_path / "bracket.html")
+    assert told.startswith("plot: expected a file ending in .png, .svg, .pdf, got ")
+    for option in ("output", "plot"):
+        for path in (tmp_path / "absent" / "a.png", tmp_path):
+            assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")
+    assert complaint(*command, "--gap", 0).startswith("gap: ")
+    assert complaint(*command, "--time-limit", -1).startswith("time_limit: ")
+    assert complaint(*command, "--seed", -1).startswith("seed: ")
+    assert complaint(*command, "--require-gap", -1).startswith("require_gap: ")
+    assert complaint(*command, "--require-gap", "nan").startswith("require_gap: ")
+    assert "expected a positive integer" in complaint(*command, "--max-nodes", 0)
+    assert "Did you mean relaxation?" in complaint(*command, "--method", "relaxatoin")
+    assert "cannot be bracketed" in complaint(*command[:2], "LPSVM")
+    assert "Did you mean SVMDual?" in complaint(*command[:2], "SVMDaul")
+
+
+def test_require_gap(hard: Path) -> None:
+    command = ("bound", hard, HULLS, "--time-limit", 1e-6, "--gap", 1e-9, "--json")
+    answer = strict(printed(*command))
+    assert_bracket(answer)
+    assert (answer["status"], answer["boxes"]) == ("time_limit", 1)
+    assert answer["relative_gap"] > 1e-9
+    assert run(*command, "--require-gap", 1e-9).exit_code == 1
+    assert run(*command, "--require-gap", 1.0).exit_code == 0
+
+
+def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, and only there."""
+    monkeypatch.setattr(Watch.__init__, "__defaults__", (0.0,))
+    result = run("bound", hard, HULLS, "--max-nodes", 2, "--gap", 1e-9, "--json")
+    assert result.exit_code == 0
+    assert_bracket(strict(result.stdout))
+    lines = result.stderr.splitlines()
+    assert lines
+    pattern = (
+        r"-?[\d.]+ ≤ optimal value ≤ -?[\d.]+, relative gap \S+ \(goal 1e-09\), [12] box(es)?, "
+    )
+    assert all(re.match(pattern, line) for line in lines)
+
+
+def test_ctrl_c_still_prints_the_bracket(
+    hard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(self: Watch, trace: iopt.solvers.Trace) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "__call__", press)
+    values = tmp_path / "values.npz"
+    command = ("bound", hard, HULLS, "--gap", 1e-12, "--output", values, "--require-gap", 1e-12)
+    result = run(*command, "--json")
+    assert result.exit_code == 130
+    answer = strict(result.stdout)
+    assert_bracket(answer)
+    assert answer["status"] == "interrupted"
+    assert answer["bound"] is not None
+    assert values.exists()
+    assert "optimal value" in run(*command).stdout

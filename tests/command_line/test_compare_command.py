@@ -1,0 +1,153 @@
+"""`compare`: a table, a report, and a record to resume from."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+import indefinite_opt as iopt
+from helpers.commands import api_problem, complaint, printed, run, strict
+
+TWO = ("--formulations", "SVMDual(C=1), SpectrumSVM(C=1, transform=clip)", "--folds", 2)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    output = tmp_path_factory.mktemp("study") / "report"
+    return output, run("compare", "breast_cancer", *TWO, "--output", output)
+
+
+def record_of(output: Path) -> Path:
+    (record,) = output.glob("cells*.jsonl")
+    return record
+
+
+def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
+    output, result = study
+    assert result.exit_code == 0, result.output
+    text = result.stdout
+    for word in ("SVMDual", "SpectrumSVM", "accuracy", "LOCAL", "GLOBAL", "KKT", "duality"):
+        assert word in text
+    assert max(map(len, text.splitlines()[:-1])) <= 100
+    assert text.rstrip().endswith(f"Report: {output / 'report.html'}")
+
+
+def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
+    output, _ = study
+    assert "<html" in (output / "report.html").read_text(encoding="utf-8")
+    table = (output / "table.md").read_text(encoding="utf-8")
+    assert "| SVMDual | multistart |" in table
+    header, *cells = (output / "cells.csv").read_text(encoding="utf-8").splitlines()
+    assert header.startswith("formulation,solver,fold,accuracy")
+    assert len(cells) == 4
+    lines = record_of(output).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 4
+
+
+def test_compare_has_the_numbers_of_the_api(study: tuple[Path, Result]) -> None:
+    output, _ = study
+    data = iopt.datasets.load("breast_cancer")
+    problem = iopt.KernelProblem.from_dataset(data, "sigmoid", scaling="minmax")
+    expected = iopt.compare(problem, ["SVMDual", "SpectrumSVM"], folds=2)
+    rows = [json.loads(line) for line in record_of(output).read_text().splitlines()[1:]]
+    found = {(row["formulation"], row["fold"]): row for row in rows}
+    for row in expected.rows:
+        other = found[row["formulation"], row["fold"]]
+        assert other["accuracy"] == row["accuracy"]
+        assert other["objective"] == pytest.approx(row["objective"], rel=1e-9)
+
+
+def test_a_second_run_only_reads(study: tuple[Path, Result]) -> None:
+    output, first = study
+    record = record_of(output)
+    before = record.read_bytes(), record.stat().st_mtime_ns
+    second = run("compare", "breast_cancer", *TWO, "--output", output)
+    assert second.exit_code == 0
+    # The same table, times included: nothing was solved again.
+    assert second.stdout == first.stdout
+    assert (record.read_bytes(), record.stat().st_mtime_ns) == before
+
+
+def test_no_resume_solves_again(study: tuple[Path, Result], tmp_path: Path) -> None:
+    output = tmp_path / "copy"
+    shutil.copytree(study[0], output)
+    record = record_of(output)
+    header, *rows = record.read_text(encoding="utf-8").splitlines()
+    marked = [json.dumps({**json.loads(row), "accuracy": 0.125}) for row in rows]
+    record.write_text("\n".join([header, *marked, ""]), encoding="utf-8")
+    command = ("compare", "breast_cancer", *TWO, "--output", output, "--json")
+    resumed = strict(printed(*command))["table"]
+    assert [row["accuracy"] for row in resumed] == [0.125, 0.125]
+    again = strict(printed(*command, "--no-resume"))["table"]
+    assert all(row["accuracy"] > 0.9 for row in again)
+    assert "0.125," not in record.read_text(encoding="utf-8")
+    assert len(record.read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
+    """Failed cells have no numbers: null, not NaN."""
+    titles = "SVMDual(C=1), ConvexHullDual(mu=1e-6), LPSVM"
+    answer = strict(
+        printed("compare", folder / "points.npz", "--formulations", titles, "--folds", 3,
+                "--seed", 4, "--output", tmp_path / "out", "--json")
+    )  # fmt: skip
+    assert answer["settings"]["evaluation"] == "3 stratified folds"
+    assert answer["settings"]["seed"] == "4"
+    assert [row["claim"] for row in answer["table"]] == ["LOCAL", "-", "GLOBAL"]
+    assert [row["failed"] for row in answer["table"]] == [0, 3, 0]
+    assert answer["table"][1]["accuracy"] is None
+    assert answer["table"][1]["gap"] is None
+    problem = api_problem(folder / "points.npz", scaling="minmax")
+    expected = iopt.compare(problem, ["SVMDual", "LPSVM"], folds=3, seed=4).summary
+    assert answer["table"][0]["accuracy"] == expected["accuracy"][0]
+    assert answer["table"][2]["accuracy"] == expected["accuracy"][1]
+
+
+def test_an_infinite_gap_is_null(folder: Path, tmp_path: Path) -> None:
+    """A hard margin that does not exist, stopped early: feasible, convex, without a bound."""
+    text = printed(
+        "compare", folder / "flat.npz", "--formulations", "SVMDual(C=inf)", "--folds", 2,
+        "--time-limit", 1e-9, "--output", tmp_path / "out", "--json",
+    )  # fmt: skip
+    (row,) = strict(text)["table"]
+    assert row["gap"] is None
+
+
+def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
+    answer = strict(
+        printed("compare", folder / "points.npz", "--formulations", "LPSVM, SpectrumSVM(C=2)",
+                "--solvers", "smo, highs", "--folds", 2, "--output", tmp_path / "out", "--json")
+    )  # fmt: skip
+    cells = [(row["formulation"].partition("(")[0], row["solver"]) for row in answer["table"]]
+    assert cells == [("LPSVM", "highs"), ("SpectrumSVM", "smo"), ("SpectrumSVM", "highs")]
+
+
+def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
+    command = ("compare", folder / "points.npz", "--output", tmp_path / "out")
+    assert re.match(r"folds: expected an integer from 2 to \d+", complaint(*command, "--folds", 20))
+    assert "Did you mean LPSVM" in complaint(*command, "--formulations", "LPSVMM")
+    assert "Did you mean highs?" in complaint(*command, "--solvers", "hihgs")
+    taken = tmp_path / "taken"
+    taken.touch()
+    assert "a folder that can be written" in complaint(*command[:2], "--output", taken)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--jobs", 0),
+        ("--seed", -1),
+        ("--tol", 5),
+    ],
+)
+def test_compare_checks_its_options(options: Any, folder: Path, tmp_path: Path) -> None:
+    complaint(
+        "compare", folder / "points.npz", "--formulations", "SVMDual", "--folds", 2, "--output",
+        tmp_path / "out", *options,
+    )  # fmt: skip

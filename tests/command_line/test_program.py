@@ -1,0 +1,131 @@
+"""The installed program: its help, its one-line errors, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import HULLS, INDEFINITE, assert_bracket, run, strict
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    found = shutil.which("indefinite-opt", path=str(Path(sys.executable).parent))
+    if found is None:
+        pytest.skip("the console script indefinite-opt is not installed beside this Python")
+    return found
+
+
+def execute(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def test_the_script_lists(script: str) -> None:
+    finished = execute(script, "list", "formulations", "--json")
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+    assert sorted(strict(finished.stdout)["formulations"]) == iopt.available_formulations()
+
+
+def test_the_script_solves(script: str, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "values.npz"
+    finished = execute(
+        script, "solve", folder / "points.npz", INDEFINITE, "--json", "--output", path
+    )
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+    with np.load(path) as values:
+        assert values["alpha"].shape == (24,)
+    assert strict(finished.stdout)["claim"] == "LOCAL"
+    required = execute(
+        script, "verify", folder / "points.npz", INDEFINITE, path, "--require", "GLOBAL"
+    )
+    assert required.returncode == 1
+    assert required.stderr == ""
+
+
+def test_the_script_complains_in_one_line(script: str, folder: Path) -> None:
+    finished = execute(script, "solve", folder / "points.npz", "SVMDaul")
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert finished.stderr.count("\n") == 1
+    assert finished.stderr.startswith("error: formulation: expected one of")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals and their signals are Unix's")
+def test_ctrl_c_in_a_terminal(script: str, folder: Path) -> None:
+    """The display is on the terminal, the bracket on standard output, in spite of the signal."""
+    import pty
+
+    A = np.random.default_rng(0).standard_normal((160, 160))
+    np.savez(folder / "large.npz", K=A + A.T, y=np.where(np.arange(160) % 2, 1, -1))
+    ours, theirs = pty.openpty()
+    command = [script, "bound", str(folder / "large.npz"), HULLS, "--gap", "1e-12", "--json"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"boxes" not in shown and b"1 box," not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        # A terminal that nobody reads would block the display.
+        reader = threading.Thread(target=_drain, args=(ours,))
+        reader.start()
+        stdout, _ = process.communicate(timeout=60)
+        reader.join()
+    os.close(ours)
+    assert process.returncode == 130
+    answer = strict(stdout.decode())
+    assert_bracket(answer)
+    assert answer["status"] == "interrupted"
+    assert "━" in shown.decode(errors="ignore")
+
+
+def _drain(terminal: int) -> None:
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        # Linux says so when the other side is closed.
+        return
+
+
+def test_the_script_explains_itself(script: str) -> None:
+    finished = execute(script, "--help")
+    assert finished.returncode == 0
+    for command in ("list", "show", "solve", "bound", "verify", "compare"):
+        assert command in finished.stdout
+
+
+@pytest.mark.parametrize("command", [("bound", INDEFINITE), ("compare",)])
+def test_ctrl_c_before_there_is_anything_to_print(
+    command: tuple[str, ...], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*arguments: object, **settings: object) -> None:
+        raise KeyboardInterrupt
+
+    name, *rest = command
+    monkeypatch.setattr(iopt, name, press)
+    result = run(name, folder / "points.npz", *rest, "--output", tmp_path / "output")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "interrupted" in result.stderr
+    assert "Traceback" not in result.output

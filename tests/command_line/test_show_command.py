@@ -1,0 +1,90 @@
+"""`list` and `show`: everything that exists is named, and has its formula."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import complaint, printed, strict
+
+
+def test_list_everything() -> None:
+    text = printed("list")
+    for name in [
+        *iopt.available_formulations(),
+        *iopt.available_solvers(),
+        *iopt.datasets.describe(),
+    ]:
+        assert name in text
+    for name in iopt.kernels.names():
+        assert name in text or name == "distance"
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("formulations", iopt.available_formulations()),
+        ("solvers", iopt.available_solvers()),
+        ("kernels", [name for name in iopt.kernels.names() if name != "distance"]),
+        ("data", sorted(iopt.datasets.describe())),
+    ],
+)
+def test_list_one_kind(kind: str, names: list[str]) -> None:
+    text = printed("list", kind)
+    positions = [re.search(rf"^ {re.escape(name)} ", text, re.MULTILINE) for name in names]
+    assert all(positions)
+    parsed = strict(printed("list", kind, "--json"))
+    assert list(parsed) == [kind]
+    assert sorted(parsed[kind]) == sorted(names)
+    assert all(parsed[kind].values())
+
+
+def test_list_as_json() -> None:
+    parsed = strict(printed("list", "--json"))
+    assert list(parsed) == ["formulations", "baselines", "solvers", "kernels", "data"]
+    assert "smo" in parsed["formulations"]["SVMDual"]
+    assert parsed["data"] == iopt.datasets.describe()
+
+
+def test_list_suggests() -> None:
+    assert "Did you mean solvers?" in complaint("list", "solver")
+
+
+@pytest.mark.parametrize("name", iopt.available_formulations())
+def test_show(name: str) -> None:
+    problem = iopt.KernelProblem([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]], [1, -1, 1])
+    program = getattr(iopt, name)().declare(problem)
+    text = printed("show", name)
+    assert str(program) in text
+    assert getattr(iopt, name).reference in text
+    for symbol, meaning in program.legend().items():
+        assert f"  {symbol}: {meaning}" in text
+    assert printed("show", name, "--latex") == program.latex() + "\n"
+
+
+def test_show_has_the_formula() -> None:
+    text = printed("show", "SVMDual")
+    assert "αᵀQα" in text
+    assert "yᵀα = 0" in text
+    assert "≤ C" in text
+    assert "yᵀα" not in printed("show", "SVMDual(bias=False)")
+    assert "\\le C" in printed("show", "svmdual", "--latex")
+
+
+@pytest.mark.parametrize(
+    "title", ["SVMDual(C=inf)", "ConvexHullDual(mu=0.1)", "GuoSchuurmansLP(beta=0.02)"]
+)
+def test_show_takes_parameters_that_fit_other_data(title: str) -> None:
+    assert "subject to" in printed("show", title)
+
+
+def test_show_suggests() -> None:
+    assert "Did you mean SVMDual?" in complaint("show", "SVMDaul")
+    assert "expected NAME or NAME(key=value, ...)" in complaint("show", "SVMDual(1)")
+
+
+def test_a_missing_parenthesis() -> None:
+    assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")

@@ -1,0 +1,183 @@
+"""`solve` and `verify`: the numbers of the API, and a claim about any point."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import INDEFINITE, api_problem, complaint, printed, run, strict
+
+
+def test_solve_prints_what_is_proved(folder: Path) -> None:
+    text = printed("solve", folder / "points.npz", INDEFINITE)
+    expected = iopt.solve(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
+    assert text.startswith("points (n = 24), SVMDual, by multistart in ")
+    assert expected.status.value in text
+    assert str(expected.certificate) in text
+
+
+@pytest.mark.parametrize(
+    ("formulation", "options"),
+    [(INDEFINITE, []), ("LPSVM(C=3)", []), ("SpectrumSVM", ["--solver", "osqp"]),
+     ("ConvexHullDual", ["--scaling", "standard", "--tol", "1e-5"])],
+)  # fmt: skip
+def test_solve_as_json_has_the_numbers_of_the_api(
+    formulation: str, options: list[str], folder: Path
+) -> None:
+    answer = strict(printed("solve", folder / "points.npz", formulation, "--json", *options))
+    settings = dict(zip(options[::2], options[1::2], strict=True))
+    problem = api_problem(folder / "points.npz", scaling=settings.get("--scaling", "minmax"))
+    result = iopt.solve(
+        problem, formulation, solver=settings.get("--solver"), seed=0,
+        tol=float(settings.get("--tol", 1e-6)),
+    )  # fmt: skip
+    certificate = result.certificate
+    assert (answer["problem"], answer["n"]) == ("points", 24)
+    assert answer["formulation"] == str(result.formulation)
+    assert answer["solver"] == result.solver
+    assert answer["status"] == str(result.status)
+    assert answer["iterations"] == result.iterations
+    assert answer["support"] == result.classifier.support.size
+    assert answer["claim"] == certificate.claim.name
+    assert answer["gap_kind"] == certificate.gap_kind
+    assert answer["tol"] == certificate.tol
+    assert answer["reasons"] == list(certificate.reasons)
+    assert answer["objective"] == pytest.approx(result.objective, rel=1e-12)
+    assert answer["offset"] == pytest.approx(result.classifier.offset, rel=1e-9)
+    for name in ("bound", "gap", "relative_gap", "stationarity", "curvature"):
+        number = getattr(certificate, name)
+        assert (answer[name] is None) == (not np.isfinite(number))
+
+
+@pytest.mark.parametrize("formulation", [INDEFINITE, "LPSVM(C=3)"])
+def test_what_solve_writes_verifies_with_the_same_claim(
+    formulation: str, folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "values.npz"
+    solved = strict(
+        printed("solve", folder / "points.npz", formulation, "--json", "--output", path)
+    )
+    checked = strict(printed("verify", folder / "points.npz", formulation, path, "--json"))
+    assert checked["claim"] == solved["claim"]
+    assert checked["objective"] == pytest.approx(solved["objective"], rel=1e-12)
+
+
+def test_kernel_parameters_by_option_and_inline(folder: Path) -> None:
+    path = folder / "points.npz"
+    inline = strict(
+        printed("solve", path, INDEFINITE, "--kernel", "sigmoid(a=0.1, r=-2)", "--json")
+    )
+    option = strict(printed("solve", path, INDEFINITE, "--a", 0.1, "--r", -2, "--json"))
+    expected = iopt.solve(api_problem(path, "sigmoid(a=0.1, r=-2)", scaling="minmax"), INDEFINITE)
+    assert inline["objective"] == option["objective"]
+    assert inline["objective"] == pytest.approx(expected.objective, rel=1e-12)
+    default = strict(printed("solve", path, INDEFINITE, "--json"))
+    assert default["objective"] != inline["objective"]
+    both = ("--kernel", "polynomial(degree=2)", "--gamma", 0.5, "--json")
+    assert strict(printed("solve", path, INDEFINITE, *both))["status"] == "solved"
+
+
+def test_unknown_names_suggest(folder: Path) -> None:
+    path = folder / "points.npz"
+    assert "Did you mean gamma?" in complaint(
+        "solve", path, "LPSVM", "--kernel", "gaussian(gama=1)"
+    )
+    assert "parameter of gaussian" in complaint(
+        "solve", path, "LPSVM", "--kernel", "gaussian", "--degree", 2
+    )
+    assert "Did you mean" in complaint("solve", path, "LPSVM", "--kernel", "gausian")
+    assert "Did you mean smo?" in complaint("solve", path, "SVMDual", "--solver", "smoo")
+    assert "Did you mean SVMDual?" in complaint("solve", path, "SVMDaul")
+    assert "Did you mean" in complaint("solve", "breast_canser", "SVMDual")
+
+
+def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
+    path = folder / "points.npz"
+    refusal = complaint("solve", path, INDEFINITE, "--solver", "osqp")
+    assert "Solvers that can: dca, global, multistart, smo, uno." in refusal
+    assert "expected at least 0.0" in complaint("solve", path, "ConvexHullDual(mu=1e-6)")
+    assert complaint("solve", path, INDEFINITE, "--tol", 2).startswith("tol: ")
+    assert complaint("solve", path, INDEFINITE, "--time-limit", 0).startswith("time_limit: ")
+    assert complaint("solve", path, INDEFINITE, "--max-iter", 0).startswith("max_iter: ")
+    output = tmp_path / "absent" / "values.npz"
+    assert complaint("solve", path, INDEFINITE, "--output", output).startswith("output: ")
+
+
+def test_a_negative_seed(folder: Path) -> None:
+    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
+    complaint("solve", folder / "points.npz", INDEFINITE, "--solver", "uno", "--seed", -1)
+
+
+def test_limits_reach_the_solver(folder: Path) -> None:
+    answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
+    assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
+
+
+def test_solve_by_the_global_solver(folder: Path) -> None:
+    command = ("solve", folder / "points.npz", INDEFINITE, "--solver", "global")
+    answer = strict(printed(*command, "--json"))
+    assert (answer["solver"], answer["status"]) == ("global", "solved")
+    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
+    assert answer["gap"] == pytest.approx(abs(answer["bound"] - answer["objective"]), abs=1e-12)
+    text = printed(*command)
+    assert "GLOBAL: the point is a global optimum" in text
+    assert "global bracket" in text
+
+
+@pytest.fixture(scope="module")
+def solved(folder: Path) -> iopt.workflow.Result:
+    return iopt.solve(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
+
+
+def test_require(folder: Path, solved: iopt.workflow.Result, tmp_path: Path) -> None:
+    """A nonconvex problem: LOCAL can be proved, GLOBAL cannot."""
+    assert solved.certificate.claim is iopt.Claim.LOCAL
+    path = tmp_path / "values.json"
+    path.write_text(json.dumps({"alpha": solved.values["alpha"].tolist()}), encoding="utf-8")
+    command = ("verify", folder / "points.npz", INDEFINITE, path)
+    for claim, code in (("NONE", 0), ("local", 0), ("LOCAL", 0), ("GLOBAL", 1)):
+        result = run(*command, "--require", claim)
+        assert result.exit_code == code
+        assert result.stdout.startswith("LOCAL: the point is a local optimum")
+        assert result.stderr == ""
+    assert "Did you mean GLOBAL" in complaint(*command, "--require", "globl")
+
+
+def test_verify_judges_the_point_and_not_its_source(
+    folder: Path, solved: iopt.workflow.Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "values.npz"
+    for alpha, claim in (
+        (solved.values["alpha"], "LOCAL"),
+        (np.zeros(24), "FEASIBLE"),
+        (np.full(24, 2.0), "NONE"),
+    ):
+        np.savez(path, alpha=alpha)
+        answer = strict(printed("verify", folder / "points.npz", INDEFINITE, path, "--json"))
+        assert answer["claim"] == claim
+        assert answer["bound"] is None
+    assert run("verify", folder / "points.npz", INDEFINITE, path, "--require", "feasible").exit_code
+
+
+def test_verify_with_a_bound_of_its_own(
+    folder: Path, solved: iopt.workflow.Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "values.npz"
+    np.savez(path, alpha=solved.values["alpha"])
+    command = ("verify", folder / "points.npz", INDEFINITE, path, "--bound", "--require", "GLOBAL")
+    answer = strict(printed(*command, "--json"))
+    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
+    assert answer["bound"] >= answer["objective"] - 1e-12
+    assert 0.0 <= answer["relative_gap"] <= 1e-6
+    assert printed(*command, "--time-limit", 30).startswith("GLOBAL: ")
+    assert complaint(*command, "--time-limit", 0).startswith("time_limit: ")
+    # Nothing is better than the origin by more than the bound, and something is better by half.
+    np.savez(path, alpha=np.zeros(24))
+    poor = strict(printed(*command[:4], "--bound", "--json"))
+    assert poor["claim"] == "FEASIBLE"
+    assert poor["objective"] == 0.0
+    assert poor["bound"] == pytest.approx(answer["objective"], rel=1e-4)

@@ -1,0 +1,61 @@
+"""Commands run in this process, and what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from typer.testing import CliRunner, Result
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line.app import app
+
+INDEFINITE, HULLS = "SVMDual(C=1)", "ConvexHullDual"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def printed(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def complaint(*arguments: object) -> str:
+    """The message of a command that must fail with one line and exit code 2."""
+    result = run(*arguments)
+    assert result.exit_code == 2, (result.output, result.exception)
+    assert "Traceback" not in result.output
+    lines = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1
+    assert result.stderr.rstrip().endswith(lines[0])
+    return lines[0].removeprefix("error: ")
+
+
+def strict(text: str) -> Any:
+    """JSON as the standard has it: NaN and Infinity are none."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def api_problem(path: Path, kernel: str = "sigmoid", **settings: Any) -> iopt.KernelProblem:
+    with np.load(path) as arrays:
+        return iopt.KernelProblem.from_data(arrays["X"], arrays["y"], kernel, **settings)
+
+
+def assert_bracket(answer: Any) -> None:
+    """What holds of every bracket as JSON."""
+    assert answer["lower"] <= answer["upper"]
+    assert answer["relative_gap"] >= 0.0
+    assert {answer["objective"], answer["bound"]} == {answer["lower"], answer["upper"]}
+    trace = answer["trace"]
+    assert len({len(column) for column in trace.values()}) == 1
+    for low, high in zip(trace["lower"], trace["upper"], strict=True):
+        assert low is None or high is None or low <= answer["upper"]
