@@ -1,10 +1,11 @@
-"""The program `indefinite-opt`: its commands in the order of their help, errors and exit codes."""
+"""The program `indefinite-opt`: its commands in the order of `--help`, errors and exit codes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import typer
+from typer import Exit
 from typer.core import TyperGroup
 
 from indefinite_opt.command_line.bound import bound, check_proof
@@ -19,7 +20,7 @@ __all__ = ["app", "main"]
 
 
 class _Commands(TyperGroup):
-    """Commands whose known errors are one line and exit code 2; that of an interrupt is 130."""
+    """Commands that answer a known error with one line and exit code 2, and Ctrl-C with 130."""
 
     def invoke(self, ctx: Any) -> Any:
         outcome, code = None, 0
@@ -30,18 +31,18 @@ class _Commands(TyperGroup):
                 say(f"error: {error}", style="red", to=stderr)
                 code = 2
             except KeyboardInterrupt:
-                say("interrupted; what was finished before is kept", style="yellow", to=stderr)
+                say("interrupted; everything that was finished is kept", style="yellow", to=stderr)
                 code = 130
-            except typer.Exit as ended:
+            except Exit as ended:
                 code = ended.exit_code
         if interrupts.came or code:
-            raise typer.Exit(130 if interrupts.came else code)
+            raise Exit(130 if interrupts.came else code)
         return outcome
 
 
 app = typer.Typer(
     cls=_Commands,
-    help="Learning with indefinite kernels: declared, solved, certified, compared.",
+    help="Solve, certify and compare formulations of learning with indefinite kernels.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -56,5 +57,5 @@ app.add_typer(reference_app, name="reference")
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the command that the arguments of the process name."""
     app()

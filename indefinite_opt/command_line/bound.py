@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
@@ -25,45 +25,41 @@ from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 __all__ = ["bound", "check_proof"]
 
-_PICTURES = (".png", ".svg", ".pdf")
-
 
 @with_data_options
 def bound(
     options: DataOptions,
     formulation: Annotated[
-        str, typer.Argument(help="SVMDual, ConvexHullDual or GuoSchuurmansQP, with parameters.")
+        str, Argument(help="A quadratic program: 'SVMDual(C=10)', ConvexHullDual, GuoSchuurmansQP.")
     ],
-    time_limit: Annotated[float, typer.Option(help="Seconds; inf for no limit.")] = 60.0,
-    gap: Annotated[float, typer.Option(help="Relative gap to stop at.")] = 1e-4,
+    time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
+    gap: Annotated[float, Option(help="Relative gap at which the search stops.")] = 1e-4,
     method: Annotated[
-        str, typer.Option(help="branch-and-bound, relaxation, clarabel, scs or cheap.")
+        str, Option(help="Method: branch-and-bound, relaxation, clarabel, scs or cheap.")
     ] = "branch-and-bound",
-    max_nodes: Annotated[int | None, typer.Option(help="Most boxes.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the local search.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the best point to a .npz file.")
-    ] = None,
+    max_nodes: Annotated[int | None, Option(help="Maximum number of boxes to bound.")] = None,
+    seed: Annotated[int, Option(help="Seed of the local search.")] = 0,
+    output: Annotated[Path | None, Option(help="Write the best point to this .npz file.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the bracket over time: a .png, .svg or .pdf file.")
+        Path | None, Option(help="Draw the bracket over time to this .png, .svg or .pdf file.")
     ] = None,
     proof: Annotated[
-        Path | None, typer.Option(help="Write the proof to a .json file; see check-proof.")
+        Path | None, Option(help="Write the proof to this .json file, for `check-proof`.")
     ] = None,
     require_gap: Annotated[
-        float | None, typer.Option(help="Exit with 1 unless the relative gap is at most this.")
+        float | None, Option(help="Exit with code 1 unless the relative gap is at most this.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Bracket the global optimum: the best point found, and a bound that is proved.
+    """Bracket the global optimum with a proved bound.
 
-    Ctrl-C ends the search. The bracket so far is printed, as valid as any, and the exit code
-    is 130.
+    The other end of the bracket is the objective of the best point found. Ctrl-C ends the search:
+    the bracket so far, which is as valid as any, is still printed, and the exit code is 130.
     """
     for option, path in (("output", output), ("plot", plot), ("proof", proof)):
         check_writable(option, path)
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise DataError("plot", f"a file ending in {', '.join(_PICTURES)}", f"{plot}")
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise DataError("plot", "a file whose name ends in .png, .svg or .pdf", f"{plot}")
     checks.positive("require_gap", require_gap, optional=True)
     problem = options.problem()
     chosen = as_formulation(formulation)
@@ -85,9 +81,9 @@ def bound(
     if proof is not None:
         bracket.save(proof)
     if bracket.status is iopt.Status.INTERRUPTED:
-        raise typer.Exit(130)
+        raise Exit(130)
     if require_gap is not None and not bracket.relative_gap <= require_gap:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
@@ -121,12 +117,15 @@ def _bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
 
 
 def check_proof(
-    path: Annotated[Path, typer.Argument(help="A file that `bound --proof` has written.")],
+    path: Annotated[Path, Argument(help="A proof, as `bound --proof` writes it.")],
     program: Annotated[
-        Path | None, typer.Argument(help="Another one, which has to be about the same program.")
+        Path | None, Argument(help="Another proof, which has to be about the same program.")
     ] = None,
 ) -> None:
-    """Check a proof in exact arithmetic, without solvers; exit with 1 unless it holds."""
+    """Check a proof in exact arithmetic, without solvers.
+
+    The exit code is 1 unless the proof holds.
+    """
     documents = [read_document(file) for file in (path, program) if file is not None]
     try:
         digests = {proof_checker.digest(document) for document in documents}
@@ -134,7 +133,7 @@ def check_proof(
         raise DataError("path", "a proof", f"one without a program: {error}") from None
     if len(digests) > 1:
         print("FAILED: the proof is about another program")
-        raise typer.Exit(1)
+        raise Exit(1)
     code = proof_checker.main(str(path))
     if code:
-        raise typer.Exit(code)
+        raise Exit(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import (
@@ -26,25 +26,29 @@ __all__ = ["compare"]
 def compare(
     options: DataOptions,
     formulations: Annotated[
-        str, typer.Option(help="'all', or a list: 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
+        str, Option(help="'all', or a list such as 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
     ] = "all",
     solvers: Annotated[
-        str | None, typer.Option(help="List of solvers to run each formulation with.")
+        str | None,
+        Option(help="Solvers to run each formulation with, a list such as 'smo, highs'."),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Cross-validation folds.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of random starts.")] = 0,
+    folds: Annotated[int, Option(help="Number of folds of the cross-validation.")] = 5,
+    seed: Annotated[int, Option(help="Seed of the folds and of the random starts.")] = 0,
     tol: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
-    jobs: Annotated[int, typer.Option(help="Processes to spread the folds over.")] = 1,
-    output: Annotated[Path, typer.Option(help="Folder for the report and the table.")] = Path(
+    jobs: Annotated[int, Option(help="Number of processes that share the folds.")] = 1,
+    output: Annotated[Path, Option(help="Folder for the report and the table.")] = Path(
         "indefinite-opt-report"
     ),
     resume: Annotated[
-        bool, typer.Option(help="Go on from the rows an earlier run left in the folder.")
+        bool, Option(help="Continue from the rows that an earlier run left in the folder.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Compare formulations on the same folds: a table here, a report in the output folder."""
+    """Compare formulations by cross-validation on the same folds.
+
+    The table is printed, and a report is written to the output folder.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     problem = options.problem()

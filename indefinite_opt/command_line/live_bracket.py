@@ -17,7 +17,7 @@ from indefinite_opt.solvers import Trace
 __all__ = ["Watch", "share_closed"]
 
 LINE_SECONDS = 5.0
-"""Between two lines where there is no terminal."""
+"""Seconds between two lines where there is no terminal: enough to follow an hour in a log."""
 
 
 class Watch:
@@ -29,13 +29,13 @@ class Watch:
     Parameters
     ----------
     console : Console
-        Of the standard error stream.
+        The console of the standard error stream.
     title : str
         What is bracketed.
     goal : float
-        Relative gap where the search stops.
+        Relative gap at which the search stops.
     line_seconds : float
-        Between two lines where there is no terminal.
+        Seconds between two lines where there is no terminal.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Watch:
             self._live = None
 
     def __call__(self, trace: Trace) -> None:
-        """Take note of a report."""
+        """Remember a report, and print its line if one is due."""
         self.trace = trace
         now = time.perf_counter()
         if self._live is None and len(trace) and now - self._told >= self.line_seconds:
@@ -71,12 +71,12 @@ class Watch:
             self.console.print(self.line(), highlight=False, markup=False, soft_wrap=True)
 
     def line(self) -> str:
-        """The last report."""
+        """The last report in one line."""
         low, high = self._ends()
         return f"{low} ≤ optimal value ≤ {high}, {self._progress(self.trace.seconds[-1])}"
 
     def picture(self) -> Group:
-        """The title, the ends with the bar between them, and numbers."""
+        """The title, the two ends with the bar between them, and the numbers."""
         seconds = time.perf_counter() - self._began
         title, hint = Text(self.title, style="bold"), Text(_HINT, style="dim")
         if not len(self.trace):
@@ -107,7 +107,7 @@ _HINT = "Ctrl-C ends the search and keeps the bracket"
 
 
 def share_closed(gaps: list[float], goal: float) -> float:
-    """How far a gap has closed on a logarithmic scale, from 0 at the first finite one to 1."""
+    """How far a gap has closed on a logarithmic scale: 0 at the first finite gap, 1 at the goal."""
     first = next((gap for gap in gaps if math.isfinite(gap)), math.inf)
     now = gaps[-1]
     if now <= goal:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
+from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
@@ -54,47 +54,50 @@ class Form(StrEnum):
 DEFAULT_KERNEL = "sigmoid"
 
 DataDir = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA"),
+    Path | None, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
 ]
-FormulationTitle = Annotated[str, typer.Argument(help="For example 'SVMDual(C=10)'.")]
-MaxBytes = Annotated[int, typer.Option(help="Most bytes of a file that is read, unpacked.")]
-Tolerance = Annotated[float, typer.Option(help="Relative tolerance of solvers and certificates.")]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds allowed for each solve.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+FormulationTitle = Annotated[
+    str, Argument(help="A formulation, with or without parameters: 'SVMDual(C=10)'.")
+]
+MaxBytes = Annotated[int, Option(help="Maximum size of a file to read, in unpacked bytes.")]
+Tolerance = Annotated[float, Option(help="Relative tolerance of solvers and certificates.")]
+TimeLimit = Annotated[float | None, Option(help="Seconds allowed for each solve.")]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """The argument and the options that say what the data are, and which kernel they get."""
+    """The argument and the options that name the data and their kernel."""
 
     data: Annotated[
         str,
-        typer.Argument(help="A data set (see `list data`), or a .npz file with y and X, K or D."),
+        Argument(
+            help="A data set (see `list data`), or a .npz file with labels y and points X, "
+            "similarities K or distances D."
+        ),
     ]
     kernel: Annotated[
-        str,
-        typer.Option(help="Kernel for points, with or without parameters: 'sigmoid(a=0.1, r=-1)'."),
+        str, Option(help="Kernel to compute from points: sigmoid, 'sigmoid(a=0.1, r=-1)'.")
     ] = DEFAULT_KERNEL
-    gamma: Annotated[float | None, typer.Option(help="Kernel parameter gamma.")] = None
-    a: Annotated[float | None, typer.Option("--a", help="Kernel parameter a (sigmoid).")] = None
-    r: Annotated[float | None, typer.Option("--r", help="Kernel parameter r.")] = None
-    degree: Annotated[int | None, typer.Option(help="Kernel parameter degree (polynomial).")] = None
-    scaling: Annotated[Scaling, typer.Option(help="Scaling of the features.")] = Scaling.minmax
-    form: Annotated[Form, typer.Option(help="Kernel form for data given as distances.")] = (
-        Form.gaussian
-    )
+    gamma: Annotated[float | None, Option(help="Parameter gamma of the kernel.")] = None
+    a: Annotated[float | None, Option("--a", help="Parameter a of the sigmoid kernel.")] = None
+    r: Annotated[
+        float | None, Option("--r", help="Parameter r of the sigmoid or polynomial kernel.")
+    ] = None
+    degree: Annotated[int | None, Option(help="Degree of the polynomial kernel.")] = None
+    scaling: Annotated[Scaling, Option(help="Scaling of the features.")] = Scaling.minmax
+    form: Annotated[Form, Option(help="Kernel to compute from distances.")] = Form.gaussian
     data_dir: DataDir = None
     max_bytes: MaxBytes = MAX_BYTES
 
     def problem(self) -> iopt.KernelProblem:
-        """The data, loaded, with their kernel."""
+        """The problem that the data and their kernel make."""
         dataset = self._dataset()
         given = {name: getattr(self, name) for name in ("gamma", "a", "r", "degree")}
         parameters = {name: value for name, value in given.items() if value is not None}
         if dataset.X is None and (parameters or self.kernel != DEFAULT_KERNEL):
             raise ParameterError(
-                "kernel", "none, for data that bring their own as similarities or distances",
+                "kernel", "no kernel and no parameters for data given as similarities or distances",
                 ", ".join([self.kernel, *(f"{name}={v}" for name, v in parameters.items())]),
             )  # fmt: skip
         return iopt.KernelProblem.from_dataset(
@@ -114,7 +117,7 @@ class DataOptions:
         except (ParameterError, UnknownName):
             if not path.is_file():
                 raise
-        raise DataError("data", "a data set or a readable .npz file, named so", self.data)
+        raise DataError("data", "the name of a data set or of a readable .npz file", self.data)
 
 
 def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -139,7 +142,7 @@ def read_dataset(path: Path, max_bytes: int) -> iopt.datasets.Dataset:
     matrices: dict[str, Any] = {name: arrays[name] for name in "XKD" if name in arrays}
     if "y" not in arrays or len(matrices) != 1:
         raise DataError(
-            "data", "a .npz file with y and exactly one of X, K, D",
+            "data", "a .npz file with y and exactly one of X, K and D",
             f"{path} with {', '.join(arrays) or 'nothing'}",
         )  # fmt: skip
     return iopt.datasets.Dataset(name=path.stem, y=arrays["y"], **matrices)
@@ -163,7 +166,7 @@ def save_values(path: Path, values: Values) -> None:
 
 @contextmanager
 def writing(option: str, path: Path, kind: str = "file") -> Iterator[None]:
-    """A context in which a file or folder that cannot be written is an error of its option."""
+    """A context that turns the errors of the operating system into one that names the option."""
     try:
         yield
     except OSError as error:
@@ -171,6 +174,6 @@ def writing(option: str, path: Path, kind: str = "file") -> Iterator[None]:
 
 
 def check_writable(option: str, path: Path | None) -> None:
-    """Complain before the work, not after it."""
+    """Raise the error of a file that cannot be written before the work, not after it."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(option, "a file that can be written", f"{path}")

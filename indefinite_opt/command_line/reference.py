@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from typer import Argument, Exit, Option
 
 from indefinite_opt.command_line.options import Json, MaxBytes, Tolerance, read_values
 from indefinite_opt.command_line.terminal import certificate_fields, console, print_json, say
@@ -18,20 +19,23 @@ from indefinite_opt.studies.reference_library import library
 __all__ = ["reference_app"]
 
 reference_app = typer.Typer(
-    help="Small instances with best-known objectives and certified brackets.",
+    help="List, export, check and prove reference instances.\n\n"
+    "They are small, and have best-known objectives and certified brackets.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-InstanceName = Annotated[str, typer.Argument(help="An instance; see `reference list`.")]
+InstanceName = Annotated[str, Argument(help="Name of an instance (see `reference list`).")]
 
 
 @reference_app.command("list")
 def list_(
-    pattern: Annotated[str, typer.Argument(help="Names to show: 'sigmoid-*', '*-100-*'.")] = "*",
+    pattern: Annotated[
+        str, Argument(help="Names to list, such as 'sigmoid-*' or '*-100-*'.")
+    ] = "*",
     as_json: Json = False,
 ) -> None:
-    """Show the instances, their best-known objectives, and what is proved about them."""
+    """List the instances and what is known of their optima."""
     entries = library.references()
     found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
     if not found:
@@ -55,8 +59,7 @@ def list_(
 
 @reference_app.command()
 def export(
-    name: InstanceName,
-    path: Annotated[Path, typer.Argument(help="File to write: .lp, .mps or .npz.")],
+    name: InstanceName, path: Annotated[Path, Argument(help="The .lp, .mps or .npz file to write.")]
 ) -> None:
     """Write the quadratic program of an instance for another solver."""
     say(library.export(name, path))
@@ -65,12 +68,17 @@ def export(
 @reference_app.command()
 def check(
     name: InstanceName,
-    solution: Annotated[Path, typer.Argument(help="Your point: .npz, or .json, by name.")],
+    solution: Annotated[
+        Path, Argument(help="A .npz or .json file with the values of your point, by name.")
+    ],
     max_bytes: MaxBytes = MAX_BYTES,
     tol: Tolerance = 1e-6,
     as_json: Json = False,
 ) -> None:
-    """Compare your point with the best-known one; exit with 1 unless it is as good."""
+    """Compare your point with the best-known one.
+
+    The exit code is 1 unless it is as good, or better without leaving the certified bracket.
+    """
     found = library.check(name, read_values(solution, max_bytes), tol=tol)
     known = found.reference
     if as_json:
@@ -93,14 +101,14 @@ def check(
         impossible = found.standing is library.Standing.IMPOSSIBLE
         say(found, style="bold red" if impossible else None)
     if not found.standing.succeeds:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 @reference_app.command()
 def prove(
     name: InstanceName,
-    path: Annotated[Path, typer.Argument(help="File to write: .json; see check-proof.")],
-    time_limit: Annotated[float, typer.Option(help="Seconds for the bracket.")] = 60.0,
+    path: Annotated[Path, Argument(help="The .json file to write, for `check-proof`.")],
+    time_limit: Annotated[float, Option(help="Seconds allowed for the bracket.")] = 60.0,
 ) -> None:
-    """Bracket an instance again, and write the proof."""
+    """Bracket an instance again and write the proof."""
     say(library.prove(name, path, time_limit))

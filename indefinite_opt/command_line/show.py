@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import DataDir, Json
@@ -19,12 +19,12 @@ __all__ = ["list_", "show"]
 
 def list_(
     what: Annotated[
-        str, typer.Argument(help="formulations, baselines, solvers, kernels, data, or all.")
+        str, Argument(help="What to list: formulations, baselines, solvers, kernels, data or all.")
     ] = "all",
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Show what exists."""
+    """List the formulations, baselines, solvers, kernels and data."""
     data = dict(sorted(iopt.datasets.describe().items()))
     sections: dict[str, dict[str, str]] = {
         "formulations": {
@@ -72,10 +72,13 @@ def _first_line(thing: object) -> str:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A formulation, with or without parameters.")],
-    latex: Annotated[bool, typer.Option(help="Print LaTeX source instead of text.")] = False,
+    name: Annotated[str, Argument(help="A formulation, with or without parameters.")],
+    latex: Annotated[bool, Option(help="Print LaTeX source instead of text.")] = False,
 ) -> None:
-    """Show a formulation as mathematics, generated from its declaration."""
+    """Show a formulation as mathematics.
+
+    The formulas are generated from its declaration.
+    """
     formulation = as_formulation(name)
     program = formulation.declare(_toy_problem())
     if latex:
@@ -88,8 +91,9 @@ def show(
 def _toy_problem() -> iopt.KernelProblem:
     """A problem to show formulations on; only the symbols are shown.
 
-    Indefinite, and large enough for small bounds on the weights. No two points are equal, which
-    keeps the hard margin bounded; the kernel is so small that it lies in every ball.
+    Its kernel is indefinite, and so small that it lies in every ball of `LussBall`. There are
+    enough points for small bounds on the weights, and no two are equal, which keeps the hard
+    margin bounded.
     """
     X = np.random.default_rng(0).standard_normal((500, 3))
     return iopt.KernelProblem(1e-9 * iopt.kernels.get("l1-gaussian")(X), np.repeat([-1, 1], 250))

@@ -1,11 +1,11 @@
-"""The commands `solve` and `verify`: a point with what it proves, found here or anywhere."""
+"""The commands `solve` and `verify`: a point, found here or elsewhere, and what it proves."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import (
@@ -29,17 +29,24 @@ __all__ = ["solve", "verify"]
 def solve(
     options: DataOptions,
     formulation: FormulationTitle,
-    solver: Annotated[str | None, typer.Option(help="Solver; by default the fitting one.")] = None,
+    solver: Annotated[
+        str | None, Option(help="Solver to use, by default the one that suits the formulation.")
+    ] = None,
     tol: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
-    max_iter: Annotated[int | None, typer.Option(help="Iterations of the solver.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of random starts.")] = 0,
-    output: Annotated[Path | None, typer.Option(help="Write the values to a .npz file.")] = None,
+    max_iter: Annotated[
+        int | None, Option(help="Maximum number of iterations of the solver.")
+    ] = None,
+    seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
+    output: Annotated[
+        Path | None, Option(help="Write the values of the variables to this .npz file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Solve one formulation and print what the answer proves.
+    """Solve a formulation and print what the solution proves.
 
-    Ctrl-C ends the search. The best point so far is printed and written, and the exit code is 130.
+    Ctrl-C ends the search: the best point so far is still printed and written, and the exit code
+    is 130.
     """
     problem = options.problem()
     chosen = as_formulation(formulation)
@@ -72,27 +79,28 @@ def solve(
         )
         say(result.certificate)
     if result.status is iopt.Status.INTERRUPTED:
-        raise typer.Exit(130)
+        raise Exit(130)
 
 
 @with_data_options
 def verify(
     options: DataOptions,
     formulation: FormulationTitle,
-    values: Annotated[Path, typer.Argument(help="Values to check: .npz, or .json, by name.")],
+    values: Annotated[
+        Path, Argument(help="A .npz or .json file with the values of the variables, by name.")
+    ],
     tol: Tolerance = 1e-6,
     bound: Annotated[
-        bool,
-        typer.Option("--bound", help="Bracket the optimum of a nonconvex quadratic program, too."),
+        bool, Option("--bound", help="Also bracket the optimum of a nonconvex quadratic program.")
     ] = False,
-    time_limit: Annotated[float, typer.Option(help="Seconds for that bracket.")] = 60.0,
+    time_limit: Annotated[float, Option(help="Seconds allowed for that bracket.")] = 60.0,
     require: Annotated[
         str | None,
-        typer.Option(help="Exit with 1 unless the claim is at least this, e.g. LOCAL."),
+        Option(help="Exit with code 1 unless the claim is at least this one, such as LOCAL."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check anybody's numbers against a declared problem."""
+    """Check a solution from any source and print what it proves."""
     wanted = iopt.Claim.NONE
     if require is not None:
         checks.choice("require", require.upper(), iopt.Claim.__members__)
@@ -106,4 +114,4 @@ def verify(
     else:
         say(certificate)
     if certificate.claim < wanted:
-        raise typer.Exit(1)
+        raise Exit(1)

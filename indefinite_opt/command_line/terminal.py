@@ -25,18 +25,18 @@ __all__ = [
     "warm_up_for",
 ]
 
-# A pipe has no width of its own.
+# A pipe has no width of its own; 100 columns hold every table.
 console = Console(width=None if sys.stdout.isatty() else 100)
 stderr = Console(stderr=True)
 
 
 def say(text: object, style: str | None = None, to: Console = console) -> None:
-    """Print a text as it stands: brackets are no markup, and no line is broken."""
+    """Print a text as it stands: brackets are not markup, and long lines are not broken."""
     to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
-    """Print JSON as the standard has it, with null for NaN and infinities."""
+    """Print standard JSON, with null in place of NaN and the infinities."""
     print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -49,7 +49,7 @@ def _finite(value: Any) -> Any:
 
 
 def certificate_fields(certificate: Certificate) -> dict[str, Any]:
-    """What a certificate says, for JSON."""
+    """The claim of a certificate and its numbers, as JSON has them."""
     numbers = (
         "objective", "bound", "gap", "relative_gap", "primal_residual", "stationarity",
         "complementarity", "curvature",
@@ -64,14 +64,14 @@ def certificate_fields(certificate: Certificate) -> dict[str, Any]:
 
 
 class Interrupts:
-    """A context that takes note of Ctrl-C, which searches end at without an error."""
+    """A context that notes whether Ctrl-C was pressed, since a search just ends then."""
 
     came = False
 
     def __enter__(self) -> Self:
         before = signal.getsignal(signal.SIGINT)
         main = threading.current_thread() is threading.main_thread()
-        # Where signals are ignored, as after nohup, they stay so.
+        # Where signals are ignored, as after nohup, they stay ignored.
         self._before = before if main and callable(before) else None
         if self._before is not None:
             signal.signal(signal.SIGINT, self._interrupt)
@@ -88,7 +88,10 @@ class Interrupts:
 
 
 def warm_up_for(solver: str) -> None:
-    """Load and compile what a solver needs; an interrupt ends more than its little problem."""
+    """Load and compile what a solver needs.
+
+    Ctrl-C ends the command, where the solver alone would only end its tiny problem.
+    """
     with Interrupts() as interrupts:
         warm_up([solver])
     if interrupts.came:

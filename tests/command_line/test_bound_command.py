@@ -122,7 +122,7 @@ def test_bound_writes_the_point_and_the_picture(folder: Path, tmp_path: Path) ->
 def test_bound_complains_before_it_works(folder: Path, tmp_path: Path) -> None:
     command = ("bound", folder / "points.npz", INDEFINITE)
     told = complaint(*command, "--plot", tmp_path / "bracket.html")
-    assert told.startswith("plot: expected a file ending in .png, .svg, .pdf, got ")
+    assert told.startswith("plot: expected a file whose name ends in .png, .svg or .pdf, got ")
     for option in ("output", "plot"):
         for path in (tmp_path / "absent" / "a.png", tmp_path):
             assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")

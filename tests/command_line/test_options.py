@@ -62,7 +62,7 @@ def test_brackets_in_a_name_are_printed(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [("--kernel", "gaussian"), ("--gamma", 2), ("--r", -2)])
 def test_data_that_bring_their_own_kernel(name: str, options: Any, folder: Path) -> None:
     told = complaint("solve", folder / name, INDEFINITE, *options)
-    assert told.startswith("kernel: expected none, for data that bring their own")
+    assert told.startswith("kernel: expected no kernel and no parameters")
 
 
 def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,9 +79,9 @@ def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("junk.npz", "readable .npz file"),
         ("empty.npz", "readable .npz file"),
         ("a-folder.npz", "readable .npz file"),
-        ("no-labels.npz", "y and exactly one of X, K, D"),
-        ("only-labels.npz", "y and exactly one of X, K, D"),
-        ("two-matrices.npz", "y and exactly one of X, K, D"),
+        ("no-labels.npz", "y and exactly one of X, K and D"),
+        ("only-labels.npz", "y and exactly one of X, K and D"),
+        ("two-matrices.npz", "y and exactly one of X, K and D"),
         ("many-classes.npz", "labels of exactly two classes, got 24"),
         ("short.npz", "20 rows"),
         ("nan.npz", "finite"),
