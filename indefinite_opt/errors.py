@@ -1,4 +1,4 @@
-"""Errors that say which argument is wrong, what was expected, and what came."""
+"""Errors that name the argument, what was expected, and what was given."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 __all__ = [
-    "LONGEST",
+    "MAX_SHOWN",
     "BadArgument",
     "DataError",
     "IncompatibleSolver",
@@ -22,8 +22,8 @@ __all__ = [
     "shown",
 ]
 
-LONGEST = 500
-"""Most characters of what came that a message repeats."""
+MAX_SHOWN = 500
+"""Characters of a given value that a message repeats at most, so that the rest stays readable."""
 
 
 class IndefiniteOptError(ValueError):
@@ -40,7 +40,7 @@ class BadArgument(IndefiniteOptError):
     expected : str
         What would have been accepted.
     got : str
-        What came instead.
+        What was given instead.
     hint : str, optional
         What to do about it.
     """
@@ -53,7 +53,7 @@ class BadArgument(IndefiniteOptError):
         self.hint = hint
 
     def __str__(self) -> str:
-        got = self.got if len(self.got) <= LONGEST else f"{self.got[:LONGEST]}..."
+        got = self.got if len(self.got) <= MAX_SHOWN else f"{self.got[:MAX_SHOWN]}..."
         sentence = f"{self.argument}: expected {self.expected}, got {got}"
         return f"{sentence}. {self.hint}" if self.hint else sentence
 
@@ -67,7 +67,7 @@ class ParameterError(BadArgument):
 
 
 class DataError(BadArgument):
-    """A data set or file that is missing, unreadable or not of the stated form."""
+    """A data set or file that is missing, unreadable or not of the expected form."""
 
 
 class UnknownName(BadArgument):
@@ -98,7 +98,7 @@ class UnknownName(BadArgument):
 
 
 class InfeasibleProblem(ParameterError):
-    """Parameters that leave no feasible point; the message says the nearest that do."""
+    """Parameters that leave no feasible point; the message names the nearest that do."""
 
 
 class UnboundedProblem(IndefiniteOptError):
@@ -110,11 +110,11 @@ class IncompatibleSolver(IndefiniteOptError):
 
 
 class SolverFailed(IndefiniteOptError):
-    """A solver that ended without any point to return; the message gives its own words."""
+    """A solver that ended without a point to return; the message quotes the solver."""
 
 
 def shown(value: object) -> str:
-    """The `repr` of a value, also of an integer that is too long for Python to write.
+    """The `repr` of a value, even of an integer that is too long for Python to print.
 
     >>> shown(10**5000)
     'an integer of more than 4300 digits'
@@ -128,4 +128,4 @@ def shown(value: object) -> str:
 
 
 class NoCounterpart(ProblemError):
-    """A stationary point that corresponds to none of the other problem; the message says why."""
+    """A stationary point without a counterpart in the other problem; the message says why."""

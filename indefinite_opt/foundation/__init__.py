@@ -1,7 +1,7 @@
-"""What every room uses and what knows no mathematics.
+"""What every other folder uses, and what knows no mathematics.
 
-Arrays and numbers are checked here, names are parsed, files read and written within limits, threads
-counted, and long calls ended in time. It exports those functions, and knows no kernel.
+These functions check arrays and numbers, parse names, read and write files within limits, control
+threads, and end long calls in time.
 """
 
 from indefinite_opt.foundation import checks, naming

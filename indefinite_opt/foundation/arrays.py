@@ -1,4 +1,4 @@
-"""Arrays as callers give them: matrices, points, labels and values of variables, checked once."""
+"""Checks of the arrays that callers give: matrices, points, labels and values of variables."""
 
 from __future__ import annotations
 
@@ -38,25 +38,27 @@ Values = dict[str, Array]
 """Arrays by the names of declared variables or constraints."""
 
 Stored = NDArray[np.float64] | NDArray[np.float32]
+"""Entries of a kernel matrix, in the precision in which they are kept."""
 
 PRECISIONS: dict[str, np.dtype[Any]] = {
     "double": np.dtype(np.float64),
     "single": np.dtype(np.float32),
 }
-"""How the entries of a kernel matrix are stored; sums are double always."""
+"""How the entries of a kernel matrix are stored; sums are always taken in double precision."""
 
 SYMMETRY_TOLERANCE = 1e-10
 """Largest |K_ij - K_ji| accepted as rounding of a kernel function, relative to the largest entry of
-the rows i and j. The mean of K and Kᵀ then takes the place of K, so that no claim depends on it."""
+rows i and j. K is then replaced by the mean of K and Kᵀ, so that no claim depends on this value."""
 
 SINGLE_SYMMETRY_TOLERANCE = 16.0 * float(np.finfo(np.float32).eps)
 """The same for float32: the rounding of a kernel computed in single precision."""
 
 DIAGONAL_TOLERANCE = 1e-6
 """Largest distance of a point from itself that is accepted, relative to the largest distance: the
-rounding of x·x - 2 x·x + x·x, some 1e-16 of x·x, is 1e-8 of its size after the root is taken."""
+rounding of x·x - 2 x·x + x·x, about 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken."""
 
 _TILE = 512
+"""Order of the square tiles that are compared with their mirror images: two fit into the cache."""
 
 
 def checked_precision(precision: str) -> np.dtype[Any]:
@@ -66,7 +68,7 @@ def checked_precision(precision: str) -> np.dtype[Any]:
 
 
 _KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
-"""What numpy's kinds of entries are in words."""
+"""Numpy's codes for kinds of entries, in words."""
 
 
 def real_array(
@@ -78,16 +80,16 @@ def real_array(
     finite: bool = True,
     dtype: np.dtype[Any] = PRECISIONS["double"],
 ) -> Any:
-    """The value as an array of `dtype`: the value itself where it is one already.
+    """The value as an array of `dtype`: the value itself if it is one already.
 
     Parameters
     ----------
     argument, expected : str
         The name of the value and what it should be, for the message.
     value : array_like
-        Real numbers; neither text nor complex numbers.
+        Real numbers, neither text nor complex numbers.
     shape : tuple, optional
-        What its shape must be; None stands for any length.
+        Required shape; None stands for any length.
     finite : bool
         Whether NaN and infinities are refused.
     dtype : dtype
@@ -166,7 +168,7 @@ def checked_points(argument: str, X: ArrayLike, features: int | None = None) -> 
     Raises
     ------
     ProblemError
-        For anything else, and for no points or features, or another number of features.
+        For anything else, for no points or no features, and for another number of features.
     """
     shape = "(m, d) with m, d ≥ 1" if features is None else f"(m, {features}) with m ≥ 1"
     expected = f"a finite matrix with points in rows, of shape {shape}"
@@ -212,12 +214,12 @@ def checked_values(
 
 
 def stored(argument: str, values: ArrayLike, dtype: np.dtype[Any]) -> Stored:
-    """The values as a C-contiguous array of `dtype`: themselves, where they are one already.
+    """The values as a C-contiguous array of `dtype`: the values themselves if they are one already.
 
     Raises
     ------
     ProblemError
-        If they are no real numbers, or too large for `dtype`.
+        If they are not real numbers, or are too large for `dtype`.
     """
     return np.ascontiguousarray(
         real_array(argument, values, "a matrix of real numbers", finite=False, dtype=dtype)
@@ -232,8 +234,8 @@ def checked_matrix(
 ) -> tuple[Stored, tuple[float, float]]:
     """A square, finite matrix of `dtype`, symmetric to the last bit, and its extremes, in O(n²).
 
-    K itself if it is such a matrix, C-contiguous; else a new one. Where K differs from Kᵀ by
-    rounding their mean takes its place.
+    K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
+    differ by rounding.
     """
     single = dtype == np.float32
     matrix = stored(argument, K, dtype)
@@ -262,7 +264,7 @@ def checked_matrix(
 
 
 def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
-    """Pairs of tiles of a matrix and of its transpose that fit the cache, each with its corner."""
+    """The corner of each tile of the upper half, the tile, and the same tile of the transpose."""
     for row in range(0, matrix.shape[0], _TILE):
         for column in range(row, matrix.shape[0], _TILE):
             tile = matrix[row : row + _TILE, column : column + _TILE]
@@ -311,7 +313,7 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
 
 
 def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
-    """Labels of any type as a vector; `ProblemError` for what is none."""
+    """Labels of any type as a vector; `ProblemError` for anything else."""
     try:
         labels = np.asarray(y)
     except (TypeError, ValueError):
@@ -336,7 +338,7 @@ def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
         raise ProblemError(
             "y", "labels of one type that can be sorted", f"labels of type {', '.join(kinds)}"
         ) from None
-    if not known:  # NaN among objects, or a date that is none, differs from itself
+    if not known:  # NaN among objects, and numpy's NaT, differ from themselves
         raise ProblemError("y", "finite labels", "NaN")
     if classes.size != 2:
         shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")

@@ -1,7 +1,7 @@
-"""Numbers, switches and names as callers give them, checked in one place.
+"""Checks of the numbers, switches and names that callers give.
 
-Each check takes the name of the argument, its value and what is allowed, and raises an error that
-says which argument it is, what was expected and what came. Arrays have their own: `arrays`.
+Each check takes the name of an argument, its value and what is allowed, and raises an error that
+names the argument, what was expected and what was given. `arrays` has the checks of arrays.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ LARGEST = sys.float_info.max
 than every float."""
 
 MAX_SEED = 2**32 - 1
-"""The largest seed that every random generator takes, those of scikit-learn included."""
+"""The largest seed that every random generator accepts, including those of scikit-learn."""
 
 _AS_FLOAT = ", above 2⁶³ as a float"
 
 
 def is_number(value: object) -> bool:
-    """Whether value is a real number of Python or numpy; a truth value is not.
+    """Whether value is a real number of Python or numpy; Booleans are not.
 
     >>> is_number(1), is_number(np.float32(0.5)), is_number(True), is_number("1")
     (True, True, False, False)
@@ -48,7 +48,7 @@ def is_number(value: object) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Whether value is an integer of Python or numpy; a truth value is not.
+    """Whether value is an integer of Python or numpy; Booleans are not.
 
     >>> is_whole(2), is_whole(np.int64(2)), is_whole(2.0), is_whole(True)
     (True, True, False, False)
@@ -83,7 +83,7 @@ def positive(
 ) -> None:
     """Raise `ParameterError` unless value is a positive number of at most `most`.
 
-    `zero`, `infinite` and `optional` allow 0, infinity and None, too.
+    `zero`, `infinite` and `optional` also allow 0, infinity and None.
 
     >>> positive("C", 1.0)
     >>> positive("radius", -1.0, zero=True, optional=True)
@@ -112,7 +112,7 @@ def whole(
 ) -> None:
     """Raise `ParameterError` unless value is an integer from `least` to `most`.
 
-    `reason` says where `most` comes from, and `optional` allows None, too.
+    `reason` says where `most` comes from; `optional` also allows None.
 
     >>> whole("starts", 5)
     >>> whole("starts", 2.5)
@@ -129,7 +129,7 @@ def whole(
 
 
 def seed(argument: str, value: Any, *, optional: bool = False) -> None:
-    """Raise `ParameterError` unless value is a seed that every random generator takes."""
+    """Raise `ParameterError` unless value is a seed that every random generator accepts."""
     whole(argument, value, 0, MAX_SEED, optional=optional)
 
 
@@ -164,7 +164,7 @@ def limits(tol: Any, time_limit: Any, max_iter: Any = None) -> None:
 
 
 def _either(*allowed: str) -> str:
-    """What is allowed in words, without the empty texts.
+    """The nonempty texts as an enumeration.
 
     >>> _either("a number", "", "0", "None")
     'a number, 0 or None'
@@ -174,12 +174,12 @@ def _either(*allowed: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The number in Python's own type: a float32 of numpy has no place for the largest double."""
+    """The number in Python's own type: a float32 cannot be compared with the largest double."""
     if isinstance(value, np.floating):
         return float(value)
     return int(value) if isinstance(value, np.integer) else value
 
 
 def _is_long(value: Any) -> bool:
-    """Whether value is an integer beyond 64 bits: numpy has no such numbers."""
+    """Whether value is an integer beyond 64 bits, which numpy cannot represent."""
     return is_whole(value) and abs(value) > sys.maxsize

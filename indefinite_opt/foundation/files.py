@@ -1,4 +1,4 @@
-"""Files as anybody may have written them: what is damaged, strange or huge is a `DataError`."""
+"""Reading files from any source: whatever is damaged, malformed or too large is a `DataError`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from indefinite_opt.foundation import checks
 __all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json"]
 
 MAX_BYTES = 10**9
-"""Most bytes of a file, unpacked: a kernel matrix of 11,000 points in double precision fits."""
+"""Largest size of an unpacked file in bytes: a kernel matrix of 11,000 points in float64 fits."""
 
 _CHUNK = 2**20
+"""Bytes read at once, so that a file that is too large is noticed before it fills the memory."""
 
 _DAMAGE = (
     OSError, EOFError, ValueError, ArithmeticError, LookupError, TypeError, RuntimeError,
@@ -32,12 +33,13 @@ _DAMAGE = (
     tokenize.TokenError,
 )  # fmt: skip
 """What reading a damaged file raises: numpy reads headers with Python's own parser and tokenizer,
-and lets through all their errors and those of the decompressors."""
+and passes on their errors and those of the decompressors."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+"""Readers of array headers, by the version of numpy's format."""
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
@@ -46,7 +48,7 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     Raises
     ------
     DataError
-        If it cannot be read, or has more than `max_bytes`.
+        If it cannot be read, or has more than `max_bytes` bytes.
     """
     checks.whole("max_bytes", max_bytes)
     parts: list[bytes] = []
@@ -69,8 +71,8 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
     Raises
     ------
     DataError
-        If it cannot be read, holds Python objects, or takes more than `max_bytes` unpacked; that
-        is known before anything is unpacked.
+        If it cannot be read, holds Python objects, or would take more than `max_bytes` bytes
+        unpacked, which is checked before anything is unpacked.
     """
     checks.whole("max_bytes", max_bytes)
     try:
@@ -87,7 +89,7 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """An array of an archive, allocated only if there are as many bytes as its header says."""
+    """An array of an archive, allocated only if the archive holds as many bytes as it claims."""
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         if version not in _HEADERS:
@@ -108,7 +110,7 @@ def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     DataError
-        If it cannot be read, is no JSON, or has more than `max_bytes`.
+        If it cannot be read, is not JSON, or has more than `max_bytes` bytes.
     """
     content = read_bytes(path, max_bytes)
     try:
@@ -118,7 +120,7 @@ def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def parsed_json(content: bytes) -> Any:
-    """What JSON says; `ValueError` where it is none, nested too deeply, or has huge integers."""
+    """The content of JSON; `ValueError` if malformed, nested too deeply, or with huge integers."""
     try:
         return json.loads(content.decode("utf-8"))
     except RecursionError:

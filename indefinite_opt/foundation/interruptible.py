@@ -1,8 +1,8 @@
-"""Long calls into compiled code, run so that time limits and Ctrl-C hold all the same.
+"""Long calls into compiled code that still obey time limits and Ctrl-C.
 
-Python looks at signals and clocks between two of its own instructions, and not while a library
-works. A long call therefore runs in a thread of its own while the caller waits in short intervals;
-one that keeps the interpreter's lock in a process of its own.
+Python handles signals between two of its own instructions, not while a library works. A long call
+therefore runs in a thread of its own while the caller waits in short intervals; a call that keeps
+the interpreter's lock runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ __all__ = ["LONG", "TimeLimitReached", "in_child", "limited", "within"]
 T = TypeVar("T")
 
 LONG = 500
-"""From this order of a matrix on an eigendecomposition takes some hundredths of a second, and a
-thread (a ten-thousandth) costs nothing beside it; smaller ones are called directly."""
+"""Order of a matrix from which O(n³) work runs in a thread of its own: an eigendecomposition then
+takes some hundredths of a second, and starting the thread a ten-thousandth."""
 
 _INTERVAL = 0.05
-"""Seconds between two looks at the clock."""
+"""Seconds between two checks of the clock: a time limit is exceeded by no more than this."""
 
 
 class TimeLimitReached(Exception):
-    """A call that was abandoned: its time was over, or its caller asked to stop."""
+    """A call that was abandoned because its time was over or its caller asked it to stop."""
 
 
 def within(
@@ -43,21 +43,21 @@ def within(
 ) -> T:
     """The result of function(*arguments), if it comes in time.
 
-    The call is abandoned where time is over, and on Ctrl-C: nobody can end it, so that it goes on
-    in a daemon thread until it returns, or the process ends. It must therefore change nothing that
-    others read. It must also release the interpreter's lock, as numpy's linear algebra does;
-    scipy's wrappers of BLAS and LAPACK keep it. Limits of BLAS threads hold for the whole process,
-    so that they belong around `within`, not inside it.
+    The call is abandoned when its time is over, and on Ctrl-C. Since a thread cannot be killed, it
+    runs on in the background until it returns or the process ends, and so must not change anything
+    that others read. It must also release the interpreter's lock, as numpy's linear algebra does;
+    scipy's wrappers of BLAS and LAPACK keep it. Limits of BLAS threads hold for the whole process
+    and therefore belong around `within`, not inside it.
 
     Parameters
     ----------
     seconds : float
-        Time allowed, may be infinite; nothing is started where it is not positive.
+        Time allowed, may be infinite; nothing is started if it is not positive.
     function : callable
     *arguments
-        Passed on.
+        Arguments of the function.
     stop : callable, optional
-        Asked now and then; a true answer abandons the call.
+        Called in every interval; the call is abandoned once it returns a true value.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def within(
     outcome: list[T] = []
     failure: list[BaseException] = []
     done = Event()
-    # Numpy's treatment of floating-point errors is part of the context.
+    # The context holds how numpy treats floating-point errors.
     context = contextvars.copy_context()
 
     def run() -> None:
@@ -92,7 +92,7 @@ def within(
         Thread(target=run, daemon=True).start()
     while not done.wait(min(_INTERVAL, max(end - time.perf_counter(), 0.0))):
         if time.perf_counter() >= end or (stop is not None and stop()):
-            whole = getattr(function, "func", function)  # of a partial one
+            whole = getattr(function, "func", function)  # of functools.partial
             name = getattr(whole, "__name__", type(whole).__name__)
             raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
     if failure:
@@ -107,18 +107,17 @@ def limited(
     *arguments: Any,
     stop: Callable[[], bool] | None = None,
 ) -> T:
-    """`within` for what takes O(n³), a direct call where the order n is below `LONG`."""
+    """`within` for work of O(n³), but a direct call if the order n is below `LONG`."""
     if order < LONG:
         return function(*arguments)
     return within(seconds, function, *arguments, stop=stop)
 
 
 def in_child(seconds: float, function: Callable[..., T], *arguments: Any) -> T:
-    """`within` for calls that keep the interpreter's lock, or that have a handler for Ctrl-C.
+    """`within` for calls that keep the interpreter's lock, or that handle Ctrl-C themselves.
 
-    A child process makes the call on a copy of all there is, and is killed where it is abandoned.
-    Only its result is passed on, pickled. Where processes cannot be copied safely (anywhere but on
-    Linux) this is `within`.
+    A forked child process makes the call, passes its result on, pickled, and is killed if the call
+    is abandoned. Where processes cannot be forked safely (anywhere but on Linux) this is `within`.
 
     Examples
     --------
@@ -130,8 +129,8 @@ def in_child(seconds: float, function: Callable[..., T], *arguments: Any) -> T:
     end = time.perf_counter() + seconds
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
-        # Other threads do not live on in the child. It takes no lock that they could hold but
-        # those that Python, the C library and OpenBLAS renew in children.
+        # Other threads do not exist in the child. The only locks it takes that they might hold
+        # are those that Python, the C library and OpenBLAS reset after a fork.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

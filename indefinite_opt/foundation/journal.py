@@ -1,4 +1,4 @@
-"""A file of JSON lines that only grows, and that one process at a time may write."""
+"""An append-only file of JSON lines, written by one process at a time."""
 
 from __future__ import annotations
 
@@ -20,35 +20,36 @@ from indefinite_opt.foundation.files import parsed_json
 __all__ = ["Journal"]
 
 _WAIT = 0.2
-"""Seconds between two attempts to lock a file."""
+"""Seconds between two attempts to lock a file that another process is writing."""
 
 
 class Journal:
-    """JSON lines in a file, which is locked until `close`, or until the process ends in any way.
+    """JSON lines in a file, which stays locked until `close` or the end of the process.
 
-    Another process that opens the same file waits until then, and says so. Lines that are no JSON,
-    of zeros or blank cost only themselves. What follows the last line break was cut short by a
-    crash, unless it is whole: the next line takes its place.
+    Another process that opens the same file warns, and waits until then. Damaged or blank lines do
+    not affect the others. Text after the last line break that is not a complete JSON object was cut
+    off by a crash: the next line overwrites it.
 
     Parameters
     ----------
     path : Path
-        Made if it does not exist. A file that may only be read can be opened, but not added to.
+        Created if it does not exist. A read-only file can be opened, but not added to.
 
     Attributes
     ----------
     path : Path
     entries : list of (int, object)
-        Number and content of each line that was there.
+        Number and content of each line that the file had when it was opened.
     damaged : list of int
-        Numbers of the lines that are no JSON.
+        Numbers of the lines that are not JSON.
     cut : bytes
-        What follows the last line break, if it is no whole line.
+        What follows the last line break, if it is not a complete line.
 
     Raises
     ------
     DataError
-        If the file cannot be opened or locked, or is none; from `append`, if it cannot be written.
+        If the path cannot be opened or locked, or is not a file; from `append` and `clear`, if it
+        cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,20 +85,21 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close and unlock the file."""
         self._file.close()
 
     def latest(
         self, key: Callable[[Any], Hashable], fault: Callable[[Any], str | None] = lambda entry: ""
     ) -> tuple[dict[Any, Any], list[str]]:
-        """What is finished, and what is wrong with the lines that are left out.
+        """The latest entry of each key, and what is wrong with the lines that were left out.
 
         Parameters
         ----------
         key : callable
-            Of an entry: of those with the same key the last one counts.
+            Key of an entry; of those with the same key the last one counts.
         fault : callable
-            Why an entry is left out, empty if it is not, and None if nothing is wrong with it.
+            Empty text for an entry to keep, the reason for one that is wrong, and None for one to
+            leave out silently.
         """
         found: dict[Any, Any] = {}
         faults = [f"line {number} is not JSON" for number in self.damaged]
@@ -110,13 +112,13 @@ class Journal:
         return found, faults
 
     def append(self, entry: object) -> None:
-        """Add a line, in one piece and at once."""
+        """Add a line and write it immediately."""
         line = self._separator + json.dumps(entry).encode() + b"\n"
         try:
             if self.cut:
                 self._file.truncate(self._end)
-            # Unbuffered: after an error nothing is left to be written later. On a full disk a
-            # part of the line is written, and the rest raises.
+            # Unbuffered: after an error nothing is left to be written later. On a full disk only
+            # a part of the line is written at first, and the next attempt raises.
             left = memoryview(line)
             while left:
                 left = left[self._file.write(left) :]
@@ -125,7 +127,7 @@ class Journal:
         self._separator = self.cut = b""
 
     def clear(self) -> None:
-        """Forget all lines."""
+        """Delete all lines."""
         try:
             self._file.truncate(0)
         except OSError as error:
@@ -168,12 +170,12 @@ class Journal:
 
 
 def _lock(file: io.FileIO) -> bool:
-    """Lock a file for this process, or say that another has it; the system itself unlocks it."""
+    """Whether the file could be locked for this process; the system unlocks it at the end."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            # A byte behind every content: on Windows nobody else could read a locked one.
+            # A byte beyond any content, since Windows lets no other process read a locked byte.
             file.seek(2**40)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:

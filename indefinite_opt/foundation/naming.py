@@ -1,4 +1,4 @@
-"""Read objects from text: `sigmoid(a=0.1, r=-1)`, `SVMDual(C=inf)`."""
+"""Objects from text such as `sigmoid(a=0.1, r=-1)` or `SVMDual(C=inf)`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
     """
     malformed = ParameterError(argument, "NAME or NAME(key=value, ...)", repr(text))
     name, bracket, rest = text.strip().partition("(")
-    # Names such as l1-gaussian are no Python identifiers; only their argument list is Python.
+    # Names such as l1-gaussian are not Python identifiers; only their argument list is Python.
     if not name.replace("-", "_").isidentifier():
         raise malformed
     if not bracket:
@@ -41,7 +41,7 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
         call = ast.parse("_(" + rest, mode="eval").body
     except _UNREADABLE:
         raise malformed from None
-    # Of several calls in a row the function is no plain name but what comes before the last one.
+    # In f(...)(...) the function of the last call is not a name but the call before it.
     if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
         raise malformed
     words = [word.arg for word in call.keywords]
@@ -51,8 +51,8 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
 
 
 _UNREADABLE = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
-"""What Python's parser raises on text that is no literal: also for NUL characters, for thousands of
-signs or brackets, for integers of thousands of digits, and for keys that cannot be hashed."""
+"""What Python's parser raises on text that is not a literal: also on NUL characters, thousands of
+signs or brackets, integers of thousands of digits, and keys that cannot be hashed."""
 
 
 def _value(word: ast.keyword, malformed: ParameterError) -> Any:
@@ -98,11 +98,11 @@ def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters
     kind : str
         What is being built ("kernel", "formulation", ...), for messages.
     known : mapping of str to type
-        The names that exist; dataclasses have their fields for parameters, others have none.
+        Class of each name; the parameters of a dataclass are its fields, other classes have none.
     text : str
         `Name` or `Name(key=value, ...)`.
     **parameters
-        Further keyword arguments; they win over those in the text.
+        Further keyword arguments, which take precedence over those in the text.
 
     Raises
     ------

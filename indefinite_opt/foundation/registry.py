@@ -1,4 +1,4 @@
-"""Finds the classes of a folder, one file each, so that no list of them is kept by hand."""
+"""Finding the classes of a folder, so that no list of them has to be kept by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def discover(package: str, path: Iterable[str], base: type[T]) -> list[type[T]]:
-    """Every concrete subclass of `base` in a folder and its subfolders, by file name.
+    """Every concrete subclass of `base` in a folder and its subfolders, in the order of file names.
 
     Files whose name begins with an underscore are not imported.
     """

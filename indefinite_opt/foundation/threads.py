@@ -1,4 +1,4 @@
-"""Threads of the dense linear algebra library, kept under control."""
+"""Control of the threads of the dense linear algebra library."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["SMALL", "few_threads", "one_thread", "thread_count"]
+__all__ = ["few_threads", "one_thread", "thread_count"]
 
-SMALL = 1000
-"""Below this order a second BLAS thread costs more than it brings (and much more when the
-machine is busy: spinning threads slowed a loop of small eigenproblems 60 times)."""
+_MIN_MULTITHREAD_ORDER = 1000
+"""Order of a matrix below which a second BLAS thread costs more than it gains, and far more on a
+busy machine: spinning threads slowed a loop of small eigenproblems by a factor of 60."""
 
 
 @functools.cache
 def _controller() -> Any:
-    # Only libraries that are loaded are found, and compiled loops use the one of scipy.
+    # Only loaded libraries are found, and compiled loops use that of scipy.
     import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
@@ -23,8 +23,8 @@ def _controller() -> Any:
 
 
 def few_threads(order: int) -> AbstractContextManager[Any]:
-    """One BLAS thread inside the block when matrices are of order below `SMALL`."""
-    if order >= SMALL:
+    """One BLAS thread inside the block for small matrices, otherwise as many as the library has."""
+    if order >= _MIN_MULTITHREAD_ORDER:
         return nullcontext()
     return one_thread()
 
@@ -35,6 +35,6 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def thread_count() -> int:
-    """Threads of the linear algebra library, one at least: how many a solver may use, too."""
+    """Number of threads of the linear algebra library, which is also how many a solver may use."""
     found = [library["num_threads"] for library in _controller().info()]
     return max(1, min(found, default=1))

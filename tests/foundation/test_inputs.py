@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.errors import LONGEST, shown
+from indefinite_opt.errors import MAX_SHOWN, shown
 from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.problem import kernels
@@ -85,7 +85,7 @@ def test_formulations_that_cannot_be_read(name: str) -> None:
     text, start = TEXTS[name]
     with pytest.raises(iopt.errors.ParameterError, match=f"^{re.escape(start)}") as caught:
         iopt.solve(PLAIN, text)
-    assert len(str(caught.value)) < LONGEST + 100
+    assert len(str(caught.value)) < MAX_SHOWN + 100
     with pytest.raises(iopt.IndefiniteOptError):
         kernels.get(text.replace("SVMDual(C", "gaussian(gamma"))
     with pytest.raises(iopt.IndefiniteOptError):
@@ -108,7 +108,7 @@ def test_what_came_is_shown_at_a_readable_length() -> None:
     assert shown(1.5) == "1.5"
     assert shown(10**5000) == "an integer of more than 4300 digits"
     error = iopt.errors.ParameterError("name", "a short one", "x" * 10**5)
-    assert str(error) == f"name: expected a short one, got {'x' * LONGEST}..."
+    assert str(error) == f"name: expected a short one, got {'x' * MAX_SHOWN}..."
     assert len(error.got) == 10**5
 
 
