@@ -1,8 +1,8 @@
 """From raw data to a kernel matrix with labels, and its spectrum.
 
-`KernelProblem` is what every formulation is applied to; `ConfidenceProblem` is its counterpart for
-directed confidences. Kernels, data sets, eigendecompositions and pseudo-Euclidean embeddings stand
-beside them.
+Every formulation is applied to a `KernelProblem`, or to its variant for directed confidences,
+`ConfidenceProblem`. Both are made from kernels and data sets; eigendecompositions and
+pseudo-Euclidean embeddings are derived from them.
 """
 
 from indefinite_opt.foundation import checked_points

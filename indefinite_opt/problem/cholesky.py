@@ -1,9 +1,8 @@
-"""Cholesky factors of large matrices in place, by blocks.
+"""Cholesky factorisation of large matrices in place, by blocks.
 
-OpenBLAS ends the process (a segmentation fault) where two of its threads factorise a matrix of
-order 16 000 or more, and is slow at it beside other busy processes. Here its factorisation gets one
-thread and a block at a time; only the products of matrices, which are most of the work, may use
-all threads.
+OpenBLAS crashes the process (a segmentation fault) if two of its threads factorise a matrix of
+order 16 000 or more, and is slow at it beside other busy processes. Here it factorises one block at
+a time with one thread; only the matrix products, which are most of the work, use all threads.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from indefinite_opt.foundation import Array, one_thread
 __all__ = ["BLOCK", "cholesky_in_place"]
 
 BLOCK = 512
-"""Columns of a block: products with as many are as fast as they get, and the interpreter gets a
-turn every second even at order 20 000."""
+"""Columns of a block: wider products are no faster, and even at order 20 000 the interpreter gets
+control about once per second."""
 
 
 def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
@@ -23,15 +22,15 @@ def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
     Parameters
     ----------
     matrix : (n, n) array
-        Symmetric; only the lower triangle is read and written, but for the squares of the diagonal
-        blocks.
+        Symmetric; only the lower triangle is read, and only it and the diagonal blocks are written.
     block : int
+        Columns of a block.
 
     Returns
     -------
     int
-        0; or the number of the first pivot that is not positive, from 1: the leading block before
-        it and its row are those of L, as LAPACK leaves them.
+        0, or the number of the first pivot that is not positive, counted from 1. As in LAPACK, the
+        leading block before that pivot, and its row up to it, are those of L.
 
     Examples
     --------

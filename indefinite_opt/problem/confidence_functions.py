@@ -1,20 +1,21 @@
 r"""Confidence functions learned from pairs of labelled points.
 
-Guo & Schuurmans (2009), section 3: every ordered pair of training points is one example of a
+In section 3 of Guo & Schuurmans (2009) every ordered pair of training points is one example of a
 problem with four classes, the label pairs (a, b), on the concatenated inputs [x, x'], and
 
 .. math:: c(a, b \mid x, x') = \log P(a, b \mid x, x').
 
 Logistic regression and naive Bayes are additive, log P(a, b | x, x') = A_ab(x) + B_ab(x') up to a
-normaliser, so that the confidences of m points with n others cost 4(m + n) halves and mn sums.
+normaliser, so that the confidences of m points with n others take 4(m + n) evaluations of A and B
+and mn sums.
 
-Three consequences that the paper does not mention, a_b(x) = A_+b(x) - A_-b(x) and α ≥ 0 with
-yᵀα = 0, eᵀα = 1 as in (4) and (12):
+This has three consequences that the paper does not mention. Let a_b(x) = A_+b(x) - A_-b(x), and
+α ≥ 0 with yᵀα = 0, eᵀα = 1 as in (4) and (12):
 
-- Σ_j α_j (c(+1, y_j) - c(-1, y_j)) is ½(a_+ + a_-)(x) plus a constant, whatever α. After the
-  offset of least training error all such weights give the same classifier.
+- Σ_j α_j (c(+1, y_j) - c(-1, y_j)) is ½(a_+ + a_-)(x) plus a constant for every such α. With the
+  offset of least training error all of them give the same classifier.
 - The sensitivity (8) of y_i is s_b = Σ_k α_k y_k a_b(x_k), b = y_i: (12) minimises max(s_+, s_-),
-  and (9) is ½(s_+ + s_-), linear on the feasible set. It is convex there, for all that Δ is not.
+  and (9) is ½(s_+ + s_-), linear on the feasible set, and so convex there even if Δ is indefinite.
 - From all n² pairs naive Bayes, like logistic regression without a penalty, learns
   P(a | x) P(b | x'), the product of the ordinary model with itself.
 """
@@ -50,18 +51,20 @@ Indices = NDArray[np.int64]
 Tables = tuple[Array, Array]
 
 _CHUNK = 2**18
-"""Pairs worked on at once, 2 MB a table."""
+"""Pairs worked on at once, 2 MB per table."""
 
-_ITERATIONS = 1000
-_GRADIENT = 1e-6
-"""Limits of the logistic fit; the gradient is that of the mean loss over the pairs."""
+_MAX_ITERATIONS = 1000
+"""Iterations of the logistic fit after which scikit-learn stops with a `ConvergenceWarning`."""
+
+_GRADIENT_TOLERANCE = 1e-6
+"""Largest entry of the gradient of the mean loss over the pairs at which the logistic fit ends."""
 
 
 class ConfidenceFunction(Protocol):
-    """c(y, z_j | x, z_j's point), for both values of y."""
+    """A function c(y, y' | x, x'), evaluated for both values of y."""
 
     def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
-        """Confidences of both labels of new points, paired with labelled points.
+        """Confidences in both labels of new points, paired with labelled points.
 
         Parameters
         ----------
@@ -75,17 +78,17 @@ class ConfidenceFunction(Protocol):
         Returns
         -------
         plus, minus : (m, n) arrays
-            c(+1, z_j | x_i, z_j's point) and c(-1, z_j | x_i, z_j's point).
+            c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j).
         """
 
 
 class Learner(Protocol):
-    """Whatever learns a confidence function; `ConfidenceProblem.from_learner` takes any."""
+    """Anything that learns a confidence function, for `ConfidenceProblem.from_learner`."""
 
     def fit(self, X: Array, y: Array) -> ConfidenceFunction:
         """Learn from points (n, d) and their labels -1 and +1, (n,), and from nothing else.
 
-        What it returns must not change when `fit` is called again, as it is in every fold.
+        The result must not change when `fit` is called again, as happens in every fold.
         """
 
 
@@ -100,7 +103,7 @@ class AdditivePairs(ABC):
         """A of the first points, (m, 4), and B of the second ones, (n, 4)."""
 
     def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
-        """See `ConfidenceFunction`; O(m + n) halves and O(mn) sums, in blocks of rows."""
+        """See `ConfidenceFunction`; A and B take O(m + n), their sums O(mn), in blocks of rows."""
         first, second = self.halves(X, Z)
         plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
         step = max(1, _CHUNK // len(Z))
@@ -120,9 +123,9 @@ class LinearPairs(AdditivePairs):
     Attributes
     ----------
     mean, scale : (d,) arrays
-        Of the features of the training points.
+        Mean and standard deviation of each feature of the training points.
     weights : (4, 2d) array
-        Of the features of x, then of those of x'.
+        Weights of the features of x, then of those of x'.
     intercept : (4,) array
     """
 
@@ -144,7 +147,7 @@ class GaussianPairs(AdditivePairs):
     Attributes
     ----------
     means, variances : (4, 2d) arrays
-        Of the features of x, then of those of x', in each label pair.
+        Moments of the features of x, then of those of x', for each label pair.
     priors : (4,) array
         Shares of the label pairs.
     """
@@ -176,15 +179,15 @@ class PairLearner(ABC):
     Parameters
     ----------
     pairs : int or None
-        About how many of the n² ordered pairs (a point with itself is one) to learn from, each
-        label pair in its proportion and at least once; None for all of them.
+        About how many of the n² ordered pairs (including each point with itself) to learn from,
+        each label pair in its proportion and at least once; None for all of them.
     seed : int
-        Chooses the pairs, where not all are used.
+        Seed of the choice of pairs.
 
     Raises
     ------
     ParameterError
-        For fewer than four pairs, or a seed that is no nonnegative integer below 2³².
+        For fewer than four pairs, or a seed that is not a nonnegative integer below 2³².
     """
 
     pairs: int | None = 100_000
@@ -200,14 +203,14 @@ class PairLearner(ABC):
         Parameters
         ----------
         X : (n, d) array_like
-            One row a point.
+            One row per point.
         y : (n,) array_like
             Labels of two classes; the larger one in sorting order is +1.
 
         Raises
         ------
         ProblemError
-            If X is no finite matrix, or y does not have n labels of exactly two classes.
+            If X is not a finite matrix, or y does not have n labels of exactly two classes.
         """
         points = checked_points("X", X)
         _, signs = checked_labels(y, len(points))
@@ -222,21 +225,21 @@ class PairLearner(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticPairs(PairLearner):
-    """Multinomial logistic regression on [x, x'], features standardised.
+    """Multinomial logistic regression on [x, x'] with standardised features.
 
     Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs.
 
     Parameters
     ----------
     ridge : float
-        Price > 0 of the squared weights. The paper does not say whether it used one; separable
-        classes have no logistic regression without.
+        Penalty > 0 on the squared weights. The paper does not say whether it used one; without it
+        the weights of separable classes diverge.
     pairs, seed
         As in `PairLearner`.
 
     Notes
     -----
-    scikit-learn's `ConvergenceWarning` is passed on if 1000 iterations are not enough.
+    scikit-learn issues a `ConvergenceWarning` if 1000 iterations are not enough.
 
     References
     ----------
@@ -262,16 +265,18 @@ class LogisticPairs(PairLearner):
         mean, deviation = X.mean(axis=0), X.std(axis=0)
         scale = np.where(deviation > 0.0, deviation, 1.0)
         scaled = (X - mean) / scale
-        model = LogisticRegression(C=1.0 / self.ridge, tol=_GRADIENT, max_iter=_ITERATIONS)
+        model = LogisticRegression(
+            C=1.0 / self.ridge, tol=_GRADIENT_TOLERANCE, max_iter=_MAX_ITERATIONS
+        )
         model.fit(np.hstack([scaled[first], scaled[second]]), codes)
         return LinearPairs(mean, scale, model.coef_, model.intercept_)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NaiveBayesPairs(PairLearner):
-    """Naive Bayes on [x, x']: every feature independent and normal, given the label pair.
+    """Naive Bayes on [x, x']: features independent and normal, given the label pair.
 
-    The paper does not say which distribution it gave the features.
+    The paper does not say which distribution of the features it assumed.
 
     Parameters
     ----------
@@ -338,8 +343,8 @@ def get(learner: str | Learner) -> Learner:
 def sampled_pairs(y: Array, pairs: int | None, seed: int) -> tuple[Indices, Indices]:
     """First and second points of ordered pairs, without repetition.
 
-    All n² pairs where they are no more than `pairs`; otherwise a random choice that keeps the
-    proportions of the four label pairs, each of which is there once at least.
+    All n² pairs if they are at most `pairs`; otherwise a random choice that keeps the proportions
+    of the four label pairs, and has at least one of each.
 
     >>> [part.tolist() for part in sampled_pairs(np.array([1.0, -1.0]), None, seed=0)]
     [[1, 1, 0, 0], [1, 0, 1, 0]]

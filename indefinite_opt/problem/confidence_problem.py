@@ -1,22 +1,22 @@
-r"""Confidence functions: problems made of them, their sensitivities, the classifiers they define.
+r"""Problems made of confidence functions, and their sensitivities to flipped labels.
 
-A confidence function c(y, y' | x, x') says how sure it is of a pair of labels (Guo & Schuurmans
-2009, section 2). Its sensitivity to a flipped label is, by (6),
+A confidence function c(y, y' | x, x') rates a pair of labels (Guo & Schuurmans 2009, section 2).
+Its sensitivity to a flipped label is, by (6),
 
 .. math:: \Delta_{ki} = c(y_k, y_i \mid x_k, x_i) - c(\bar y_k, y_i \mid x_k, x_i).
 
-Decision rule (3), the quadratic program (9) and the linear program (12) read nothing else of c
-than its directed kernel
+Decision rule (3), the quadratic program (9) and the linear program (12) depend on c only through
+its directed kernel
 
 .. math:: k(x, x_j) = \tfrac12 y_j\,(c(+1, y_j \mid x, x_j) - c(-1, y_j \mid x, x_j)),
 
-which for c = y y' k(x, x') is k, and in general is not symmetric:
+which is k for c = y y' k(x, x'), and is not symmetric in general:
 
-- (3) chooses +1 where ½ Σ_j α_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) + b is positive, and
-  that is Σ_j α_j y_j k(x, x_j) + b, the decision value of a kernel machine;
+- (3) chooses +1 where ½ Σ_j α_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) + b is positive, which
+  is Σ_j α_j y_j k(x, x_j) + b, the decision value of a kernel machine;
 - among training points y_i cancels in y_i (c(y_i, ·) - c(ȳ_i, ·)): k(x_i, x_j) = ½ y_i y_j Δ_ij;
-- the form (9), αᵀΔα, depends on the symmetric part of Δ alone, and is 2αᵀQα with the kernel
-  K = yyᵀ∘(Δ + Δᵀ)/4, the symmetric part of k: (9) is twice (4) for that K.
+- the quadratic form αᵀΔα of (9) depends on the symmetric part of Δ alone, and equals 2αᵀQα for the
+  kernel K = yyᵀ∘(Δ + Δᵀ)/4, the symmetric part of k: (9) is twice (4) for that K.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ __all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_
 class ConfidenceProblem(KernelProblem):
     """Labels and a confidence function, known by its values on the training points.
 
-    A kernel problem whose kernel `directed` need not be symmetric. Methods that are about
-    confidences (`GuoSchuurmansLP`, `GuoSchuurmansQP`, `UniformWeights`) read it; all others take
-    its symmetric part, which is K. New points are classified by rows k(x, x_j) of the directed
-    kernel: its other direction would ask for the label of x.
+    A kernel problem whose kernel `directed` need not be symmetric. The formulations of confidences
+    (`GuoSchuurmansLP`, `GuoSchuurmansQP`, `UniformWeights`) use it; all others use its symmetric
+    part, which is K. New points are classified by rows k(x, x_j) of the directed kernel, as
+    k(x_j, x) would depend on the label of x.
 
     Parameters
     ----------
     K : (n, n) array_like
-        k(x_i, x_j), finite, not necessarily symmetric: of the confidences y y' k(x, x').
+        k(x_i, x_j) of the confidences y y' k(x, x'); finite, not necessarily symmetric.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     precision, name
-        As in `KernelProblem`; an asymmetric `directed` is kept in double precision.
+        As in `KernelProblem`; an asymmetric `directed` is always kept in double precision.
 
     Attributes
     ----------
     learner : Learner or None
-        What learned the confidences; it learns anew in every fold.
+        What the confidences were learned by; it is fitted again in every fold.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class ConfidenceProblem(KernelProblem):
     def from_sensitivity(
         cls, Delta: ArrayLike, y: ArrayLike, *, name: str = "problem"
     ) -> ConfidenceProblem:
-        """The problem of a sensitivity matrix Δ, (n, n), by (6).
+        """The problem with the sensitivity matrix Δ of (6), (n, n).
 
         >>> problem = ConfidenceProblem.from_sensitivity([[0.0, 1.0], [3.0, 0.0]], [1, -1])
         >>> problem.sensitivity
@@ -136,13 +136,13 @@ class ConfidenceProblem(KernelProblem):
     def from_tables(
         cls, given: ArrayLike, flipped: ArrayLike, y: ArrayLike, *, name: str = "problem"
     ) -> ConfidenceProblem:
-        """The problem of two tables of confidences, log-probabilities for instance.
+        """The problem of two tables of confidences, for instance of log-probabilities.
 
         Parameters
         ----------
         given, flipped : (n, n) array_like
             c(y_k, y_i | x_k, x_i) and c(ȳ_k, y_i | x_k, x_i), in row k and column i. They must
-            not have been learned from points that are to be tested on; see `from_learner`.
+            not have been learned from points that will be tested on; see `from_learner`.
         y : (n,) array_like
             Labels of two classes.
         name : str
@@ -178,21 +178,21 @@ class ConfidenceProblem(KernelProblem):
         Parameters
         ----------
         X : (n, d) array_like
-            One row a point.
+            One row per point.
         y : (n,) array_like
             Labels of two classes.
         learner : str or Learner
             "logistic" or "naive-bayes", with parameters as in "logistic(ridge=0.1)"; or any
-            object with a `fit` as in `learned.Learner`.
+            object with a `fit` as in `confidence_functions.Learner`.
         name : str
             What to call the problem in reports.
 
         Raises
         ------
         ProblemError
-            If X is no finite matrix, or the learned confidences are not finite.
+            If X is not a finite matrix, or the learned confidences are not finite.
         UnknownName, ParameterError
-            For an unknown name, and for what is no learner.
+            For an unknown name, and for an object that is not a learner.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class ConfidenceProblem(KernelProblem):
         if confidence is chosen or not callable(confidence):
             raise ParameterError(
                 "learner", "one whose fit returns a new confidence function", repr(chosen),
-                "It is fitted anew in every fold, beside what it returned before.",
+                "It is fitted again in every fold, and earlier results must not change.",
             )  # fmt: skip
         kernel = ConfidenceKernel(confidence, signs, str(chosen))
         problem = cls._labelled(kernel(points, points), y, name)
@@ -217,7 +217,7 @@ class ConfidenceProblem(KernelProblem):
 
     @classmethod
     def _labelled(cls, directed: Array, y: ArrayLike, name: str) -> ConfidenceProblem:
-        """A problem whose kernel values may depend on the label of their second point."""
+        """A problem of confidences whose sensitivity is not assumed to be 2Q."""
         problem = cls(directed, y, name=name)
         problem._directed = _read_only(directed)
         return problem
@@ -244,12 +244,12 @@ class ConfidenceProblem(KernelProblem):
         return 2.0 * self.directed * np.outer(self.y, self.y)
 
     def confidences_with(self, X_new: ArrayLike) -> tuple[Array, Array]:
-        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j) of raw new points, two (m, n) arrays.
+        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j) for raw new points, two (m, n) arrays.
 
         Raises
         ------
         ProblemError
-            Where nothing but values on the training points is known; see `rows`.
+            If only values on the training points are known; see `rows`.
         """
         points, kernel = self._source()
         if isinstance(kernel, ConfidenceKernel):
@@ -281,8 +281,8 @@ class ConfidenceProblem(KernelProblem):
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test rows; learned confidences are learned from `train` alone.
 
-        Tables are cut: in the row of a test point its own label cancels. Values among the test
-        points are to be had of kernels only; other confidences would ask for their labels.
+        Given tables are cut into blocks, as a test point's own label cancels in its row. Values
+        among the test points exist for kernels only; other confidences depend on their labels.
         """
         if self._directed is None:
             made = super().split(train, test)
@@ -298,15 +298,15 @@ class ConfidenceProblem(KernelProblem):
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceKernel:
-    """k(x, x_j) = ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)), the x_j labelled points.
+    """k(x, x_j) = ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) for labelled points x_j.
 
     Attributes
     ----------
     confidence : ConfidenceFunction
     y : (n,) array of -1 and +1
-        Labels of the points that `Z` of a call always is.
+        Labels of the points that are passed as `Z` in every call.
     title : str
-        What `str` shows: how the confidence function came about.
+        What `str` shows: the learner of the confidence function.
     """
 
     confidence: ConfidenceFunction
@@ -314,7 +314,7 @@ class ConfidenceKernel:
     title: str
 
     def __call__(self, X: ArrayLike, Z: Array) -> Array:
-        """Rows of points X, (m, d), with the n labelled points Z, (n, d): (m, n)."""
+        """k(x, x_j) for points X, (m, d), and the labelled points Z, (n, d): an (m, n) array."""
         return _rows(*self.tables(X, Z), self.y)
 
     def tables(self, X: ArrayLike, Z: Array) -> tuple[Array, Array]:
@@ -331,7 +331,7 @@ def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array
 
 
 def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | None:
-    """Δ where it is not 2Q: the one given, else that of the problem's own confidences."""
+    """The given Δ, else that of the problem's own confidences; None if it is 2Q."""
     if given is not None:
         return checked_sensitivity(given, problem)
     if isinstance(problem, ConfidenceProblem) and not problem.is_kernel:

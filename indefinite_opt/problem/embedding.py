@@ -1,4 +1,4 @@
-"""The pseudo-Euclidean picture of a kernel (Haasdonk 2005)."""
+"""The pseudo-Euclidean embedding of a kernel (Haasdonk 2005)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Embedding:
     Attributes
     ----------
     points : (n, p + q) array
-        Φ(x_i) in the rows, centred, coordinates uncorrelated; the first p are real, the last q
-        imaginary.
+        Φ(x_i) in the rows, centred, with uncorrelated coordinates; the first p are real, the last
+        q imaginary.
     signature : (p, q)
+        Numbers of real and imaginary coordinates.
     """
 
     points: Array

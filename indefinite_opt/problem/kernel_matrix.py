@@ -1,4 +1,4 @@
-"""A kernel matrix as solvers read it: whole, or row by row."""
+"""Kernel matrices as solvers read them: stored as a whole, or computed row by row."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ __all__ = ["DenseGram", "Gram", "RowGram", "formed"]
 Indices = NDArray[np.intp]
 
 _CHUNK = 2**18
-"""Numbers worked on at once, 2 MB: a product of gathered rows is fastest around this size."""
+"""Entries worked on at once, 2 MB: products of gathered rows are fastest around this size."""
 
-_SQUARE = 64
-"""Points whose kernel among themselves is computed for its diagonal."""
+_DIAGONAL_BLOCK = 64
+"""Order of the blocks that are computed for their diagonals: large enough that the calls of the
+kernel do not dominate, and small enough that few other entries are computed."""
 
-_SAMPLE = 16
-"""Points on which a kernel is tested for symmetry."""
+_SYMMETRY_SAMPLE = 16
+"""Points on which a kernel is tested for symmetry, at the cost of as many rows."""
 
 
 class Gram(ABC):
@@ -46,9 +47,9 @@ class Gram(ABC):
     n : int
         Order of K.
     dtype : numpy.dtype
-        float64 or float32: how entries are stored. Every sum is taken in float64.
+        float64 or float32, in which entries are stored. Every sum is taken in float64.
     capacity : int
-        How many different rows `rows` hands out at once.
+        How many different rows `rows` can return at once.
     whole : (n, n) array of `dtype`, or None
         K, C-contiguous and read-only; None if its rows are computed on demand.
     """
@@ -75,17 +76,17 @@ class Gram(ABC):
         return max(most, -least)
 
     def changed(self) -> bool:
-        """Whether entries are no longer those that this object was made with."""
+        """Whether entries have been changed since this object was made."""
         return False
 
     @abstractmethod
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """Where rows of K are.
+        """Rows of K, as an array that holds them and their places in it.
 
         Parameters
         ----------
         indices : (m,) array_like of int
-            At most `capacity` different ones.
+            At most `capacity` different rows.
 
         Returns
         -------
@@ -101,17 +102,17 @@ class Gram(ABC):
 
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> Array:
-        """K_ij for i in `rows` and j in `columns`, a new float64 array; nothing is kept."""
+        """K_ij for i in `rows` and j in `columns`, a new float64 array; the cache is not used."""
 
     @abstractmethod
     def _read(self, indices: Indices) -> Array:
-        """Rows of K in float64, (m, n); nothing is kept."""
+        """Rows of K in float64, (m, n); no row is added to a cache."""
 
     def deviation(self, x: Array) -> float:
-        """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, c_i the mean of K_ki by the weights x_k.
+        """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, with c_i the mean of K_ki weighted by x_k.
 
-        What the terms of a quadratic form in weights that are balanced between two classes add up
-        to: these do not notice a constant in a row. O(s²) for s nonzero weights.
+        The size of the terms of a quadratic form in weights that are balanced between two classes,
+        on which a constant in a row has no effect. O(s²) for s nonzero weights.
         """
         support = np.flatnonzero(x > 0.0)
         weights = x[support]
@@ -123,7 +124,7 @@ class Gram(ABC):
         return total
 
     def times(self, x: Array) -> Array:
-        """Kx = Σ_j x_j K_j, the sum over the nonzero x_j only, (n,) in O(n · nonzeros)."""
+        """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
         support = np.flatnonzero(x)
         product = np.zeros(self.n)
         for part in _parts(support.size, _CHUNK // self.n):
@@ -132,16 +133,16 @@ class Gram(ABC):
 
 
 class DenseGram(Gram):
-    """A matrix that is there as a whole; it is not copied.
+    """A matrix that is stored as a whole; it is not copied.
 
     Parameters
     ----------
     matrix : (n, n) array
         Symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`.
     extremes : (float, float), optional
-        Its least and its largest entry, if known.
+        Its smallest and its largest entry, if known.
     shared : bool
-        Whether somebody else may change it later, which `changed` then finds out by a checksum.
+        Whether others may change it later, which `changed` detects by a checksum.
 
     Examples
     --------
@@ -184,7 +185,7 @@ class DenseGram(Gram):
         return self.whole[indices].astype(np.float64, copy=False)
 
     def times(self, x: Array) -> Array:
-        """Kx, (n,); where less than a quarter of x is not zero, only those rows are read."""
+        """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
         if np.count_nonzero(x) < self.n // 4:
             return super().times(x)
         if self.dtype == np.float64:
@@ -194,36 +195,36 @@ class DenseGram(Gram):
 
 
 class RowGram(Gram):
-    """K_ij = k(x_i, x_j), computed row by row, the rows used last kept in a cache.
+    """K_ij = k(x_i, x_j), computed row by row, with the most recently used rows in a cache.
 
-    For data whose matrix does not fit: memory is that of the points, of the cache, and of the rows
-    of one request.
+    For data whose matrix does not fit into memory: it takes only the points, the cache, and the
+    rows of one request.
 
     Parameters
     ----------
     points : (n, d) array_like
-        One row a point.
+        One row per point.
     kernel : str or callable
         As in `kernels.get`.
     cache_mb : float
-        Size of the cache in megabytes (10⁶ bytes), room for two rows at least.
+        Size of the cache in megabytes (10⁶ bytes), at least that of two rows.
     dtype : dtype
-        float64, or float32: K is then the matrix of rounded values, for every method alike.
+        float64 or float32; for float32 K is the matrix of the rounded values in every method.
 
     Raises
     ------
     ProblemError
         If the points are not finite; if the kernel is not symmetric within
-        `validation.SYMMETRY_TOLERANCE` on a sample of points, or a value depends on which other
-        points are computed with it; and, from any method, if values are not finite in `dtype`.
+        `arrays.SYMMETRY_TOLERANCE` on a sample of points, or its values depend on the other points
+        in the call; and, from any method, if values are not finite in `dtype`.
     ParameterError
-        For a cache too small or a dtype of another kind.
+        If the cache is too small, or for another dtype.
 
     Notes
     -----
     The same entry computed twice, as K_ij or K_ji, alone or among many, may differ by the rounding
-    of the kernel function: products of matrices add up in an order that depends on their shapes.
-    In float32 a value on the border of two numbers may then become either.
+    of the kernel function, because the order of summation in matrix products depends on their
+    shapes. A value halfway between two float32 numbers may be rounded to either.
 
     Examples
     --------
@@ -265,7 +266,7 @@ class RowGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        squares = _parts(self.n, _SQUARE)
+        squares = _parts(self.n, _DIAGONAL_BLOCK)
         return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
 
     @cached_property
@@ -278,9 +279,9 @@ class RowGram(Gram):
         return least, most
 
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """Where rows of K are; those missing are computed by one call of the kernel.
+        """See `Gram.rows`; missing rows are computed by one call of the kernel.
 
-        They take the slots of the rows that were not asked for longest. See `Gram.rows`.
+        They take the places of the least recently used rows.
         """
         wanted = np.asarray(indices, dtype=np.int64)
         self._requests += 1
@@ -301,7 +302,7 @@ class RowGram(Gram):
     def _place(self, missing: Indices) -> None:
         values = self._values(missing)
         slots = np.argpartition(self._last_use, missing.size - 1)[: missing.size]
-        # In this order an interrupt between two lines loses rows, and mistakes none for another.
+        # In this order an interrupt between two lines loses rows but never confuses them.
         evicted = self._row_in[slots]
         self._slot_of[evicted[evicted >= 0]] = -1
         self._storage[slots] = values
@@ -313,7 +314,7 @@ class RowGram(Gram):
         return self._values(rows, columns).astype(np.float64, copy=False)
 
     def _read(self, indices: Indices) -> Array:
-        """Rows of K in float64, those in the cache from there; the cache stays as it is."""
+        """Rows of K in float64, from the cache where possible, which is left unchanged."""
         rows = np.empty((indices.size, self.n))
         slots = self._slot_of[indices]
         held = slots >= 0
@@ -329,7 +330,7 @@ class RowGram(Gram):
 
 
 def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
-    """The whole matrix K_ij = k(x_i, x_j), (n, n); a float32 one is never whole in float64."""
+    """K_ij = k(x_i, x_j), (n, n); for float32 by blocks, so that K is never held in float64."""
     if dtype == np.float64:
         return kernel(points)
     checked = checked_points("X", points)
@@ -342,19 +343,19 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
 
 
 def _checksum(values: Stored) -> int:
-    """One of 2³² numbers that tells whether an array has changed, without a copy of it."""
+    """CRC-32 of an array, by which a change is detected without a copy."""
     return zlib.crc32(values.data)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:
-    """0, ..., count - 1 in slices of `size`, one at least."""
+    """0, ..., count - 1 in slices of length max(size, 1)."""
     size = max(size, 1)
     for first in range(0, count, size):
         yield slice(first, min(first + size, count))
 
 
 def _room(cache_mb: float, row: int) -> int:
-    """How many rows of so many bytes the cache holds."""
+    """How many rows of `row` bytes the cache holds."""
     checks.positive("cache_mb", cache_mb)
     room = int(float(cache_mb) * 1e6 / row)
     if room < 2:
@@ -365,8 +366,8 @@ def _room(cache_mb: float, row: int) -> int:
 
 
 def _check_symmetric(kernel: Kernel, points: Array) -> None:
-    """Raise `ProblemError` unless k(x, z) alone among all points is k(z, x) among a few."""
-    size = min(len(points), _SAMPLE)
+    """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call."""
+    size = min(len(points), _SYMMETRY_SAMPLE)
     sample = np.random.default_rng(0).choice(len(points), size, replace=False)
     rows = np.vstack([kernel.values(points[[i]], points) for i in sample])
     columns = kernel.values(points[sample], points[sample])

@@ -1,4 +1,4 @@
-"""The data of a learning problem: a symmetric kernel matrix of any inertia, and labels."""
+"""The data of a learning problem: a symmetric kernel matrix of any inertia with labels."""
 
 from __future__ import annotations
 
@@ -37,29 +37,33 @@ from indefinite_opt.problem.spectrum import (
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_SAMPLE = 100
-"""Points on which negative curvature is looked for before a matrix is factorised for it."""
+_KRYLOV_STEPS = 10
+"""Products with K for the rough eigenvectors of `most_negative`, from which a search starts."""
+
+_CURVATURE_SAMPLE = 100
+"""Points on which negative curvature is looked for first: factorising their block costs nothing
+beside the O(n³) of the whole matrix, of at least twice the order."""
 
 
 class KernelProblem:
     """Kernel matrix K of any inertia and labels y of two classes.
 
-    Nothing is computed before it is asked for, and nothing is computed twice.
+    Derived quantities are computed on first access and then kept.
 
     Parameters
     ----------
     K : (n, n) array_like
         Symmetric, finite kernel (similarity) matrix. A C-contiguous array of the chosen precision
-        that is symmetric to the last bit is used as it is, without a copy, and must not be changed
-        afterwards: every claim looks at its checksum first, in one pass. A matrix that is
-        symmetric up to rounding is replaced by (K + Kᵀ)/2.
+        that is symmetric to the last bit is used without a copy and must not be changed
+        afterwards; its checksum is compared before every claim. A matrix that is symmetric up to
+        rounding is replaced by (K + Kᵀ)/2.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
     precision : {"double", "single"}
-        Keep K in float64 or in float32, which takes half the memory. Sums are double always, and
-        every claim is about the matrix that is kept.
+        Keep K in float64 or in float32, which takes half the memory. Sums are always taken in
+        double precision, and every claim is about the matrix that is kept.
     name : str
         What to call the problem in reports.
 
@@ -77,9 +81,9 @@ class KernelProblem:
     Raises
     ------
     ProblemError
-        If K is not square, finite and symmetric within `validation.SYMMETRY_TOLERANCE` (for
-        float32 within its rounding), or y does not have n entries of exactly two classes; and from
-        whatever makes a claim, if K has been changed since.
+        If K is not square, finite and symmetric within `arrays.SYMMETRY_TOLERANCE` (for float32
+        within its rounding), or y does not have n entries of exactly two classes; later, from
+        whatever makes a claim, if K has been changed meanwhile.
     UnknownName
         For an unknown precision.
 
@@ -105,7 +109,7 @@ class KernelProblem:
 
     @classmethod
     def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:
-        """The problem of a matrix that nobody else holds, so that it needs no checksum."""
+        """The problem of a matrix that no caller can change, so that it needs no checksum."""
         problem = cls.__new__(cls)
         matrix, extremes = checked_matrix("K", K, False, checked_precision(precision))
         problem._begin(DenseGram(matrix, extremes, shared=False), y, name)
@@ -138,24 +142,24 @@ class KernelProblem:
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
-        """K_ij = k(x_i, x_j), features scaled first if asked for.
+        """K_ij = k(x_i, x_j), with the features scaled first if so chosen.
 
         Parameters
         ----------
         X : (n, d) array_like
-            One row a point.
+            One row per point.
         y : (n,) array_like
             Labels of two classes.
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
             callable (X, Z) -> (n, m).
         scaling : {"minmax", "standard"}, optional
-            Scale each feature to [-1, 1], or to mean 0 and variance 1. `split` fits it anew on
-            the training points alone.
+            Scale each feature to [-1, 1], or to mean 0 and variance 1. `split` fits the scaling
+            again, on the training points alone.
         cache_mb : float, optional
-            Never form K: compute its rows when they are read, and keep as many as fit into so
-            many megabytes. For data whose matrix does not fit into memory; what needs the whole
-            matrix (spectra, linear programs, cvxpy, a test of convexity) is then not to be had.
+            Never form K, but compute its rows on demand and keep as many as fit into this many
+            megabytes: for data whose matrix does not fit into memory. Whatever needs the whole
+            matrix (spectra, linear programs, cvxpy, a test of convexity) is then unavailable.
         precision, name
             As in `KernelProblem`.
         **parameters
@@ -164,7 +168,7 @@ class KernelProblem:
         Raises
         ------
         ProblemError
-            If X is no finite matrix, or the kernel is not symmetric or not finite on it.
+            If X is not a finite matrix, or the kernel is not symmetric or not finite on it.
         ParameterError
             If the cache has no room for two rows.
 
@@ -208,8 +212,8 @@ class KernelProblem:
         dataset : Dataset
             See `datasets.load`.
         kernel, scaling, cache_mb, **parameters
-            For points, as in `from_data`; by default the kernel that the data set suggests, else
-            the sigmoid.
+            For points, as in `from_data`; the default kernel is that of the data set, else the
+            sigmoid.
         form : {"linear", "gaussian", "raw"}
             For distances, as in `from_distances`, with γ = 1/mean(d²).
         precision : {"double", "single"}
@@ -222,7 +226,7 @@ class KernelProblem:
                 precision=precision, name=dataset.name, **parameters,
             )  # fmt: skip
         if dataset.D is not None:
-            # Distances that are all 0 have no mean to divide by; any γ makes the same kernel.
+            # If all distances are 0, every γ gives the same kernel.
             gamma = 1.0 / (float(np.mean(np.square(checked_distances(dataset.D)))) or 1.0)
             return cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, precision=precision, name=dataset.name
@@ -248,7 +252,7 @@ class KernelProblem:
         Parameters
         ----------
         D : (n, n) array_like
-            Symmetric, finite distances: not negative, and 0 on the diagonal within rounding.
+            Symmetric, finite, nonnegative distances, 0 on the diagonal up to rounding.
         y : (n,) array_like
             Labels of two classes.
         form : {"linear", "gaussian", "raw"}
@@ -287,13 +291,13 @@ class KernelProblem:
 
     @cached_property
     def K(self) -> Array:
-        """The kernel matrix, (n, n), read-only; of one in float32 a float64 copy, made here.
+        """The kernel matrix, (n, n), read-only, in float64; a copy if it is kept in float32.
 
         Raises
         ------
         ProblemError
-            If its rows are computed on demand; so does whatever reads K: Q, spectra, centred and
-            squared distances, linear programs, cvxpy.
+            If its rows are computed on demand; also from whatever reads K, such as Q, spectra,
+            squared distances, linear programs and cvxpy.
         """
         whole = self.gram.whole
         if whole is None:
@@ -307,10 +311,10 @@ class KernelProblem:
         return matrix
 
     def check_unchanged(self) -> None:
-        """Raise `ProblemError` if K, or the points it is computed from, were changed meanwhile.
+        """Raise `ProblemError` if K, or the points it is computed from, have been changed.
 
-        What is known of K is computed once. Whatever makes a claim calls this first: a pass over
-        K, in a few milliseconds for each ten million entries.
+        Whatever makes a claim calls this first, because what is known of K is computed only once.
+        It is one pass over K, a few milliseconds per ten million entries.
         """
         if self.gram.changed():
             raise ProblemError(
@@ -320,14 +324,14 @@ class KernelProblem:
 
     @property
     def largest(self) -> float:
-        """max |K_ij|; for rows on demand found by computing all of them once."""
+        """max |K_ij|; where rows are computed on demand, all of them are computed once."""
         return self.gram.largest
 
     @property
     def spread(self) -> float:
         """(max K_ij - min K_ij)/2: the largest |K_ij| after the best constant is subtracted.
 
-        Weights with yᵀα = 0 do not notice a constant in K.
+        A constant in K has no effect on weights with yᵀα = 0.
         """
         least, most = self.gram.extremes
         return 0.5 * (most - least)
@@ -339,7 +343,7 @@ class KernelProblem:
 
     @property
     def curvature_known(self) -> bool:
-        """Whether convexity can be examined: not where rows of K are computed on demand."""
+        """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
         return self.gram.whole is not None
 
     @cached_property
@@ -360,7 +364,7 @@ class KernelProblem:
 
     @cached_property
     def zero_tolerance(self) -> float:
-        """Eigenvalues of K of at most this size are rounding; see `spectrum.zero_tolerance`."""
+        """Magnitude up to which an eigenvalue of K is rounding; see `spectrum.zero_tolerance`."""
         return zero_tolerance(self.n, self._norm)
 
     @cached_property
@@ -369,9 +373,9 @@ class KernelProblem:
 
     @cached_property
     def convexity_allowance(self) -> float:
-        """What `is_convex` proves is vᵀKv ≥ -convexity_allowance·‖v‖²; see `convexity_tolerance`.
+        """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖²; see `convexity_tolerance`.
 
-        The product FFᵀ that makes a kernel convex by construction is rounded by no more.
+        The rounding of FFᵀ, a kernel that is convex by construction, is no larger.
         """
         return 2.0 * convexity_tolerance(self.K, self._norm)
 
@@ -382,16 +386,16 @@ class KernelProblem:
 
     @cached_property
     def most_negative(self) -> Array:
-        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), from ten products with K.
+        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by a few products with K.
 
-        Ritz vectors of a Krylov space: good enough to start from, and never to prove anything.
+        These Ritz vectors of a Krylov space serve as starting points and never as a proof.
         """
-        steps = min(10, self.n)
+        steps = min(_KRYLOV_STEPS, self.n)
         basis = np.empty((self.n, steps))
         image = np.empty((self.n, steps))
         vector = np.random.default_rng(0).standard_normal(self.n)
         for k in range(steps):
-            for _ in range(2):  # once more, for what rounding left of the others
+            for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
                 vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
             basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
             image[:, k] = self.gram.times(basis[:, k])
@@ -426,12 +430,12 @@ class KernelProblem:
     def is_conditionally_psd(self) -> bool:
         """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `convexity_allowance`.
 
-        Exactly then the SVM dual with a bias is convex.
+        The SVM dual with a bias is convex if and only if this holds.
         """
         return self._convex_on(lines=1)
 
     def is_convex(self, lines: int) -> bool:
-        """Whether αᵀQα is convex on the directions that the equality constraints leave.
+        """Whether αᵀQα is convex along the equality constraints.
 
         Parameters
         ----------
@@ -440,17 +444,17 @@ class KernelProblem:
 
         Notes
         -----
-        Answered from a spectrum if one is there, else by one Cholesky factorisation. False, and
-        nothing is formed, where the answer is not known: see `curvature_known`.
+        Decided by a spectrum if one is known, else by one Cholesky factorisation. False where
+        convexity cannot be tested; see `curvature_known`.
         """
         return self.curvature_known and self._convex_on(lines)
 
     def known_convex(self, lines: int) -> bool:
-        """`is_convex`, if that was found out before; nothing is computed."""
+        """Whether `is_convex` is already known to be true; nothing is computed."""
         return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
 
     def why_convex(self, lines: int) -> str:
-        """What the answer of `is_convex` rests on, for a sentence: "by its eigenvalues"."""
+        """How convexity is known, as part of a sentence: "by its eigenvalues"."""
         if self._construction is not None:
             return f"by construction, as {self._construction}"
         along = "" if lines == 0 or self._convex.get(0, False) else " along the constraints"
@@ -476,10 +480,10 @@ class KernelProblem:
         return self.negative_direction(lines) is None
 
     def _curved_sample(self, lines: int) -> bool:
-        """Whether some points alone show negative curvature, beyond the rounding of all of K."""
-        if self.n < 2 * _SAMPLE:
+        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
+        if self.n < 2 * _CURVATURE_SAMPLE:
             return False
-        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:_SAMPLE])
+        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:_CURVATURE_SAMPLE])
         block = self.gram.block(chosen, chosen)
         direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
         if direction is None:
@@ -510,7 +514,7 @@ class KernelProblem:
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
 
-        The new problem knows its spectrum; nothing is decomposed again.
+        The spectrum of the new problem is known without another decomposition.
         """
         key = (transform, centered)
         if key not in self._transformed:
@@ -524,7 +528,7 @@ class KernelProblem:
         return self._transformed[key]
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
-        """The same labels with another kernel matrix, of which nothing is known yet."""
+        """The same labels with another kernel matrix."""
         return KernelProblem(K, self.labels, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
@@ -544,12 +548,12 @@ class KernelProblem:
                [2., 4.]])
         """
         with few_threads(self.n):
-            # Of a matrix with its own transpose, which is symmetric to the last bit.
+            # The product of a matrix with its own transpose is symmetric to the last bit.
             product = F @ F.T
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
 
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
-        """The same labels with a kernel that the caller has made positive semidefinite, and how."""
+        """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
         problem = KernelProblem._of_own(K, self.labels, "double", name)
         problem._convex, problem._construction = {0: True, 1: True, 2: True}, why
         return problem
@@ -560,7 +564,7 @@ class KernelProblem:
         return self.classes[(self.y > 0).astype(int)]
 
     def kernel_with(self, X_new: ArrayLike) -> Array:
-        """k(new point, training point), (m, n), for raw new points of a `from_data` problem."""
+        """k(new point, training point), (m, n), for raw new points, if made by `from_data`."""
         X, kernel = self._source()
         points = checked_points("X_new", X_new, X.shape[1])
         return kernel(self._scaled(points), self._scaled(X))
@@ -573,7 +577,7 @@ class KernelProblem:
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A `from_data` problem with scaling, or with rows on demand, is built anew from its training
+        A `from_data` problem with scaling, or with rows on demand, is rebuilt from its training
         points; otherwise K is cut into blocks.
         """
         known, labels = self.labels[train], self.labels[test]
@@ -593,7 +597,7 @@ class KernelProblem:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A training problem, and what is needed to test on other points.
+    """A training problem with the data needed to test on other points.
 
     Attributes
     ----------
@@ -603,7 +607,7 @@ class Split:
     labels : (m,) array
         True labels of the test points.
     K_new_new : callable
-        Makes the (m, m) kernel among the test points, which only the joint treatment needs.
+        Computes the (m, m) kernel among the test points, for the joint treatment.
     """
 
     problem: KernelProblem
@@ -619,7 +623,7 @@ def check_problem(problem: Any) -> None:
 
 
 def _orthonormal(y: Array, lines: int) -> Array | None:
-    """Orthonormal basis of the excluded directions, in terms of v = y∘d: of e, and of e and y."""
+    """Orthonormal basis of the excluded directions in terms of v = y∘d: e, or e and y."""
     if lines == 0:
         return None
     return np.linalg.qr(np.column_stack([np.ones(y.size), y][:lines]))[0]

@@ -47,8 +47,8 @@ __all__ = [
 
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
 
-# The metrics of scipy that need nothing but the two points: a metric with weights estimated
-# from X and Z would change the value of k(x, z) with the company the two points keep.
+# The metrics of scipy that depend on the two points alone. With weights estimated from X and Z the
+# value of k(x, z) would change with the other points in the call.
 METRICS = (
     "braycurtis",
     "canberra",
@@ -61,6 +61,10 @@ METRICS = (
     "sqeuclidean",
 )
 FORMS = ("gaussian", "linear", "raw")
+
+_MAX_ASYMMETRY = 1e-8
+"""Largest |k(x, z) - k(z, x)| accepted, relative to the largest value: matrix products round the
+two differently, but by far less than this."""
 
 
 class Kernel(ABC):
@@ -88,8 +92,8 @@ class Kernel(ABC):
         Raises
         ------
         ProblemError
-            If X or Z is no finite matrix, if their widths differ, or if the values of the
-            kernel are not finite or, for Z not given, not symmetric.
+            If X or Z is not a finite matrix, if their widths differ, or if the values of the
+            kernel are not finite or, where Z is not given, not symmetric.
         """
         left = checked_points("X", X)
         right = left if Z is None else checked_points("Z", Z, left.shape[1])
@@ -97,7 +101,7 @@ class Kernel(ABC):
         return _symmetric(K, self) if Z is None else K
 
     def values(self, X: Array, Z: Array) -> Array:
-        """The same on points that were checked before; only the values are."""
+        """The same for points that have already been checked; only the values are checked."""
         with np.errstate(over="ignore", invalid="ignore"):
             K = self.evaluate(X, Z)
         if not np.isfinite(K).all():
@@ -106,7 +110,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def evaluate(self, X: Array, Z: Array) -> Array:
-        """The formula, on points that have been checked."""
+        """The formula, for points that have already been checked."""
 
     def __str__(self) -> str:
         # Every kernel reads an unset width as 1/d.
@@ -119,15 +123,14 @@ def _shown(value: object) -> str:
     if value is None:
         return "1/d"
     if callable(value):
-        # Its repr holds an address, which is another one in the next run.
+        # Its repr holds an address, which differs from run to run.
         return str(getattr(value, "__qualname__", type(value).__qualname__))
     return str(value)
 
 
 def _symmetric(K: Array, kernel: Kernel) -> Array:
     difference = float(np.abs(K - K.T).max())
-    # Matrix products round k(x, z) and k(z, x) differently, by far less than this.
-    if difference > 1e-8 * float(np.abs(K).max()):
+    if difference > _MAX_ASYMMETRY * float(np.abs(K).max()):
         got = f"values that differ from their transpose by up to {difference:.3g}"
         raise ProblemError("K", f"{kernel!r} to be symmetric in its two arguments", got)
     return 0.5 * (K + K.T)
@@ -145,7 +148,7 @@ def _width(value: float | None, X: Array) -> float:
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """k(x, z) = <x, z>, the positive semidefinite inner product.
+    """k(x, z) = <x, z>, the inner product, positive semidefinite.
 
     >>> Linear()([[1.0, 2.0], [3.0, 0.0]])
     array([[5., 3.],
@@ -220,8 +223,8 @@ class Gaussian(Kernel):
 class Sigmoid(Kernel):
     """k(x, z) = tanh(a <x, z> + r), indefinite in general.
 
-    With a > 0 and r small enough its matrices become conditionally positive definite
-    [LL03]_, Section 3, where a > 0, r < 0 is also found to be the case that suits SVMs best.
+    With a > 0 and r small enough its matrices are conditionally positive definite ([LL03]_,
+    Section 3, which also finds a > 0, r < 0 to be the most suitable case for SVMs).
 
     Parameters
     ----------
@@ -305,7 +308,7 @@ class Epanechnikov(Kernel):
 
 @dataclass(frozen=True)
 class Simpson(Kernel):
-    """k(x, z) = |x and z| / min(|x|, |z|) for binary images, indefinite ([LA07]_, Section 4.1).
+    """k(x, z) = |x ∧ z| / min(|x|, |z|) for binary images, indefinite ([LA07]_, Section 4.1).
 
     |x| counts the features above the threshold. Two empty images score 1; an empty and a
     nonempty one score 0.
@@ -328,7 +331,7 @@ class Simpson(Kernel):
         checks.number("threshold", self.threshold)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
-        # Counts are integers far below 2^53: the products are exact.
+        # Counts are integers far below 2^53, so that the products are exact.
         x_on, z_on = self._on(X), self._on(Z)
         x_size, z_size = x_on.sum(axis=1)[:, None], z_on.sum(axis=1)[None, :]
         smaller = np.minimum(x_size, z_size)
@@ -416,7 +419,7 @@ class PseudoEuclidean(Kernel):
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """Any function (X, Z) -> (n, m), with its values checked; what it is, only its author knows.
+    """Any function (X, Z) -> (n, m), with its values checked; its definiteness is not known.
 
     Parameters
     ----------
@@ -445,7 +448,7 @@ class Custom(Kernel):
 def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
     shape = len(X), len(Z)
     expected = f"{function!r} to return a real matrix of shape {shape}"
-    # Whether the values are finite is asked of every kernel, in `Kernel.values`.
+    # `Kernel.values` checks that the values of every kernel are finite.
     values: Array = real_array("K", function(X, Z), expected, shape, finite=False)
     return values
 
@@ -476,21 +479,21 @@ def names() -> list[str]:
 
 
 def get(kernel: str | Kernel | type[Kernel] | PairFunction, **parameters: Any) -> Kernel:
-    """The kernel that is meant by a name, a class, an instance or a function.
+    """The kernel of a name, a class, an instance or a function.
 
     Parameters
     ----------
     kernel : str, Kernel, subclass of Kernel or callable
         `name` or `name(key=value, ...)`; a function (X, Z) -> (n, m) is wrapped in `Custom`.
     **parameters
-        Parameters of the kernel; they win over those written in the name or set before.
+        Parameters of the kernel, which take precedence over those in the name or the instance.
 
     Raises
     ------
     UnknownName
         For an unknown kernel or parameter.
     ParameterError
-        For a value out of range, or something that is no kernel.
+        For a value out of range, or an object that is not a kernel.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Eigenvalues of a symmetric matrix: computed once, then read in many ways."""
+"""Eigendecompositions of symmetric matrices, and proofs of positive semidefiniteness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 _CHUNK = 2**16
-"""Numbers worked on at once, so that they stay in the cache."""
+"""Entries of a matrix that are summed at once, so that they stay in the cache."""
 
 
 class Inertia(NamedTuple):
@@ -38,21 +38,21 @@ class Inertia(NamedTuple):
 
 
 def zero_tolerance(order: int, norm: float) -> float:
-    """Size below which an eigenvalue is rounding: n·eps·‖K‖, n at least 10.
+    """Magnitude up to which an eigenvalue is rounding: max(n, 10)·eps·‖K‖.
 
-    A backward stable eigensolver answers for K + E with ‖E‖ a small multiple of eps·‖K‖, and the
-    entries of K carry errors of that size themselves; n·eps·‖K‖ bounds both with room.
+    A backward stable eigensolver returns the eigenvalues of K + E with ‖E‖ a small multiple of
+    eps·‖K‖, and the entries of K themselves have errors of that size; n·eps·‖K‖ exceeds both.
     """
     return max(order, 10) * float(np.finfo(float).eps) * norm
 
 
 def convexity_tolerance(K: Array, norm: float) -> float:
-    """τ for which a Cholesky factorisation of K + τI that succeeds proves vᵀKv ≥ -2τ‖v‖².
+    """τ such that a successful Cholesky factorisation of K + τI proves vᵀKv ≥ -2τ‖v‖².
 
-    A factorisation in floating point is that of a matrix A with an error of at most
-    (n + 1)·eps/2·trace(A) in the 2-norm (Rump 2006), whatever the numbers. With up to two
-    directions excluded A has the trace of K + 2‖K‖ at most, and the products that exclude them are
-    rounded by a few n·eps·‖K‖, which is within the rest.
+    A floating-point factorisation of A is the exact one of a matrix that differs from A by at most
+    (n + 1)·eps/2·trace(A) in the 2-norm (Rump 2006). With up to two directions excluded the trace
+    of A is at most trace(K) + 2‖K‖, and the rounding of the products that exclude them, a few
+    n·eps·‖K‖, is within the rest of τ.
 
     References
     ----------
@@ -89,12 +89,12 @@ class Spectrum:
     Attributes
     ----------
     values : (m,) array
-        Eigenvalues in ascending order; m = n, or fewer for a partial decomposition.
+        Eigenvalues in ascending order; m < n for a partial decomposition.
     vectors : (n, m) array
         Orthonormal eigenvectors in the columns.
     norm : float
-        Size of the numbers the matrix was computed from, where that is more than its own norm: a
-        centred matrix carries the rounding of the matrix before.
+        Norm of the matrix that this one was computed from, if larger than its own: a centred matrix
+        has the rounding errors of the original.
     """
 
     values: Array
@@ -103,7 +103,7 @@ class Spectrum:
 
     @cached_property
     def zero_tolerance(self) -> float:
-        """Eigenvalues of at most this size count as zero; see `zero_tolerance`."""
+        """Magnitude up to which eigenvalues count as zero; see `zero_tolerance`."""
         largest = float(np.max(np.abs(self.values)))
         return zero_tolerance(self.vectors.shape[0], max(largest, self.norm))
 
@@ -116,10 +116,10 @@ class Spectrum:
 
     @cached_property
     def distinct(self) -> tuple[Array, NDArray[np.intp]]:
-        """The different eigenvalues, ascending, and for each of the m which of them it is.
+        """The distinct eigenvalues, ascending, and for each of the m its index among them.
 
-        Eigenvalues within 4·eps·‖K‖ of the least of their cluster pass for equal to it, and for
-        zero if they are that close to zero: an eigensolver cannot tell them apart either.
+        Eigenvalues within 4·eps·‖K‖ of the least of their cluster count as equal to it, and as zero
+        if they are that close to zero: an eigensolver cannot tell them apart either.
         """
         width = 4.0 * float(np.finfo(float).eps) * float(np.max(np.abs(self.values)))
         values = np.where(np.abs(self.values) <= width, 0.0, self.values)
@@ -159,16 +159,9 @@ class Spectrum:
         order = np.argsort(values, kind="stable")
         return Spectrum(values[order], self.vectors[:, order], self.norm)
 
-    def krein_split(self) -> tuple[Array, Array]:
-        """K₊ and K₋, both positive semidefinite, with K = K₊ - K₋ and K₊K₋ = 0."""
-        return (
-            self.rebuild(np.maximum(self.values, 0.0)),
-            self.rebuild(np.maximum(-self.values, 0.0)),
-        )
-
 
 def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
-    """Eigendecomposition of a symmetric matrix, O(n³); or only its leading part.
+    """Eigendecomposition of a symmetric matrix, O(n³), or of its leading part only.
 
     Parameters
     ----------
@@ -201,28 +194,28 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
     checks.whole("leading", leading, most=order, optional=True)
     with few_threads(order):
         if leading is None or leading > order // 2:
-            # The same routine by scipy keeps the interpreter locked.
+            # numpy releases the interpreter's lock; scipy's eigh would keep it.
             values, vectors = limited(order, np.inf, np.linalg.eigh, K)
             if leading is not None:
                 kept = np.sort(np.argsort(-np.abs(values), kind="stable")[:leading])
                 values, vectors = values[kept], vectors[:, kept]
         else:
-            # A fixed start makes the result reproducible; a random one is generic enough.
+            # A random start from a fixed seed is generic and makes the result reproducible.
             start = np.random.default_rng(0).standard_normal(order)
             values, vectors = eigsh(K, k=leading, which="LM", v0=start)
             ascending = np.argsort(values, kind="stable")
             values, vectors = values[ascending], vectors[:, ascending]
-    # By rows, as products with few nonzero weights read them.
+    # Row-major, because products with few nonzero weights read rows.
     return Spectrum(values, np.ascontiguousarray(vectors), norm)
 
 
 def negative_direction(
     K: Array, orthogonal_to: Array | None = None, norm: float | None = None
 ) -> Array | None:
-    """A vector v with vᵀKv < 0, or None when K is positive semidefinite up to rounding.
+    """A vector v with vᵀKv < 0, or None if K is positive semidefinite up to rounding.
 
-    One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`: where it
-    breaks down, its factor gives the direction.
+    One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`. If it breaks
+    down, the factor so far gives the direction.
 
     Parameters
     ----------
@@ -247,7 +240,7 @@ def negative_direction(
     tolerance = convexity_tolerance(K, norm)
     shifted = np.array(K, order="F")
     if orthogonal_to is not None:
-        # P K P + ‖K‖ (I - P): the excluded directions are made safely positive.
+        # PKP + ‖K‖(I - P) is positive in the excluded directions.
         cross = K @ orthogonal_to
         inner = orthogonal_to.T @ cross + norm * np.eye(orthogonal_to.shape[1])
         half = cross - 0.5 * orthogonal_to @ inner

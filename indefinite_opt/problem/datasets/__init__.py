@@ -1,4 +1,4 @@
-"""Data sets: those of the papers, of scikit-learn, of files, and random ones of known geometry.
+"""Data sets of the papers, of scikit-learn and from files, and random ones of known geometry.
 
 `load` finds one by name, `names` and `describe` list them, and the generators draw new ones.
 """

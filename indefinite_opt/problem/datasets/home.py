@@ -1,41 +1,37 @@
-"""The folder that holds the data, and what may be fetched instead."""
+"""The folder that holds the data, and OpenML, from which missing sets are fetched."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import MAX_BYTES
 
-if TYPE_CHECKING:
-    pass
-
-
 VARIABLE = "INDEFINITE_OPT_DATA"
-
+"""Environment variable that names the data folder."""
 
 HINT = f"Set {VARIABLE} to the folder that holds the data, or pass data_dir."
 
 
 @dataclass(frozen=True)
 class Home:
-    """Where the files of named sets are, and how large each may be."""
+    """The folder with the files of named sets, and the largest size of a file in bytes."""
 
     data_dir: str | Path | None
     max_bytes: int = MAX_BYTES
 
     @property
     def named(self) -> Path | None:
-        """The data folder, whether it exists or not, or None if nobody named one."""
+        """The data folder, whether it exists or not; None if none is configured."""
         named = self.data_dir if self.data_dir is not None else os.environ.get(VARIABLE)
         return Path(named).expanduser() if named else None
 
     @property
     def folder(self) -> Path | None:
-        """The data folder, or None if nobody named one; one that is named must exist."""
+        """The data folder; None if none is configured, `DataError` if it does not exist."""
         folder = self.named
         if folder is not None and not folder.is_dir():
             origin = "data_dir" if self.data_dir is not None else VARIABLE
@@ -44,16 +40,16 @@ class Home:
 
     @property
     def unlisted(self) -> list[str]:
-        """Names of the tables in the folder; none where it does not exist."""
+        """Names of the tables in the folder; empty if it does not exist."""
         return [path.stem for path in (self.named / "uci").glob("*.csv")] if self.named else []
 
     def file(self, *parts: str) -> Path | None:
-        """A file of the folder, None if it is not there."""
+        """A file of the folder; None if it is not there."""
         path = self.folder.joinpath(*parts) if self.folder else None
         return path if path and path.is_file() else None
 
     def needed_file(self, *parts: str) -> Path:
-        """A file of the folder."""
+        """A file of the folder; `DataError` if it is not there."""
         path = self.file(*parts)
         if path is None:
             got = f"no such file in {str(self.folder)!r}" if self.folder else "no data folder"
@@ -62,6 +58,7 @@ class Home:
 
 
 def fetch(which: str | int | None) -> Any:
+    """A data set of OpenML by its number or name; `DataError` if it cannot be fetched."""
     from http.client import HTTPException
 
     from sklearn.datasets import fetch_openml

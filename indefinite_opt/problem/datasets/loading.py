@@ -1,26 +1,25 @@
 """Data sets by name: bundled with scikit-learn, generated, from a folder, or from OpenML.
 
-`load(name)` takes - and _, and large and small letters, as the same. Named sets are read from
-`data_dir`, or from the folder that the environment variable INDEFINITE_OPT_DATA names:
+`load(name)` ignores case and does not distinguish - from _. Named sets are read from `data_dir`, or
+from the folder that the environment variable INDEFINITE_OPT_DATA names:
 
-- `uci/NAME.csv`: a header, features, and last a column `label` of -1 and 1; empty cells are
-  missing values. A file whose name is not listed here can be loaded too.
+- `uci/NAME.csv`: a header, features, and a last column `label` of -1 and 1; empty cells are missing
+  values. Files with other names than those listed can be loaded, too.
 - `usps/usps_train.csv.gz`, `usps/usps_test.csv.gz`: 256 pixels in [-1, 1] and a digit `label`.
 - `proximity/NAME.npz`: arrays `D` (distances) or `S` (similarities) and `y`.
 
-A set whose file is not there is fetched from OpenML by scikit-learn, which caches it, if it is
-there under a known name; the result must have the expected numbers of rows and of labels 1.
+If its file is missing, a set with a known name at OpenML is fetched and cached by scikit-learn; it
+must have the expected numbers of rows and of labels 1.
 
 Rules for tables, wherever they come from:
 
-- Rows with missing cells are dropped (`missing="drop"`) or filled (`missing="impute"`) with the
-  median of a numeric and the most frequent value of a categorical column. The fill values come
-  from all rows of the set: an estimate of accuracy that splits the set later is slightly
-  optimistic. Dropping has no such effect.
-- A column is numeric if all its cells are numbers (0043 is 43), and is then left as it is:
-  codes written as numbers stay numbers, and nothing is scaled; see `scaler`.
-- Every other column is categorical: one 0/1 column for each level that occurs, in sorted order,
-  and a single column, 1 for the later of the two, if there are two.
+- Rows with missing cells are dropped (`missing="drop"`), or missing cells are filled
+  (`missing="impute"`) with the median of a numeric and the most frequent value of a categorical
+  column. The fill values come from all rows, so that an estimate of accuracy that splits the set
+  later is slightly optimistic. Dropping has no such effect.
+- A column is numeric if all its cells are numbers (0043 is 43). It is not scaled; see `scaler`.
+- Every other column is categorical and becomes one 0/1 column per level, in sorted order; two
+  levels become a single column, which is 1 for the second.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -43,42 +42,20 @@ from indefinite_opt.problem.datasets.proximities import (
     load_coilyork,
     load_protein,
 )
-from indefinite_opt.problem.datasets.synthetic import (
-    Dataset,
-    checkerboard,
-    haasdonk_figure1a,
-    haasdonk_figure1c,
-    haasdonk_figure2d,
-    haasdonk_figure3,
-    haasdonk_figure4a,
-    haasdonk_figure4b,
-    haasdonk_lemma4,
-)
+from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.datasets.tables import TABLES, finite_features, load_table, read_csv
 from indefinite_opt.problem.kernels import Sigmoid, Simpson
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = [
-    "Dataset",
-    "checkerboard",
-    "describe",
-    "haasdonk_figure1a",
-    "haasdonk_figure1c",
-    "haasdonk_figure2d",
-    "haasdonk_figure3",
-    "haasdonk_figure4a",
-    "haasdonk_figure4b",
-    "haasdonk_lemma4",
-    "load",
-    "names",
-]
-
+__all__ = ["describe", "load", "names"]
 
 _ALIASES = {"pima": "diabetes", "german": "german_numeric"}
-_USPS_DIGITS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]  # how many 0, 1, ..., 9
-_USPS_OPENML = 41082  # labels 1 to 10
+"""Other names by which the literature calls a table."""
+
+_USPS_DIGITS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
+"""Numbers of the digits 0, 1, ..., 9 in USPS."""
+
+_USPS_OPENML = 41082
+"""Number of USPS at OpenML, where its labels are 1 to 10."""
 
 
 def load(
@@ -93,21 +70,21 @@ def load(
     Parameters
     ----------
     name : str
-        One of `names()`, or `name(key=value, ...)`: the parameters of a generator, or
-        `missing="drop"` (default) or `missing="impute"` of a table.
+        One of `names()`, or `name(key=value, ...)` with the parameters of a generator, or with
+        `missing="drop"` (default) or `missing="impute"` for a table.
     data_dir : path, optional
-        Folder of the named sets; the environment variable INDEFINITE_OPT_DATA if not given.
+        Folder of the named sets; by default that of the variable INDEFINITE_OPT_DATA.
     max_bytes : int
-        Most bytes of a file, unpacked.
+        Largest size of an unpacked file in bytes.
     **parameters
-        As in the name; they win over those written there.
+        As in the name, over which they take precedence.
 
     Raises
     ------
     UnknownName
         For an unknown name or parameter, with the nearest known ones.
     DataError
-        If the set cannot be found, read or fetched, or is not what its name says.
+        If the set cannot be found, read or fetched, or differs from what is known of it.
 
     Examples
     --------
@@ -132,7 +109,9 @@ def load(
 
 
 def names(data_dir: str | Path | None = None) -> list[str]:
-    """Every name that `load` knows, whether its file is there or not, and the tables in data_dir.
+    """Every name that `load` knows, including the tables in `data_dir`.
+
+    The file of a known name need not exist.
 
     >>> names()[-3:]
     ['vote', 'wine-1-2', 'wine-2-3']
@@ -153,9 +132,6 @@ def describe() -> dict[str, str]:
         lines[name] = f"{table.rows} rows: {counts}"
     lines |= {alias: f"the same as {name}" for alias, name in _ALIASES.items()}
     return dict(sorted(lines.items(), key=lambda line: line[0].casefold()))
-
-
-# --- what exists ---------------------------------------------------------------------------
 
 
 def _folded(name: str) -> str:
@@ -196,9 +172,6 @@ def _first_line(loader: Callable[..., Dataset]) -> str:
     return (function.__doc__ or "").splitlines()[0]
 
 
-# --- bundled with scikit-learn -------------------------------------------------------------
-
-
 def _breast_cancer() -> Dataset:
     """Wisconsin diagnostic breast cancer, 569 x 30: malignant (+1) against benign (-1)."""
     from sklearn.datasets import load_breast_cancer
@@ -216,7 +189,7 @@ def _breast_cancer() -> Dataset:
 
 
 def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
-    """Two classes of a set of scikit-learn, the first named +1; digits have pixels in [0, 1]."""
+    """Two classes of a set of scikit-learn, the first as +1; digits have pixels in [0, 1]."""
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, f"load_{family}")()
@@ -237,11 +210,8 @@ def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
     )
 
 
-# --- tables --------------------------------------------------------------------------------
-
-
 def _usps(home: Home, positive: int, negative: int) -> Dataset:
-    """Two digits of USPS, the first named +1, training and test part pooled, pixels in [-1, 1]."""
+    """Two digits of USPS, the first as +1; training and test parts pooled; pixels in [-1, 1]."""
     pixels, digits = _usps_all(home)
     rows = np.isin(digits, [positive, negative])
     return Dataset(
@@ -272,6 +242,3 @@ def _usps_all(home: Home) -> tuple[Array, Any]:
         raise DataError(source, expected, f"shape {frame.shape}, digits {counts} times")
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     return finite_features(numbers, source), digits
-
-
-# --- proximities ---------------------------------------------------------------------------

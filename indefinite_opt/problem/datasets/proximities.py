@@ -1,20 +1,15 @@
-"""Data that are given as similarities or distances between objects."""
+"""Data sets of similarities or distances between objects."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import read_arrays, real_array
 from indefinite_opt.problem.datasets.home import Home
-from indefinite_opt.problem.datasets.synthetic import (
-    Dataset,
-)
-
-if TYPE_CHECKING:
-    pass
+from indefinite_opt.problem.datasets.synthetic import Dataset
 
 
 def _read_npz(home: Home, stem: str, matrix: str, n: int) -> dict[str, Any]:
@@ -31,7 +26,7 @@ def _read_npz(home: Home, stem: str, matrix: str, n: int) -> dict[str, Any]:
 
 
 def load_protein(home: Home, positive: tuple[str, ...]) -> Dataset:
-    """Evolutionary distances D of 213 proteins: named class +1; plain: HA, HB against M, G."""
+    """Evolutionary distances D of 213 proteins: the named class, or HA and HB, against the rest."""
     arrays = _read_npz(home, "protein", "D", 213)
     groups = ("HA", "HB", "M", "G")
     codes = [1 + groups.index(group) for group in positive]
@@ -48,8 +43,8 @@ def load_protein(home: Home, positive: tuple[str, ...]) -> Dataset:
 def load_catcortex(home: Home, positive: str) -> Dataset:
     """Distances D = 4 - (S + S^T) / 2 of 53 areas of the cat cortex, one region against the rest.
 
-    S is the strength of the connections, 0 to 3, and the diagonal of D is 0 (Haasdonk 2005,
-    Section 7.5, who uses an earlier version with 65 areas).
+    S holds the strengths of the connections, 0 to 3, and the diagonal of D is 0. Haasdonk (2005),
+    Section 7.5, uses an earlier version with 65 areas.
     """
     arrays = _read_npz(home, "catcortex53", "D", 53)
     code = 1 + ("Visual", "Auditory", "Somato-Motor", "Frontolimbic").index(positive)
@@ -65,8 +60,8 @@ def load_catcortex(home: Home, positive: str) -> Dataset:
 def load_coilyork(home: Home) -> Dataset:
     """Distances D between 144 images of two objects: the training half, symmetrised.
 
-    The source's D is not symmetric; this is (D + D^T) / 2. Its test half lacks the distances
-    between test objects and is not loaded.
+    The D of the source is not symmetric and is replaced by (D + D^T) / 2. Its test half lacks the
+    distances between test objects and is not loaded.
     """
     arrays = _read_npz(home, "coilyork_half", "D", 144)
     return Dataset(

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indefinite_opt.errors import UnknownName
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["scaler"]
 
 
 def scaler(kind: str | None) -> Any:
-    """An unfitted scikit-learn transformer: fit it on training rows, apply it to all.
+    """An unfitted scikit-learn transformer, to be fitted on the training rows.
 
     Parameters
     ----------
     kind : {"minmax", "standard", "none"} or None
-        Each feature to [-1, 1]; to mean 0 and variance 1; or no scaling.
+        Whether features are scaled to [-1, 1], to mean 0 and variance 1, or not at all.
 
     Returns
     -------

@@ -1,12 +1,12 @@
-"""The form of a data set, and the data sets that are generated.
+"""The class of data sets, and generators of data sets with known properties.
 
-Haasdonk (2005) draws his examples without coordinates; those here are built to have the
-properties he states, which the docstrings repeat, and are the same for the same seed.
-For some of them every local optimum of the SVM dual
+Haasdonk (2005) draws his examples without coordinates; those here are constructed to have the
+properties that he states, which the docstrings repeat. For some of them every local optimum of the
+SVM dual
 
     maximize  sum(alpha) - 1/2 alpha^T Q alpha   subject to  0 <= alpha <= C, y^T alpha = 0
 
-is known. The arguments use this: with S the sum of alpha over one class and z+, z- the points
+is known. The proofs use the following: with S the sum of alpha over one class and z+, z- the points
 of the two convex hulls with weights alpha / S, the objective is
 
     2 S - 1/2 S^2 d^2,        d^2 = <z+ - z-, z+ - z->,
@@ -71,10 +71,10 @@ class Dataset:
     feature_names : tuple of str
         One for each column of X, or empty.
     kernel : Kernel, optional
-        A kernel for X that the literature uses; the sigmoid kernel wants features in [-1, 1].
+        A kernel that the literature uses for X; the sigmoid kernel needs features in [-1, 1].
     optima : dict, optional
-        All local optima of the SVM dual with `kernel`: "C", a float; "alpha", one per row; and
-        "objective", their values.
+        All local optima of the SVM dual with `kernel`: "C", a float; "alpha", one optimum per row;
+        and "objective", their values.
     """
 
     name: str
@@ -118,9 +118,9 @@ def checkerboard(n: int = 200, cells: int = 4, overlap: float = 0.0, seed: int =
     cells : int
         Squares along a side.
     overlap : float
-        In [0, 1]: the round(overlap * n) points nearest to a boundary between squares get a
-        label drawn by a fair coin. The paper has "10% of overlapping classes at boundaries"
-        and does not say how.
+        In [0, 1]: the round(overlap * n) points nearest to a boundary between squares get random
+        labels with equal probabilities. The paper has "10% of overlapping classes at boundaries"
+        and does not say how they were made.
     seed : int
 
     Examples
@@ -163,7 +163,7 @@ def haasdonk_figure1a(n: int = 20, seed: int = 0) -> Dataset:
     # At any z+, z- write z+ - z- = (2 + A, B), |B| <= 0.9 A. Moving the weight of a point
     # tip + (a, b) to its tip changes d^2 at the rate -2 (a (2 + A) - b B) < 0, so all the
     # weight is at the tips, d^2 = 4. As d^2 >= 4 on the hulls, 2 - S d^2 >= 0 (shrinking alpha
-    # must not pay) gives S <= 1/2: no bound C > 1/2 is active at any local maximum.
+    # must not increase the objective) gives S <= 1/2: no bound C > 1/2 is active at any maximum.
     m = _half(n, least=4)
     random = _random(seed)
     tip = np.array([1.0, 0.0])
@@ -209,9 +209,9 @@ def haasdonk_figure1c(n: int = 40, seed: int = 0) -> Dataset:
 def haasdonk_figure2d(n: int = 16, seed: int = 0) -> Dataset:
     """Data in R^(1,1) for which no indefinite SVM is suitable (Haasdonk 2005, Figure 2d).
 
-    The classes follow each other as + - - + along the real axis, the one above it and the other
-    below. All squared distances between points are positive, at least 0.19, and yet that of the
-    class means is negative, at most -0.51: no C gives w a positive squared norm.
+    The classes follow each other as + - - + along the real axis, the positive one above it and the
+    negative one below. All squared distances between points are at least 0.19, and yet that of the
+    class means is at most -0.51: no C gives w a positive squared norm.
 
     Examples
     --------
@@ -255,13 +255,13 @@ def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset
     array([0.6667, 0.8205])
     """
     # Write z+ - z- = (u, v), where u >= 2 and d^2 = u^2 - v^2.
-    # 1. Weight of a positive point (2 + a, b), a > 0, pays at the point (2, b) of the line:
-    #    rate -2 a u < 0. Only the two vertices are left, and d^2 is strictly concave between
-    #    them, so a minimum uses one of them.
-    # 2. Weight of a negative point (-a, b), |b| <= 0.9 a, pays at the tip: rate -2 (a u + b v),
-    #    negative as u >= 2 + A and |v| <= 1.9 + 0.9 A with -A the real part of z-.
+    # 1. Moving the weight of a positive point (2 + a, b), a > 0, to the point (2, b) of the line
+    #    decreases d^2 at the rate 2 a u > 0. Only the two vertices are left, and d^2 is strictly
+    #    concave between them, so a minimum uses one of them.
+    # 2. Moving the weight of a negative point (-a, b), |b| <= 0.9 a, to the tip decreases d^2 at
+    #    the rate 2 (a u + b v) > 0, as u >= 2 + A and |v| <= 1.9 + 0.9 A, -A the real part of z-.
     # 3. At a vertex and the tip all these rates, and that towards the other vertex, are strict.
-    # 4. Bounds are inactive, as for Figure 1a, once C exceeds 2 over the smaller d^2.
+    # 4. Bounds are inactive, as for Figure 1a, if C exceeds 2 over the smaller d^2.
     m = _half(n, least=6)
     checks.number("shift", shift, 0.0, 0.9)
     random = _random(seed)
@@ -280,14 +280,14 @@ def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset
 def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
     """Data in R^(1,q) with exactly 2^q local optima, all known (Haasdonk 2005, Lemma 4).
 
-    One class is the cube with vertices (h, s_1 + o_1, ..., s_q + o_q), s in {-1, 1}^q, off
-    centre by o_j = shift / 2^j; the other is the origin. h^2 = 4 + sum_j (1 + o_j)^2. Every
-    vertex v with the origin is a strict local optimum: with k = 0, ..., 2^q - 1 the number
-    whose j-th binary digit, from the left, is 1 where s_j = -1,
+    One class is the cube with vertices (h, s_1 + o_1, ..., s_q + o_q), s in {-1, 1}^q, displaced
+    by o_j = shift / 2^j; the other is the origin. h^2 = 4 + sum_j (1 + o_j)^2. Every vertex v
+    together with the origin is a strict local optimum: with k = 0, ..., 2^q - 1 the number whose
+    j-th binary digit from the left is 1 where s_j = -1,
 
         <v, v> = 4 (1 + shift k / 2^q),    objective = alpha_v = alpha_0 = 2 / <v, v>
 
-    and all other weights are 0. Vertices are in the order of k, so the first is a global
+    and all other weights are 0. Vertices are in the order of k, so that the first is a global
     optimum, the only one if shift > 0.
 
     Parameters
@@ -347,7 +347,7 @@ def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
     """
     m = _half(n, least=4)
     random = _random(seed)
-    # Each class holds over 0.43 of the square: 40 m draws leave no class short of m.
+    # Each class covers over 0.43 of the square: 40 m draws suffice for m points of each.
     points = random.uniform(size=(40 * m, 2))
     radius = np.abs(points - 0.5).sum(axis=1)
     return Dataset(
@@ -405,7 +405,7 @@ def _optima(n: int, pairs: list[tuple[int, int]], squared: Array) -> dict[str, A
     alpha = np.zeros((len(pairs), n))
     for row, pair in enumerate(pairs):
         alpha[row, list(pair)] = weight[row]
-    # Twice the largest weight: any C above the largest weight leaves the optima as they are.
+    # Any C above the largest weight leaves the optima unchanged; this is twice the largest.
     return {"C": 2.0 * float(weight.max()), "alpha": alpha, "objective": weight}
 
 

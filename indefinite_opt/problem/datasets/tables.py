@@ -1,4 +1,4 @@
-"""Tables of two classes: how they are read, completed and encoded."""
+"""Reading, completing and encoding tables with two classes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import numpy as np
 from indefinite_opt.errors import DataError, UnknownName
 from indefinite_opt.foundation import Array, read_bytes
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
-from indefinite_opt.problem.datasets.synthetic import (
-    Dataset,
-)
+from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernels import Epanechnikov, Kernel, Sigmoid
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Table:
-    """What is known of a two-class table: its size, its labels, its name or id at OpenML."""
+    """Numbers of rows and of labels 1, meanings of -1 and 1, and name or number at OpenML."""
 
     rows: int
     positive: int
@@ -55,7 +53,7 @@ TABLES = {
 
 
 def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
-    """A two-class table."""
+    """A table from a file of the data folder, or from OpenML."""
     if missing not in ("drop", "impute"):
         raise UnknownName("missing", str(missing), ["drop", "impute"])
     known = TABLES.get(name)
@@ -73,7 +71,7 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
             rows = features.notna().all(axis=1).to_numpy()
             features, y = features[rows], y[rows]
         encoded = _encoded(features) if len(y) else features
-    except OverflowError:  # an integer of hundreds of digits
+    except OverflowError:  # from an integer of hundreds of digits
         raise DataError(source, "numbers up to 1.8e+308", "larger ones") from None
     if len(y) == 0:
         raise DataError(source, "some rows without missing cells", "none", 'Try missing="impute".')
@@ -91,6 +89,7 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
 
 
 def finite_features(values: Array, source: str) -> Array:
+    """The values; `DataError` if they are not all finite."""
     if not np.isfinite(values).all():
         raise DataError(source, "finite numbers", "NaN or infinity")
     return values
@@ -105,6 +104,7 @@ def _read_table(path: Path, max_bytes: int, known: _Table | None) -> tuple[pd.Da
 
 
 def read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
+    """A comma-separated table whose last column is `label`; `DataError` for anything else."""
     import pandas as pd
 
     expected = "a comma-separated table with a last column 'label'"
@@ -127,7 +127,7 @@ def _checked_labels(y: Any, known: _Table | None, source: str) -> Any:
 
 
 def _fetch_table(known: _Table) -> tuple[pd.DataFrame, Any]:
-    """Fetch a table; the class of the right size is +1, whatever OpenML calls it."""
+    """Fetch a table; the class of the expected size becomes +1, whatever its name at OpenML."""
     bunch = fetch(known.openml)
     target = bunch.target.astype(str)
     counts = target.value_counts()
@@ -140,7 +140,7 @@ def _fetch_table(known: _Table) -> tuple[pd.DataFrame, Any]:
 
 
 def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
-    """The column as floats if all its cells are numbers or missing, as strings if not."""
+    """The column as floats if all its cells are numbers or missing, otherwise as strings."""
     import pandas as pd
 
     values = pd.to_numeric(column.astype(object), errors="coerce").astype(float)
@@ -150,7 +150,7 @@ def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _encoded(features: pd.DataFrame) -> pd.DataFrame:
-    """Numbers and levels as columns of numbers, with empty cells filled."""
+    """Numeric and indicator columns, with missing cells filled."""
     import pandas as pd
 
     parts: list[pd.DataFrame] = []
