@@ -1,7 +1,7 @@
-"""One file per formulation, in the letters of the paper that it is from.
+"""One file per formulation, in the notation of its paper.
 
-Every concrete `Formulation` in this folder is found by itself; those of the package are named here,
-too, so that editors and type checkers see them.
+Every concrete `Formulation` in this folder is discovered automatically; those of the package are
+also listed here for editors and type checkers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def available_formulations() -> list[str]:
 
 
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
-    """A formulation object from itself, its class, or its name with parameters."""
+    """The formulation of an object, a class, or a name with parameters."""
     if isinstance(formulation, Formulation):
         return formulation
     if isinstance(formulation, type) and issubclass(formulation, Formulation):

@@ -1,4 +1,4 @@
-"""Separation of reduced convex hulls in the pseudo-Euclidean space of the data."""
+"""Separation of reduced convex hulls in the pseudo-Euclidean space of a kernel."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class ConvexHullDual(Formulation):
 
     Notes
     -----
-    g(x) = ‖x - z₋‖² - ‖x - z₊‖² = 2 Σ ᾱ_i y_i k(x_i, x) + ‖z₋‖² - ‖z₊‖², the norms being those
-    of the kernel: z₊ᵀKz₊ = Σ_{++} ᾱ_iᾱ_j K_ij. This is the paper's (6); its offset in (7) as
-    printed carries y_i y_j where y_i is meant (the plane would miss the midpoint of z₊ and z₋).
+    g(x) = ‖x - z₋‖² - ‖x - z₊‖² = 2 Σ ᾱ_i y_i k(x_i, x) + ‖z₋‖² - ‖z₊‖² with the norms of the
+    kernel, ‖z₊‖² = Σ_{++} ᾱ_iᾱ_j K_ij. This is (6); the offset (7) as printed has y_i y_j in place
+    of y_i, with which the plane would miss the midpoint of z₊ and z₋.
 
     References
     ----------

@@ -15,27 +15,28 @@ __all__ = ["ESVM"]
 
 @dataclass(frozen=True)
 class ESVM(Formulation):
-    r"""Stabilised SVM in a Krein space: learnt with |K|, used with K.
+    r"""Stabilised SVM in a Krein space: trained with |K|, applied with K.
 
     .. math:: \max_{\tilde\alpha}\ e^\top\tilde\alpha
               - \tfrac12 (y\circ\tilde\alpha)^\top\tilde K(y\circ\tilde\alpha)
               \quad\text{s.t.}\quad y^\top\tilde\alpha = 0,\ 0 \le \tilde\alpha \le C
 
-    with K = VΛVᵀ and K̃ = V|Λ|Vᵀ; α̃ is declared as alpha. The classifier is that of the original
-    kernel, f(x) = Σ coef_i k(x_i, x) + b with coef = V sign(Λ)Vᵀ(y∘α̃), for new points, too. It
-    gives the training points what `SpectrumSVM` with `flip` gives them, and is not sparse.
+    with K = VΛVᵀ and K̃ = V|Λ|Vᵀ; α̃ is declared as alpha. The classifier uses the original kernel,
+    f(x) = Σ coef_i k(x_i, x) + b with coef = V sign(Λ)Vᵀ(y∘α̃). On the training points it agrees
+    with `SpectrumSVM(transform="flip")`; it is not sparse.
 
     Parameters
     ----------
     C : float
         Upper bound of the weights α̃; those of the classifier, y∘coef, may be negative.
     energy : float
-        Share of Σ|λ| that the eigenvalues used must hold, in (0, 1]. Below 1 (ESVM-L) only the
-        leading ones are used, and as a rule only they are computed; see `stabilised`.
+        Share of Σ|λ| that the eigenvalues in use must reach, in (0, 1]. Below 1 (ESVM-L) only the
+        largest in magnitude are used, and usually only they are computed; see `stabilised`.
 
     Notes
     -----
-    K ⪰ 0 gives the SVM itself. `krein.krein_certificate` checks a solution by the original kernel.
+    For K ⪰ 0 this is the SVM itself. `theory.krein_certificate` checks a solution with the original
+    kernel.
 
     References
     ----------
@@ -89,7 +90,7 @@ class ESVM(Formulation):
         return Classifier(coef, offset, problem.classes)
 
     def stabilised(self, problem: KernelProblem) -> Stabilised:
-        """K̃ with the eigenvalues that make it: how many, their share, and what they cost.
+        """K̃ and the eigenvalues that it is made of, with their share of Σ|λ| and their cost.
 
         >>> import numpy as np
         >>> problem = KernelProblem(np.diag([4.0, -3.0, 2.0, 1.0]), [1, -1, 1, -1])

@@ -36,22 +36,22 @@ class GuoSchuurmansLP(Formulation):
               \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,\
               y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
 
-    A matrix game on a box; convex for every Δ. δ ≥ αᵀΔα at every feasible point, so that the
-    optimal δ is an upper bound on the least αᵀΔα (Proposition 2); for a kernel Δ = 2Q, and that is
-    twice (4). On (4) itself it is a bound only where αᵀQα ≥ 0 at the solution.
+    Convex for every Δ, as it is a matrix game on a box. δ ≥ αᵀΔα at every feasible point, so that
+    the optimal δ is an upper bound on the least αᵀΔα (Proposition 2); for a kernel, where Δ = 2Q,
+    this is twice (4). It bounds (4) itself only if αᵀQα ≥ 0 at the solution.
 
     Parameters
     ----------
     beta : float, optional
         β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
     sensitivity : (n, n) array, optional
-        Any sensitivity matrix, Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i), instead
-        of the problem's own: 2Q, or `ConfidenceProblem.sensitivity`.
+        Sensitivity matrix Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i); by default that
+        of the problem, which is 2Q or `ConfidenceProblem.sensitivity`.
 
     Notes
     -----
-    Dual: max_π min_α αᵀΔπ over the simplex; the inner minimum is a sort, so every π ≥ 0 gives a
-    bound that needs no trust in the solver. Classifier as in `GuoSchuurmansQP`.
+    Dual: max_π min_α αᵀΔπ over the simplex. The inner minimum is found by sorting, so that every
+    π ≥ 0 gives a bound, whatever the solver returned. Classifier as in `GuoSchuurmansQP`.
 
     References
     ----------
@@ -103,7 +103,7 @@ class GuoSchuurmansLP(Formulation):
     def structure(
         self, problem: KernelProblem, units: SensitivityUnits | None = None
     ) -> LinearProgram:
-        """The same in given units, by the rows Δᵀα - δe ≤ 0."""
+        """The program in given units, with the rows Δᵀα - δe ≤ 0."""
         n, game = problem.n, self._game(problem)
         units, bounds = units or game.natural_units(), ("lower", "upper")
         sensitivity: dict[str, Entries] = {"alpha": partial(units.transposed, game), "delta": -1.0}

@@ -37,15 +37,15 @@ class GuoSchuurmansQP(Formulation):
     beta : float, optional
         β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
     sensitivity : (n, n) array, optional
-        Sensitivity matrix Δ of a general confidence function, (6) and (9); the objective is then
-        αᵀΔα, and Δ need not be symmetric. Not needed for a `ConfidenceProblem`: its Q is
+        Sensitivity matrix Δ of a general confidence function, (6) and (9), not necessarily
+        symmetric; the objective is then αᵀΔα. Not needed for a `ConfidenceProblem`, whose Q is
         (Δ + Δᵀ)/4, so that αᵀQα = ½αᵀΔα.
 
     Notes
     -----
-    f(x) = Σ α_j y_j k(x_j, x) + b, b minimising the training error. For a general Δ the rows given
-    to the classifier hold ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)), which is k(x_j, x)
-    for a confidence made from a kernel.
+    f(x) = Σ α_j y_j k(x_j, x) + b with b of least training error. For a general Δ the rows given to
+    the classifier must hold ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)), which is k(x_j, x)
+    for the confidences of a kernel.
 
     References
     ----------

@@ -20,8 +20,8 @@ class KernelLogistic(Formulation):
     .. math:: \min_{\alpha, b}\ \tfrac12\|\alpha\|^2
               + C \sum_i \log\bigl(1 + e^{-y_i((K\alpha)_i + b)}\bigr)
 
-    Convex for every kernel, because ½‖α‖² stands where other authors write ½αᵀKα. α is the
-    coefficient vector itself, of free sign and in general without zeros.
+    Convex for every kernel, because the penalty is ½‖α‖² instead of the usual ½αᵀKα. α is the
+    coefficient vector itself, of either sign and in general without zeros.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class KernelLogistic(Formulation):
     Notes
     -----
     Dual: max -½‖Kᵀ(y∘u)‖² + C Σ [H(u_i/C) + H(1 - u_i/C)] s.t. yᵀu = 0, 0 ≤ u ≤ C, where
-    H(t) = -t log t. Any weights make feasible u = Cσ(-margin), so that the bound needs no trust
-    in the solver.
+    H(t) = -t log t. With the best b for any α, u = Cσ(-margin) is feasible, so that the bound holds
+    whatever the solver returned.
 
     References
     ----------

@@ -17,12 +17,12 @@ __all__ = ["KSVM"]
 
 @dataclass(frozen=True)
 class KSVM(Formulation):
-    r"""The most nearly stationary weights: the least gradient of the SVM dual, squared.
+    r"""Weights with the least squared gradient of the SVM dual.
 
     .. math:: \min_\alpha\ \|G\alpha - e\|^2
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    with G_ij = y_i y_j K_ij, elsewhere called Q. Convex for every kernel: the Hessian is 2G².
+    with G_ij = y_i y_j K_ij, called Q elsewhere. Convex for every kernel: the Hessian is 2G².
 
     Parameters
     ----------
@@ -31,19 +31,19 @@ class KSVM(Formulation):
 
     Notes
     -----
-    f(x) = Σ α_i y_i k(x_i, x) + b, where b fits f(x_i) = y_i by least squares on the weights off
-    their bounds, on all points where there are none.
+    f(x) = Σ α_i y_i k(x_i, x) + b, where b fits f(x_i) = y_i by least squares over the points with
+    0 < α_i < C, or over all points if there are none.
 
-    The algorithm that the paper prints for this problem solves another one. Its conditions
-    (27)-(30) hold the multiplier λ of the line inside the residual,
+    The algorithm that the paper prints for this problem solves another one. In its conditions
+    (27)-(30) the multiplier λ of the equality constraint is inside the residual,
 
         G(Gα - e + λy) = 0 where 0 < α < C,  ≥ 0 where α = 0,  ≤ 0 where α = C,
 
-    those of the problem as declared outside, G(Gα - e) + λy. The two agree where Gy is a multiple
-    of y, which means where all rows of K have the same sum, and in general nowhere else. Inside, λ
-    is an offset (y_i f(x_i) = 1 is (Gα - e + λy)_i = 0), but nothing is minimised: the conditions
-    are those of no convex program, and may have several solutions or none. The solver `active-set`
-    is the algorithm as printed; every other one solves the problem as declared.
+    while in those of the problem as declared it is outside, G(Gα - e) + λy. The two agree if Gy is
+    a multiple of y, that is, if all rows of K have the same sum, and in general only then. Inside,
+    λ is an offset (y_i f(x_i) = 1 is (Gα - e + λy)_i = 0), but the conditions are not those of any
+    convex program and may have several solutions or none. The solver `active-set` is the algorithm
+    as printed; all other solvers solve the problem as declared.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The linear programming support vector machine: sparse in coefficients, any matrix as kernel."""
+"""The linear programming support vector machine, for any matrix as kernel."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class LPSVM(Formulation):
     .. math:: \min_{u,b,\xi}\ \|u\|_1 + C e^\top\xi
               \quad\text{s.t.}\quad y \circ (Ku + be) \ge e - \xi,\ \xi \ge 0
 
-    Convex for every kernel; u is the coefficient vector itself, of free sign.
+    Convex for every kernel. u is the coefficient vector itself, of either sign, and sparse.
 
     Parameters
     ----------
     C : float
-        Weight of the slacks.
+        Price of the slacks.
 
     Notes
     -----
-    Dual: max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C. Any λ is moved and scaled into it, so
-    the bound needs no trust in the solver.
+    Dual: max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C. Any λ is clipped, balanced and
+    scaled to be feasible, so that the bound holds whatever the solver returned.
 
     References
     ----------
@@ -82,7 +82,7 @@ class LPSVM(Formulation):
         )
 
     def structure(self, problem: KernelProblem, units: KernelUnits | None = None) -> LinearProgram:
-        """The same in given units: u is the difference of two columns, both at its price."""
+        """The program in given units; u is the difference of two nonnegative columns."""
         n, machine = problem.n, self._machine(problem)
         units = units or KernelUnits(np.ones(n), np.zeros(n))
         margin: dict[str, Entries] = {

@@ -1,4 +1,4 @@
-"""Support vector machines that choose their own proxy kernel within a given distance."""
+"""Support vector machines with a proxy kernel within a given distance of the given one."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class LussBall(Formulation):
               e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    `LussDual` with the price ρ that puts K* on the sphere, found anew for every α. There is a
-    positive semidefinite kernel in the ball if and only if r ≥ ‖(K₀)₋‖², the sum of the squared
-    negative eigenvalues; with equality it is the clipped kernel alone.
+    `LussDual` with a price ρ that depends on α and puts K* on the sphere. There is a positive
+    semidefinite kernel in the ball if and only if r ≥ ‖(K₀)₋‖², the sum of the squared negative
+    eigenvalues; with equality it is the clipped kernel only.
 
     Parameters
     ----------
     C : float
         Upper bound of the weights.
     radius : float, optional
-        r, a bound on the squared Frobenius distance; by default 0.01 ‖K₀‖² more than the smallest
-        feasible one.
+        r, the bound on the squared Frobenius distance; by default 0.01 ‖K₀‖² more than the
+        smallest feasible one.
     new_points : {"projected", "original", "joint"}
         How a new point's kernel row is treated; see `ProxyChange`.
 
@@ -84,7 +84,7 @@ class LussBall(Formulation):
 
     @staticmethod
     def smallest_radius(problem: KernelProblem) -> float:
-        """‖(K₀)₋‖²: below it no positive semidefinite kernel is in the ball."""
+        """‖(K₀)₋‖²; in a smaller ball there is no positive semidefinite kernel."""
         return problem.spectrum.negative_square
 
     def model(self, problem: KernelProblem) -> Model:
@@ -104,7 +104,7 @@ class LussBall(Formulation):
         )
 
     def dual(self, problem: KernelProblem) -> Program:
-        """Minimum over the proxy kernels in the ball, in the manner of (6)."""
+        """The dual, a minimum over the proxy kernels in the ball as in (6)."""
         structure = self.structure(problem)
         model = proxy_dual(problem, self.C, radius=structure.radius)
         return model.program(f"Dual of {self}", structure)

@@ -1,4 +1,4 @@
-"""Support vector machines that choose their own proxy kernel, at a price for its distance."""
+"""Support vector machines with a proxy kernel, at a price for its distance from the given one."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class LussDual(Formulation):
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
     Concave in α for every K₀. The inner minimum is K* = (K₀ + zzᵀ/(4ρ))₊ with z = y∘α, its value
-    eᵀα - ½zᵀK₀z - ‖z‖⁴/(16ρ) + ρ Σ min(λ, 0)² over the eigenvalues λ of K₀ + zzᵀ/(4ρ), its
-    gradient e - y∘K*z: O(n²) once K₀ is decomposed. For ρ → ∞ this is the SVM of the clipped
-    kernel; at a finite ρ it is not the plain SVM even if K₀ ⪰ 0.
+    eᵀα - ½zᵀK₀z - ‖z‖⁴/(16ρ) + ρ Σ min(λ, 0)² over the eigenvalues λ of K₀ + zzᵀ/(4ρ), and its
+    gradient e - y∘K*z; both take O(n²) once K₀ is decomposed. For ρ → ∞ this is the SVM of the
+    clipped kernel; at a finite ρ it is not the plain SVM even if K₀ ⪰ 0.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ class LussDual(Formulation):
     rho : float
         Price ρ > 0 of the squared Frobenius distance between the proxy kernel and K₀.
     new_points : {"projected", "original", "joint"}
-        How a new point's kernel row is treated; see `ProxyChange`. `joint` is the paper's.
+        How a new point's kernel row is treated; see `ProxyChange`. The paper uses `joint`.
 
     Notes
     -----
-    Relative gaps leave out the constant ρ‖(K₀)₋‖², the objective at α = 0, which can exceed
-    everything else by orders of magnitude.
+    Relative gaps are measured without the constant ρ‖(K₀)₋‖², the objective at α = 0, which can be
+    orders of magnitude larger than everything else.
 
     References
     ----------
-    Luss & d'Aspremont (2007), (3), (4), (5); the dual is (6), `dual`. Ying, Campbell & Girolami
-    (2009): the objective is differentiable.
+    Luss & d'Aspremont (2007), (3), (4), (5); `dual` is (6). Ying, Campbell & Girolami (2009) show
+    that the objective is differentiable.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class LussDual(Formulation):
         )
 
     def dual(self, problem: KernelProblem) -> Program:
-        """The dual (6), a semidefinite program over the proxy kernel, for some dozens of points.
+        """The dual (6), a semidefinite program over the proxy kernel, for a few dozen points.
 
         >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
         >>> print(LussDual(C=10.0, rho=1.0).dual(problem))

@@ -17,26 +17,26 @@ __all__ = ["PseudoEuclideanPrimal"]
 
 @dataclass(frozen=True)
 class PseudoEuclideanPrimal(Formulation):
-    r"""Margin maximisation in R^(p,q), which a stationary point of `SVMDual` lifts to.
+    r"""Margin maximisation in R^(p,q), to which stationary points of `SVMDual` lift.
 
     .. math:: \min_{w,b,\xi}\ \tfrac12 w^\top M w + C\sum_i\xi_i
               \quad\text{s.t.}\quad y_i(w^\top M\Phi(x_i) + b) \ge 1 - \xi_i,\ \xi \ge 0
 
-    Φ is the centred isometric embedding of the training points, `geometry.embed`, and
+    Φ is the centred isometric embedding of the training points, see `embed`, and
     M = diag(1, ..., 1, -1, ..., -1). Convex if q = 0, that is, if K is conditionally positive
-    semidefinite; otherwise unbounded below, and never minimised: `lift` finds a stationary point
-    of SVM-DU and lifts it to one of this program (Proposition 2).
+    semidefinite. Otherwise it is unbounded below, and the solver `lift` finds a stationary point of
+    SVM-DU and lifts it to one of this program (Proposition 2).
 
     Parameters
     ----------
     C : float
-        Price of slack, finite.
+        Price of the slacks, finite.
 
     Notes
     -----
-    f(x) = wᵀMΦ(x) + b = Σ c_i k(x_i, x) + b' on the training points, with w = Σ c_i Φ(x_i),
-    eᵀc = 0. Φ is centred because only then is q = 0 where SVM-DU is convex; b' differs from b by
-    what centring takes off the kernel, and f does not.
+    f(x) = wᵀMΦ(x) + b = Σ c_i k(x_i, x) + b' on the training points, with w = Σ c_i Φ(x_i) and
+    eᵀc = 0. Φ is centred because only then is q = 0 whenever SVM-DU is convex; b' differs from b by
+    what centring subtracts from the kernel.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The separability problem of Lin & Lin: an SVM in the coefficients, for any kernel."""
+"""The separability problem of Lin & Lin: an SVM in its coefficients, for any kernel."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ class SeparabilitySVM(Formulation):
     C : float
         Price of the slacks.
     identity : bool
-        False for ½αᵀQα. With a negative eigenvalue that problem is unbounded below; what is
-        returned is the stationary point that belongs to one of `SVMDual`, by Theorem 1.
+        Whether the objective has ½αᵀα; False for ½αᵀQα. If Q has a negative eigenvalue the latter
+        problem is unbounded below, and a stationary point of `SVMDual` gives a stationary point of
+        it, by Theorem 1.
 
     Notes
     -----
     f(x) = Σ y_i α_i k(x_i, x) + b. Dual: max eᵀλ - ½‖Qλ‖² s.t. yᵀλ = 0, 0 ≤ λ ≤ C, and α = Qλ.
-    See `separability.lin_lin_theorem_1`.
+    See `theory.lin_lin_theorem_1`.
 
     References
     ----------
@@ -71,7 +72,7 @@ class SeparabilitySVM(Formulation):
         b = cp.Variable(name="b")
         xi = cp.Variable(problem.n, name="xi")
         C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
-        # Eigenvalues have decided what is convex: cvxpy must not decide it again, otherwise.
+        # Convexity has been decided by eigenvalues: cvxpy must not decide it differently.
         R = cp.psd_wrap(Q) if self.structure(problem).is_convex else Q
         square = cp.sum_squares(alpha) if self.identity else cp.quad_form(alpha, R)
         return Model(

@@ -1,4 +1,4 @@
-"""Support vector machines on a kernel made positive semidefinite through its spectrum."""
+"""Support vector machines on a kernel made positive semidefinite by changing its spectrum."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["SpectrumSVM"]
 
 @dataclass(frozen=True)
 class SpectrumSVM(Formulation):
-    r"""SVM dual on a transformed kernel, always convex.
+    r"""SVM dual on a kernel with transformed spectrum, always convex.
 
     .. math:: \max_\alpha\ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top\tilde K(y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    with K̃ = V h(Λ) Vᵀ: clip (denoise) h(λ) = max(λ, 0), flip h(λ) = |λ|, shift
-    h(λ) = λ - min(λ_min, 0).
+    with K̃ = V h(Λ) Vᵀ, where h(λ) = max(λ, 0) for "clip" (denoising), |λ| for "flip", and
+    λ - min(λ_min, 0) for "shift".
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class SpectrumSVM(Formulation):
     centered : bool
         Transform PKP, P = I - eeᵀ/n, instead of K: Haasdonk's CNE (clip) and RNE (flip).
     new_points : {"projected", "original", "joint"}
-        How a new point's kernel row is treated; see `Classifier`. `projected` gives training
-        points their training values; `original` does not. The choice is part of the result:
-        mixing treatments silently makes results incomparable.
+        How a new point's kernel row is treated; see `Classifier`. With `projected`, training points
+        get the decision values that they had in training; with `original` they do not. Results
+        with different treatments are not comparable.
 
     References
     ----------

@@ -31,14 +31,14 @@ class SVMDual(Formulation):
     C : float
         Upper bound of the weights; `inf` for the hard margin, Lin & Lin (6).
     bias : bool
-        Without it the constraint yᵀα = 0 and the offset b are dropped, Lin & Lin (19).
+        Whether there are the constraint yᵀα = 0 and an offset b; without them Lin & Lin (19).
 
     Notes
     -----
     f(x) = Σ α_i y_i k(x_i, x) + b; b is the mean of y_t - f₀(x_t) over the free support vectors,
-    else the middle of the interval the KKT conditions allow. With C = inf, a pair of opposite
-    classes with K_ii + K_jj - 2K_ij ≤ 0 makes the problem unbounded (Lin & Lin, Theorem 5), as
-    does K_ii ≤ 0 without a bias (Theorem 10): `UnboundedProblem`.
+    with f₀ = f - b, or the midpoint of the interval that the KKT conditions allow. With C = inf, a
+    pair of points of opposite classes with K_ii + K_jj - 2K_ij ≤ 0 makes the problem unbounded (Lin
+    & Lin, Theorem 5), as does K_ii ≤ 0 without a bias (Theorem 10): `UnboundedProblem`.
 
     References
     ----------
@@ -95,7 +95,7 @@ class SVMDual(Formulation):
 
 
 def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
-    """Raise `UnboundedProblem` where one pair, or one point, proves it for C = inf."""
+    """Raise `UnboundedProblem` if a pair of points, or one point, proves it for C = inf."""
     diagonal = problem.gram.diagonal
     if not bias:
         worst = int(np.argmin(diagonal))

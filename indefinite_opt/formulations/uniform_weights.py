@@ -1,4 +1,4 @@
-"""Uniform weights: the baseline every learned weighting has to beat."""
+"""Uniform weights, a baseline for learned ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class UniformWeights(Formulation):
 
     .. math:: \max_\alpha\ e^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1/n
 
-    The one program of the package with nothing to choose; declared so that it is solved,
-    certified and compared like the others. Classifier as in `GuoSchuurmansQP`: with the log P of a
-    `ConfidenceProblem`, the largest product of probabilities (section 3), up to the offset.
+    The solution is known; it is declared as a program so that it is solved, certified and compared
+    like the others. Classifier as in `GuoSchuurmansQP`: for c = log P it chooses the label with the
+    larger product of probabilities (section 3), up to the offset.
 
     References
     ----------
@@ -66,5 +66,5 @@ class UniformWeights(Formulation):
         return confidence_classifier(problem, values["alpha"], None)
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
-        """eᵀα ≤ n · 1/n."""
+        """-1, as eᵀα ≤ n · 1/n."""
         return -1.0
