@@ -1,7 +1,7 @@
-"""An optimization problem as the paper writes it, and as a solver reads it.
+"""Optimization problems as papers write them, and as solvers read them.
 
-A `Formulation` declares a `Program`, which prints itself, and gives its structure, which answers
-what solvers and certificates ask. A `Classifier` is what its solution decides with.
+A `Formulation` declares a `Program`, which can print itself, and gives its structure, from which
+solvers and certificates get all they need. A solution defines a `Classifier`.
 """
 
 from indefinite_opt.modeling.classifier import (

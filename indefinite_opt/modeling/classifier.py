@@ -1,4 +1,4 @@
-"""Classifiers: coefficients, offset, and how the kernel row of a new point is treated."""
+"""Classifiers: coefficients, offset, and the treatment of the kernel rows of new points."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""
 
 SUPPORT_TOLERANCE = 1e-6
-"""Coefficients below this share of the largest are zero: interior-point methods leave such dust."""
+"""Share of the largest coefficient below which others count as zero, as interior-point methods do
+not give exact zeros."""
 
 
 @dataclass(frozen=True, eq=False)
 class KernelChange:
-    """A transformation h(K), or h(PKP), of the training kernel, to be carried to new points.
+    """A transformation h(K), or h(PKP), of the training kernel, and its extension to new points.
 
     Attributes
     ----------
@@ -47,10 +48,10 @@ class KernelChange:
     centered: bool
 
     def projected(self, coef: Array) -> Array:
-        """Coefficients that make k̃(·, x) of the projected treatment from k(·, x).
+        """Coefficients that applied to k(·, x) give those of k̃(·, x), the projected treatment.
 
-        Clip uses V₊V₊ᵀk and flip V sign(Λ)Vᵀk: on a training point they give its column of h(K).
-        Shift changes the diagonal only, so k̃ = k for every new point.
+        k̃ is V₊V₊ᵀk for clip and V sign(Λ)Vᵀk for flip, which at a training point is its column of
+        h(K). Shift changes the diagonal only, so that k̃ = k for every new point.
         """
         if self.transform == "shift":
             return coef
@@ -68,9 +69,9 @@ class KernelChange:
         return centered, -float(centered @ self.problem.K.mean(axis=0))
 
     def joint(self, K_new: Array, K_new_new: Array) -> Array:
-        """Rows of h(full) for the new points, full the kernel of training and new points.
+        """Rows of h(full) for the new points, with full the kernel of training and new points.
 
-        A centred model centres the full matrix at the mean of the training points.
+        If centred, the full matrix is centred at the mean of the training points.
         """
         n = self.problem.n
         full = np.block([[self.problem.K, K_new.T], [K_new, K_new_new]])
@@ -85,10 +86,9 @@ class ProxyChange:
     """A proxy kernel K* = (K₀ + zzᵀ/(4ρ))₊ in place of the training kernel K₀.
 
     The paper adds zzᵀ/(4ρ) to the training block of the full kernel and clips the full matrix:
-    `joint`. The projected treatment applies to a new point's row what clipping does to a column
-    that the eigenvectors of the training block know nothing else of: X₊X₊ᵀk, X₊ the eigenvectors
-    of positive eigenvalues of K₀ + zzᵀ/(4ρ). A new point has no entry in z, so that a training
-    point's own row is treated like a new one's: what it gets differs from its row of K* by a
+    `joint`. The projected treatment replaces a new point's row k by X₊X₊ᵀk, with X₊ the
+    eigenvectors of K₀ + zzᵀ/(4ρ) with positive eigenvalues. New points have no entry in z, and a
+    training point's row is treated as if it were new: the result differs from its row of K* by a
     multiple of X₊X₊ᵀz, which vanishes as ρ grows.
 
     Attributes
@@ -120,23 +120,23 @@ class ProxyChange:
         return self.eigen.kernel()
 
     def projected(self, coef: Array) -> Array:
-        """Coefficients that make X₊X₊ᵀk(·, x) from k(·, x)."""
+        """Coefficients that applied to k(·, x) give those of X₊X₊ᵀk(·, x)."""
         kept = self.eigen.vectors[:, self.eigen.values > self.problem.zero_tolerance]
         return kept @ (kept.T @ coef)
 
     def center(self, coef: Array) -> tuple[Array, float]:
-        """Nothing is centred."""
+        """The coefficients as they are, since nothing is centred."""
         return coef, 0.0
 
     def joint(self, K_new: Array, K_new_new: Array) -> Array:
-        """Rows for the new points of the full kernel, updated by zzᵀ/(4ρ) and clipped."""
+        """Rows of the full kernel for the new points, after adding zzᵀ/(4ρ) and clipping."""
         n = self.problem.n
         trained = self.problem.K + np.outer(self.z * (0.25 / self.rho), self.z)
         return _transformed_rows(np.block([[trained, K_new.T], [K_new, K_new_new]]), n, "clip")
 
 
 def _transformed_rows(full: Array, n: int, transform: str) -> Array:
-    """Rows from n on, columns before, of a full kernel with transformed spectrum."""
+    """Rows from n on and columns before n of a full kernel with transformed spectrum."""
     source = eigendecomposition(full)
     values = TRANSFORMS[transform](source.values)
     kept = values != 0
@@ -152,17 +152,18 @@ class Classifier:
     Attributes
     ----------
     coef : (n,) array
-        Signed coefficients, one a training point.
+        Signed coefficients, one per training point.
     offset : float
         b.
     classes : (2,) array
         Labels predicted for negative and positive values.
     new_points : {"original", "projected", "joint"}
-        Treatment of a new point's kernel row, where training changed the kernel: use k as it is;
-        apply the training transformation to the row; or transform the matrix of training and new
-        points together (needs the kernel among the new points). A centred model always centres.
+        Treatment of a new point's kernel row if training changed the kernel: use the row as it is;
+        apply the training transformation to it; or transform the matrix of training and new points
+        together, for which the kernel among the new points is needed. A centred model is always
+        centred.
     change : KernelChange, ProxyChange or None
-        The change that training made to the kernel; None if it made none.
+        The change of the kernel in training; None if there was none.
     """
 
     coef: Array
@@ -221,7 +222,7 @@ class Classifier:
         return rows @ coef + (self.offset + shift)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """Predicted labels of m new points, (m,), in the caller's own classes."""
+        """Predicted labels of m new points, (m,), as entries of `classes`."""
         return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
 
 
@@ -244,7 +245,7 @@ def least_error_offset(scores: Array, y: Array) -> float:
     """
     ascending = np.argsort(scores, kind="stable")
     thresholds, labels = scores[ascending], y[ascending]
-    # A cut after the k lowest scores calls those negative and all others positive.
+    # A cut after the k lowest scores classifies those as negative and all others as positive.
     errors = np.concatenate([[0], np.cumsum(labels)]) + np.sum(labels < 0)
     widths = np.concatenate([[-1.0], np.diff(thresholds), [-1.0]])
     # Equal scores cannot be separated: no cut lies between them.

@@ -17,11 +17,11 @@ __all__ = ["write_model"]
 def write_model(structure: Structure[Any], path: Path) -> Path:
     """Write a model in its declared sense.
 
-    .lp and .mps are written by HiGHS, quadratic terms included. .npz holds, for a quadratic
-    program min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper, the arrays of these names, and for a
-    linear one min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper those; `sense` is -1
-    where the declared objective is the negative of that, maximised. Other problems are
-    neither: only .npz takes them, as their data under the names of the papers.
+    .lp and .mps are written by HiGHS, quadratic terms included. .npz holds arrays under the names
+    in min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper for a quadratic program, and under those in
+    min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper for a linear one; `sense` is -1 if
+    the declared problem maximises the negative of that objective. Problems that are neither can be
+    written as .npz only, which then holds their data under the names of the papers.
 
     Raises
     ------
@@ -37,14 +37,14 @@ def write_model(structure: Structure[Any], path: Path) -> Path:
             "This problem is neither linear nor quadratic.",
         )  # fmt: skip
     try:
-        # HiGHS writes to standard output when it cannot open a file: find out before.
+        # HiGHS only prints a message when it cannot open a file, so that is tested first.
         with path.open("wb"):
             pass
     except OSError as error:
         raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
     if form is None:
         with path.open("wb") as file:
-            # To mypy any of the names could be the switch allow_pickle; none is.
+            # mypy assumes that one of the names might be allow_pickle.
             np.savez_compressed(file, **structure.arrays())  # type: ignore[arg-type]
     else:
         highs_model(form).writeModel(str(path))

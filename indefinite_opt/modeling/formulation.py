@@ -1,4 +1,4 @@
-"""The contract of a formulation, and the rule for weights that are shared within a class."""
+"""The base class of formulations, and the bound on weights that are shared within a class."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.errors import (
-    InfeasibleProblem,
-)
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Values
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
@@ -21,15 +19,22 @@ from indefinite_opt.problem import KernelProblem
 __all__ = ["Formulation", "reduced_weight", "short"]
 
 
+_DEFAULT_MULTIPLE = 5.0
+"""Default bound of a weight as a multiple of the smallest feasible one."""
+
+_WEIGHT_ROUNDING = 1e-12
+"""Relative amount by which a bound of a weight may fall below the smallest feasible one."""
+
+
 class Formulation(ABC):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
 
     Attributes
     ----------
     reference : str
-        Where the problem is written, with equation number.
+        Paper and equation numbers of the problem.
     structure_type : type of Structure
-        What a solver must accept.
+        Structure that a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
     """
@@ -57,14 +62,14 @@ class Formulation(ABC):
     def dual_bound(self, problem: KernelProblem, multipliers: Values) -> float:
         """Lower bound on the minimisation form from multipliers, for the linear programs.
 
-        Must hold for any multipliers at all, so that nobody need trust the solver they came from.
+        It must hold for any multipliers, so that it does not depend on the solver they came from.
         """
         return -np.inf
 
     def parameters(self) -> dict[str, str]:
-        """The parameters as text, without those that are unset or off as usual.
+        """The parameters as text, without those that are None and switches at their default.
 
-        What the repr leaves out, an array, is shown by its digest.
+        An array, which the repr leaves out, is shown by its digest.
         """
         values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {
@@ -74,7 +79,7 @@ class Formulation(ABC):
         }
 
     def __str__(self) -> str:
-        # Different formulations have different titles: comparisons tell them apart by these.
+        # Different formulations must have different titles, which comparisons use as keys.
         usual = {field.name: short(field.default) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         told = self.parameters().items()
         shown = ", ".join(f"{name}={value}" for name, value in told if value != usual[name])
@@ -82,12 +87,12 @@ class Formulation(ABC):
 
 
 def _is_quiet(value: Any, default: Any) -> bool:
-    """Whether a legend reads better without the parameter: unset, or a switch left as it is."""
+    """Whether the parameter is left out of legends: None, or a switch at its default."""
     return value is None or (isinstance(value, bool) and value is default)
 
 
 def short(value: Any) -> str:
-    """The value as text; a float with six digits, or with as many as tell it from all others.
+    """The value as text; a float with six digits, or with all that are needed to recover it.
 
     >>> short(1.0), short(0.12345678), short(float("inf"))
     ('1', '0.12345678', 'inf')
@@ -102,7 +107,7 @@ def _digest(value: Any) -> str:
     """Eight hexadecimal digits that stand for an array."""
     try:
         content = np.ascontiguousarray(value, dtype=float).tobytes()
-    except (TypeError, ValueError):  # no array of numbers: refused where it is used
+    except (TypeError, ValueError):  # not an array of numbers, which is refused where it is used
         content = repr(value).encode()
     return hashlib.sha256(content).hexdigest()[:8]
 
@@ -110,8 +115,8 @@ def _digest(value: Any) -> str:
 def reduced_weight(argument: str, value: float | None, total: float, smaller: int) -> float:
     """Largest weight of one example in a class of total weight `total`; the default if None.
 
-    The default is five times the smallest feasible value, at most the whole weight: at least five
-    examples of the smaller class then share its weight.
+    The default is the smaller of `total` and five times the smallest feasible value, with which at
+    least a fifth of the smaller class shares its weight.
 
     Raises
     ------
@@ -120,8 +125,8 @@ def reduced_weight(argument: str, value: float | None, total: float, smaller: in
     """
     least = total / smaller
     if value is None:
-        return min(total, 5.0 * least)
-    if value < least * (1.0 - 1e-12):
+        return min(total, _DEFAULT_MULTIPLE * least)
+    if value < least * (1.0 - _WEIGHT_ROUNDING):
         raise InfeasibleProblem(
             argument,
             f"at least {least!r} for a smaller class of {smaller} examples",

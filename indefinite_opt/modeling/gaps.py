@@ -1,24 +1,24 @@
-"""The one unit of gaps: every relative gap of the package is divided by it.
+"""The unit by which every relative gap is divided.
 
 A gap is |objective - bound| of the minimised or maximised function without its constants, such as
-ρ‖(K₀)₋‖² of the Luss dual. It is divided by
+ρ‖(K₀)₋‖² of the Luss dual. A relative gap is that gap divided by
 
     max(|objective|, floor),
 
-and is infinite where that is zero and the gap is not. Multiplying a kernel by s and dividing the
-weights by s multiplies the objective, the bound and the floor alike: the relative gap, and so the
-claim, is the same at every scale.
+and infinite if that is zero and the gap is not. Multiplying a kernel by s and dividing the weights
+by s multiplies the objective, the bound and the floor by the same factor: the relative gap, and
+thus the claim, does not depend on the scale.
 
-The floor is zero wherever the objective is a sum that does not cancel at an optimum: at any local
-maximum of eᵀα - ½αᵀQα on a box, eᵀα ≥ αᵀQα, or shorter weights would be better, and the objective
-is at least ½eᵀα. In the programs without such a term, nearest points of hulls, ν-forms and the
-linear program of Guo & Schuurmans, the terms may cancel until nothing but rounding is left, and
-the optimal value may be zero. There the floor is `CANCELLED` times what the terms add up to in
-absolute value at the point in question, less the mean of each row, which balanced weights do not
-notice: a large entry of K where there is no weight, or a constant in K, makes no gap look small.
-A least squares problem has its constant for a part of the square, and the floor `CANCELLED` times
-‖e‖², what α = 0 leaves of ‖Gα - e‖². `gap_unit` of every structure says what its gaps are divided
-by. An absolute tolerance is a parameter of `verify`, `atol`.
+The floor is zero if the terms of the objective do not cancel at an optimum: at a local maximum of
+eᵀα - ½αᵀQα on a box, eᵀα ≥ αᵀQα, because shorter weights would be better otherwise, and the
+objective is at least ½eᵀα. In the programs without a linear term (nearest points of hulls, ν-forms
+and the linear program of Guo & Schuurmans) the terms may cancel up to rounding, and the optimal
+value may be zero. There the floor is `CANCELLED` times the sum of their absolute values at the
+point in question. From each row its mean is subtracted first, which has no effect on balanced
+weights; so neither a large entry of K at a zero weight nor a constant in K makes a gap look small.
+For least squares, ‖Gα - e‖², the constant is part of the square, and the floor is `CANCELLED` times
+‖e‖², its value at α = 0. `gap_unit` of every structure gives the divisor of its gaps. `verify` has
+an absolute tolerance, too, `atol`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ import math
 __all__ = ["CANCELLED", "relative"]
 
 CANCELLED = 1e-3
-"""Share of what terms could add up to, below which a sum counts as cancelled: with the default
-tolerance of 1e-6 a gap then has to be below 1e-9 of it, still a million times its rounding."""
+"""Share of the sum of the absolute terms below which a sum counts as cancelled. With the default
+tolerance of 1e-6 a gap must then be below 1e-9 of that sum, still a million times its rounding."""
 
 
 def relative(gap: float, unit: float) -> float:
-    """gap / unit, for gap ≥ 0; 0 for no gap, inf for one beside nothing.
+    """gap / unit for gap ≥ 0; 0 if the gap is 0, and inf if only the unit is 0.
 
     >>> relative(0.5, 2.0), relative(0.0, 0.0), relative(1e-12, 0.0)
     (0.25, 0.0, inf)

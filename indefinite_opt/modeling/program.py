@@ -32,7 +32,7 @@ class Inner:
     variable : cvxpy variable
     subject_to : dict of str to cvxpy constraint
     equivalent : callable
-        Makes the `cvxpy.Problem` in the same variables with the inner problem solved away.
+        Makes the `cvxpy.Problem` in the same variables with the inner problem eliminated.
     """
 
     variable: Any
@@ -63,7 +63,7 @@ class Model:
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
 
     def program(self, name: str, structure: Structure[Any]) -> Program:
-        """The model with its name, and with the same model for direct solvers."""
+        """The model with its name and its structure."""
         return Program(**vars(self), name=name, structure=structure)
 
 
@@ -103,7 +103,7 @@ class Program(Model):
 
     @property
     def is_convex(self) -> bool:
-        """Whether the program is convex, decided by the eigenvalues of its kernel."""
+        """Whether the program is convex; see `Structure.is_convex`."""
         return self.structure.is_convex
 
     @property
@@ -115,10 +115,9 @@ class Program(Model):
         """The program as a `cvxpy.Problem`.
 
         A max-min program becomes a semidefinite one in the same variables. A nonconvex program is
-        passed on as declared: solve it with `solve(nlp=True)`. A convex
-        quadratic one gets an objective that equals the declared one on the feasible set and has a
-        positive semidefinite Hessian everywhere, so that cvxpy need not (and cannot wrongly)
-        decide its curvature again.
+        passed on as declared: solve it with `solve(nlp=True)`. A convex quadratic one gets an
+        objective that equals the declared one on the feasible set and has a positive semidefinite
+        Hessian, so that cvxpy does not have to decide its curvature.
         """
         import cvxpy as cp
 
@@ -131,7 +130,7 @@ class Program(Model):
         return cp.Problem(goal, list(self.subject_to.values()))
 
     def set_values(self, values: Mapping[str, Array]) -> None:
-        """Give the declared variables values, for evaluation or as a start.
+        """Give values to the declared variables, for evaluation or as a starting point.
 
         Raises
         ------
@@ -151,7 +150,8 @@ class Program(Model):
     def evaluate(self, values: Mapping[str, Array]) -> tuple[float, float]:
         """Objective and largest constraint violation at given values, from the declaration.
 
-        Of a max-min program at the given value of the inner variable, or else at its minimum.
+        A max-min program is evaluated at the given value of its inner variable, else at the inner
+        minimum.
         """
         inner = self.inner
         if inner is not None and inner.variable.name() not in values:

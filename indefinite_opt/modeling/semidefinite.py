@@ -1,4 +1,4 @@
-"""Semidefinite models in cvxpy that the formulations with a proxy kernel share."""
+"""Semidefinite cvxpy models of the formulations with a proxy kernel."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def proxy_within(
 ) -> Any:
     """`LussBall` as a semidefinite program in α, the price ρ of the distance, and S = ρK*.
 
-    The minimum over K is the maximum over ρ of the minimum with that price; S is the least in ‖·‖
-    with S ⪰ 0 and S ⪰ ρK₀ + zzᵀ/4.
+    The minimum over K equals the maximum over ρ of the minimum at price ρ, and S has least norm
+    among S ⪰ 0 with S ⪰ ρK₀ + zzᵀ/4.
     """
     import cvxpy as cp
 
@@ -59,9 +59,9 @@ def proxy_dual(
 ) -> Model:
     """The dual of `LussDual` (rho) or `LussBall` (radius): a minimum over the proxy kernel K ⪰ 0.
 
-    max over α of eᵀα - ½(y∘α)ᵀK(y∘α) is the minimum of its own dual, which is convex in K as well:
-    ½(y∘v)ᵀK⁻¹(y∘v) + C eᵀμ with v = e + λ - μ + νy and λ, μ ≥ 0, the multipliers of α ≥ 0, α ≤ C
-    and yᵀα = 0 (Luss & d'Aspremont 2007, (6)).
+    max over α of eᵀα - ½(y∘α)ᵀK(y∘α) equals the minimum of its own dual, which is convex in K, too:
+    ½(y∘v)ᵀK⁻¹(y∘v) + C eᵀμ with v = e + λ - μ + νy, where λ ≥ 0, μ ≥ 0 and ν are the multipliers of
+    α ≥ 0, α ≤ C and yᵀα = 0 (Luss & d'Aspremont 2007, (6)).
     """
     import cvxpy as cp
 

@@ -1,4 +1,4 @@
-"""Linear and quadratic programs as HiGHS models, their matrices passed at once."""
+"""Linear and quadratic programs as HiGHS models, each passed in one call."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def new_highs() -> Any:
 
 
 def highs_model(form: StandardForm) -> Any:
-    """A HiGHS instance holding the model in its declared sense.
+    """A HiGHS instance with the model in its declared sense.
 
-    HiGHS looks at nothing but the diagonal of a Hessian and calls the maximiser optimal: only a
-    convexified quadratic program may be solved.
+    Only a convexified quadratic program may be solved, because HiGHS tests nothing but the diagonal
+    of a Hessian for convexity and can call a maximiser optimal.
     """
     import highspy
 
     matrix, (m, n) = form.matrix, form.matrix.shape
     if isinstance(matrix, np.ndarray):
-        # Every entry of a dense matrix is passed: looking for zeros costs more than it saves.
+        # All entries of a dense matrix are passed: finding its zeros would cost more.
         starts, indices = np.arange(m + 1) * n, np.tile(np.arange(n), m)
         entries = matrix.ravel()
     else:
@@ -51,7 +51,7 @@ def highs_model(form: StandardForm) -> Any:
 
 
 def _pass_hessian(highs: Any, hessian: Array) -> None:
-    """Column-wise lower triangle."""
+    """Pass the lower triangle, column by column."""
     import highspy
 
     n = hessian.shape[0]

@@ -1,8 +1,7 @@
 r"""Prints cvxpy expressions as mathematics, in LaTeX or in Unicode text.
 
-One walk over the expression serves both outputs: `Printer` finds the rule for each cvxpy class in
-`_RULES`, and prints any other atom under its own name. Every vector is read as a column, so cvxpy's
-`y @ alpha` is :math:`y^\top \alpha`.
+`Printer` finds the rule for each cvxpy class in `_RULES` and prints any other atom under its own
+name. Every vector is read as a column, so that cvxpy's `y @ alpha` is :math:`y^\top \alpha`.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ class Printer:
         self._unnamed: dict[int, Piece] = {}
 
     def piece(self, expr: Any) -> Piece:
-        # By class name, so that cvxpy need not be imported. Only variables and parameters go by
-        # their base class: log1p derives from log, and printing it as log would be false.
+        # By class name, so that cvxpy need not be imported. Only variables and parameters are found
+        # by their base class, since log1p, for example, derives from log.
         kind = type(expr).__name__
         leaf = hasattr(expr, "attributes") and kind != "Constant"
         return _RULES.get("Leaf" if leaf else kind, _unknown)(self, expr)
@@ -89,7 +88,7 @@ class Printer:
         return piece._replace(body=self.write("T", piece.within(ATOM)), level=POWER)
 
     def product(self, *pieces: Piece) -> Piece:
-        """A matrix product; the signs of the factors come out in front."""
+        """A matrix product with the signs of its factors in front."""
         word = any(piece.word for piece in pieces)
         space = " " if word or self.to == LATEX else ""
         body = space.join(piece.within(PRODUCT) for piece in pieces)
@@ -169,7 +168,7 @@ def _promoted(printer: Printer, expr: Any) -> Piece:
 
 
 def _multiplied(printer: Printer, expr: Any) -> Piece:
-    """A scalar times anything without a sign, numbers first; otherwise elementwise."""
+    """A scalar multiple, numbers first, or an elementwise product."""
     left, right = (unpromoted(arg) for arg in expr.args)
     if 1 in (left.size, right.size):
         if left.size != 1 or (right.size == 1 and _is_number(right)):
@@ -237,19 +236,19 @@ def _logistic(printer: Printer, expr: Any) -> Piece:
 
 
 def _indexed(printer: Printer, expr: Any) -> Piece:
-    """The entries in Python's brackets, counted from 0."""
+    """Entries in Python's notation, counted from 0."""
     keys = expr.name()[len(expr.args[0].name()) :]
     return Piece(printer.piece(expr.args[0]).closed(ATOM) + keys, ATOM)
 
 
 def _unknown(printer: Printer, expr: Any) -> Piece:
-    """Any other atom under cvxpy's own name, with all that defines it: axis, exponent, shape."""
+    """Any other atom under cvxpy's own name, with the data that define it, such as an axis."""
     args = [printer.show(arg) for arg in expr.args if hasattr(arg, "shape")]
     if getattr(expr, "axis", None) is not None:
         args.append(f"axis={expr.axis}")
-    elif hasattr(expr, "is_convex"):  # a constraint's data is its id
+    elif hasattr(expr, "is_convex"):  # not a constraint, whose data is its id
         data = expr.get_data() or ()
-        # How finely cvxpy approximates a power is no part of it.
+        # The accuracy of cvxpy's approximation of a power does not define it.
         plain_data = [part for part in data if type(part) in (int, float, Fraction, tuple)]
         args += [str(part) for part in plain_data if part != getattr(expr, "max_denom", None)]
         args += [printer.show(part) for part in data if hasattr(part, "is_constant")]
@@ -278,4 +277,4 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "index": _indexed,
     "special_index": _indexed,
 }
-"""How to print each cvxpy class that is declared, by class name."""
+"""Printing rules of the cvxpy classes that occur in declarations, by class name."""

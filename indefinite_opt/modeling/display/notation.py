@@ -36,7 +36,7 @@ GLOSSARY = {
     "u": "coefficients of the classifier",
     "w": "normal of the separating hyperplane",
     "M": "inner product of the pseudo-Euclidean space, diag(1, ..., 1, -1, ..., -1)",
-    "Phi": "training points in the pseudo-Euclidean space, one a row",
+    "Phi": "training points in the pseudo-Euclidean space, one per row",
     "b": "offset of the classifier",
     "xi": "slack: how far each margin falls short of 1",
     "delta": "largest sensitivity",
@@ -47,7 +47,7 @@ GLOSSARY = {
     "r": "largest squared distance of the proxy kernel from the given one",
     "rho": "price of moving the kernel matrix away from the given one",
 }
-"""One line on each symbol of the papers, by the name it is declared under."""
+"""Meaning of each symbol of the papers, by the name it is declared under."""
 
 UNKNOWNS = {
     "K": "proxy kernel matrix, positive semidefinite",
@@ -55,12 +55,12 @@ UNKNOWNS = {
     "mu": "multipliers of α ≤ C",
     "nu": "multiplier of yᵀα = 0",
 }
-"""What a symbol means where it is a variable of the program, if that is not in `GLOSSARY`."""
+"""Meaning of symbols that are variables of a program, where it differs from `GLOSSARY`."""
 
 LATEX, TEXT = 0, 1
 
-# How tightly an expression holds together; a looser one inside a tighter one gets parentheses.
-# Only a LETTER takes a subscript, and only an ATOM or a LETTER a superscript.
+# Precedences of printed expressions; one inside another of higher precedence gets parentheses. Only
+# a LETTER takes a subscript, and only an ATOM or a LETTER a superscript.
 SUM, HADAMARD, SCALED, PRODUCT, POWER, ATOM, LETTER = range(7)
 
 NOTATION = {
@@ -97,10 +97,10 @@ _GLYPHS = {unicodedata.normalize("NFKC", c): c for c in "½⅓⅔¼¾⅙⅚⅛�
 
 
 class Piece(NamedTuple):
-    """A printed expression, how tightly it holds together, and a minus sign kept apart.
+    """A printed expression with its precedence, and its minus sign kept separately.
 
-    The sign stays apart until the end so that sums read `a - b` and never `a + -b`. A `word` keeps
-    its distance from other factors: αᵀQα, but αᵀ log(x).
+    The sign is separate so that sums read `a - b` and never `a + -b`. A `word` is separated from
+    other factors by a space: αᵀQα, but αᵀ log(x).
     """
 
     body: str
@@ -113,11 +113,11 @@ class Piece(NamedTuple):
         return f"-{self.body}" if self.negative else self.body
 
     def within(self, level: int) -> str:
-        """The body, in parentheses if it is looser than `level`; no sign."""
+        """The body without the sign, in parentheses if its precedence is below `level`."""
         return self.body if self.level >= level else f"({self.body})"
 
     def closed(self, level: int) -> str:
-        """The same with the sign, which also calls for parentheses."""
+        """The same with the sign, which also requires parentheses."""
         return f"({self.signed})" if self.negative else self.within(level)
 
     def flipped(self) -> Piece:
@@ -140,7 +140,7 @@ def number(value: float, to: int) -> Piece:
         return Piece((r"\infty", "∞")[to] if body > 0 else "nan", LETTER, negative)
     near = Fraction(body).limit_denominator(9)
     top, bottom = str(near.numerator), str(near.denominator)
-    # 1/5 is better read as 0.2; 1e-12 forgives the rounding of 1/3 and nothing else.
+    # 1/5 is easier to read as 0.2; 1e-12 allows for the rounding of 1/3 and no more.
     exact = abs(near - body) <= 1e-12 * body and bottom != "5"
     if exact and bottom == "1" and body < 1e6:
         return Piece(top, LETTER, negative)

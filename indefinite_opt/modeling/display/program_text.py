@@ -1,9 +1,9 @@
 r"""Declared programs as mathematics: LaTeX, Unicode text, MathML, and a legend of the symbols.
 
-What is shown is generated from the declared cvxpy expressions, never typed a second time, so it
-cannot drift from what is solved. A *program* is any object with `name`, `sense` ("minimize" or
-"maximize"), `objective` (a scalar cvxpy expression) and `subject_to` (name -> cvxpy constraint);
-its variables and constants carry the names to print: `cp.Variable(n, name="alpha")`.
+The text is generated from the declared cvxpy expressions and so agrees with what is solved. A
+*program* is any object with `name`, `sense` ("minimize" or "maximize"), `objective` (a scalar cvxpy
+expression) and `subject_to` (name -> cvxpy constraint); its variables and constants have the names
+to print: `cp.Variable(n, name="alpha")`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class DeclaredProgram(Protocol):
-    """What this module needs to know of a declared problem."""
+    """The part of a declared program that this module reads."""
 
     @property
     def name(self) -> str: ...
@@ -50,7 +50,10 @@ def _inner(program: DeclaredProgram) -> tuple[Any, dict[str, Any]]:
 
 
 def _relation(printer: Printer, constraint: Any) -> str:
-    """cvxpy keeps low <= high; a constant, or else the shorter side, is shown on the right."""
+    """A constraint as text, with a constant, or else the shorter side, on the right.
+
+    cvxpy stores every inequality as low <= high.
+    """
     kind, args = type(constraint).__name__, constraint.args
     if kind == "PSD":
         return f"{printer.show(args[0])} {printer.write('>>')} 0"
@@ -88,7 +91,7 @@ def _variables(program: DeclaredProgram) -> list[Any]:
 
 
 class _Line(NamedTuple):
-    """A printed constraint, what a constant bounds in it, and value and name of each end."""
+    """A printed constraint, the expression that it bounds, and value and name of each end."""
 
     body: str
     bounded: tuple[Any, ...] | None
@@ -96,7 +99,7 @@ class _Line(NamedTuple):
 
 
 def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
-    """Each constraint and the name it was declared under; those built into variables at the end.
+    """Each constraint and the name it was declared under; attributes of variables come last.
 
     Two constant bounds of the same expression share one line: 0 ≤ α ≤ C.
     """
@@ -124,7 +127,7 @@ def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
 
 
 _IN_DOMAIN = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
-"""Attributes of variables that cvxpy gives as constraints, too."""
+"""Attributes of variables that cvxpy also lists as constraints."""
 
 
 def _joined(printer: Printer, line: _Line) -> tuple[str, str]:
@@ -136,7 +139,7 @@ def _joined(printer: Printer, line: _Line) -> tuple[str, str]:
 
 
 def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
-    """What a constant bounds, by its print and its variables; at which end; and by what."""
+    """The text and the variables of what a constant bounds, the end, and the bound."""
     low, high = (*constraint.args, None, None)[:2]
     if type(constraint).__name__ != "Inequality" or low.is_constant() == high.is_constant():
         return None, "", ""
@@ -152,10 +155,10 @@ def _sense(program: DeclaredProgram) -> str:
 
 
 def latex(program: DeclaredProgram) -> str:
-    r"""LaTeX of a declared program, as on the blackboard.
+    r"""LaTeX of a declared program.
 
     An `array` environment without delimiters: put it between `$$` for MathJax, KaTeX or LaTeX.
-    (`aligned` would do there too, but converters to MathML do not know it.)
+    (Converters to MathML do not support `aligned`.)
 
     >>> import cvxpy as cp
     >>> from types import SimpleNamespace
@@ -184,7 +187,7 @@ def latex(program: DeclaredProgram) -> str:
 
 
 def text(program: DeclaredProgram) -> str:
-    """Unicode text of a declared program; the names of the constraints stand at the right."""
+    """Unicode text of a declared program, with the names of the constraints on the right."""
     printer = Printer(TEXT)
     inner, _ = _inner(program)
     least = "" if inner is None else f"min over {printer.show(inner)} of "
