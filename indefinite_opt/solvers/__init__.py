@@ -1,8 +1,8 @@
-"""Every solver beside the search that it drives, in a folder per kind of problem.
+"""The solvers, in one folder per kind of problem.
 
-A solver is a subclass of `Solver`, which takes a `Task` and returns a `Solution`. Every concrete
-one in these folders is found by itself; files whose names begin with an underscore hold compiled
-loops.
+A solver is a subclass of `Solver`, which takes a `Task` and returns a `Solution`. Concrete
+subclasses in these folders are discovered automatically, except in files whose names begin with an
+underscore, which hold compiled loops.
 """
 
 from __future__ import annotations
@@ -38,7 +38,13 @@ def known() -> dict[str, type[Solver[Any]]]:
 
 
 def as_solver(solver: str | Solver[Any]) -> Solver[Any]:
-    """The solver of a name, as in "multistart(starts=20)", or the solver object itself."""
+    """The solver that a string such as "multistart(starts=20)" stands for, or the solver itself.
+
+    Raises
+    ------
+    UnknownName
+        If no solver has that name.
+    """
     if isinstance(solver, Solver):
         return solver
     if not isinstance(solver, str):

@@ -37,15 +37,15 @@ class Status(enum.Enum):
 
 @dataclass
 class Trace:
-    """Progress of a solver, one entry a report.
+    """Progress of a solver, one entry per report.
 
     Attributes
     ----------
     seconds, iterations, objective, residual, bound, calls : lists of equal length
-        Time since the start, iterations so far, objective in the declared sense, the solver's own
-        measure of how far it has to go (a KKT residual, or a relative gap where it has a bound;
-        nan if none), its bound on the optimal value (nan if none), and evaluations of the
-        objective (0 where they are not counted).
+        Time since the start, iterations so far, objective in the declared sense, the measure that
+        the solver stops by (a KKT residual, or a relative gap where it has a bound; nan if none),
+        its bound on the optimal value (nan if none), and evaluations of the objective (0 where
+        they are not counted).
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """One of the ends that a search from several starts has come to.
+    """A point at which descents of a search from several starts have ended.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Optimum:
     count : int
         How many descents ended there.
     values : dict of str to array
-        The declared variables; empty but for the best of many.
+        The declared variables; empty for all but the best optima if there are many.
     """
 
     objective: float
@@ -102,13 +102,13 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """Points whose tangents prove a bound on a convex F: anybody can compute it again from them.
+    """Points whose tangents prove a lower bound on a convex F, which can be recomputed from them.
 
     Attributes
     ----------
     points : (m, n) array
     shares : (m,) array
-        Nonnegative weights of the tangents, of sum 1.
+        Nonnegative weights of the tangents; their sum is 1.
     """
 
     points: Array
@@ -122,27 +122,27 @@ class Witness:
 
 @dataclass
 class Solution:
-    """A solver's answer in the letters of the declared program.
+    """A solver's answer, in the variables of the declared program.
 
     Attributes
     ----------
     values : dict of str to array
         The declared variables.
     multipliers : dict of str to array
-        One entry per declared constraint, empty if the solver gives none; inequality multipliers
-        are nonnegative, and belong to the minimisation form of the program.
+        One entry per declared constraint, empty if the solver returns none; inequality multipliers
+        are nonnegative and belong to the minimisation form of the program.
     status : Status
     iterations : int
     trace : Trace
     message : str
-        The solver's own words.
+        The solver's account of its work.
     gradient : (n,) array or None
-        ∇F at the values, if the solver has it from `BoxLineQP.gradient` itself.
+        ∇F at the values, if the solver has computed it by `BoxLineQP.gradient` at this very point.
     optima : tuple of Optimum
-        The different ends of a search from several starts, the best first.
+        Where the descents of a search from several starts ended, the best first.
     witness : object
-        What the solver's own bound can be computed from again, such as a `Witness` or the proof
-        of a branch and bound; None without one.
+        What the solver's own bound can be recomputed from, such as a `Witness` or the proof of a
+        branch and bound; None if there is no bound.
     """
 
     values: Values

@@ -1,4 +1,4 @@
-"""The contract of a solver."""
+"""The base class of solvers, and what they are given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
-__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
+__all__ = ["SECONDS_BEYOND_LIMIT", "Callback", "Session", "Solver", "Task", "status_at_end"]
+
+SECONDS_BEYOND_LIMIT = 0.5
+"""Seconds beyond its own time limit after which a solver of another package is abandoned."""
 
 Callback = Callable[[Trace], bool | None]
 S = TypeVar("S", bound=Structure[Any])
@@ -27,24 +30,24 @@ S_co = TypeVar("S_co", bound=Structure[Any], covariant=True)
 
 @dataclass(eq=False)
 class Task(Generic[S_co]):
-    """One problem, one formulation, and how far to go.
+    """A problem in one formulation, with the tolerance and the limits of a solver.
 
     Attributes
     ----------
     problem, formulation, structure
         What to solve.
     tol : float
-        Relative accuracy, in the units of `BoxLineQP.gradient_unit` or of the objective.
+        Relative accuracy, in units of `BoxLineQP.gradient_unit` or of the objective.
     time_limit : float
-        Seconds, may be infinite.
+        Seconds; may be infinite.
     max_iter : int or None
-        Iterations; None leaves the solver's own limit.
+        Most iterations; None stands for the solver's own limit.
     start : (n,) array or None
-        Starting point of a local solver, feasible.
+        Feasible starting point of a local solver.
     seed : int
-        Of every random draw.
+        Seed of all random draws.
     callback : callable or None
-        Called with the trace at every report; a true answer stops the solver.
+        Called with the trace at every report; a true return value stops the solver.
     began : float
         Value of `time.perf_counter` when the call started.
     """
@@ -71,7 +74,7 @@ class Task(Generic[S_co]):
         return time.perf_counter() - self.began
 
     def stop(self, trace: Trace, iterations: int, limit: int) -> Status | None:
-        """Why to stop after a report, apart from being done: the callback, or a limit."""
+        """Why to stop after a report although the problem is not solved, or None."""
         if self.callback and self.callback(trace):
             return Status.INTERRUPTED
         if iterations >= limit:
@@ -79,27 +82,27 @@ class Task(Generic[S_co]):
         return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
 
     def on(self, structure: S, **changes: Any) -> Task[S]:
-        """The same task on another structure, with other changes."""
+        """The same task with another structure and other attributes."""
         same = {each.name: getattr(self, each.name) for each in fields(self)}
         return Task(**{**same, **changes, "structure": structure})
 
     @property
     def remaining(self) -> float:
-        """Seconds left, at least a millisecond (solvers read 0 as no limit)."""
+        """Seconds left, at least 1e-3 (some solvers take 0 for no limit)."""
         return max(self.time_limit - self.elapsed, 1e-3)
 
 
 def status_at_end(
     search: Callable[[], Status], threads: AbstractContextManager[object] | None = None
 ) -> Status:
-    """The status that a search ends with: its own, or what Ctrl-C or the time limit makes of it.
+    """The status that a search ends with: its own, or that of Ctrl-C or the time limit.
 
     Parameters
     ----------
     search : callable
-        Keeps its best point, which is the answer however it ends.
+        Returns its status, and keeps its best point in case it is interrupted.
     threads : context manager, optional
-        Limits the threads of the search.
+        Limits the number of threads during the search.
     """
     try:
         with threads or nullcontext():
@@ -113,7 +116,7 @@ def status_at_end(
 class Session(Generic[S]):
     """What a solver keeps between tasks that share a matrix; see `solve_path`.
 
-    The default keeps the last weights, where there are any, to start the next one there.
+    By default the next task starts from the weights of the last one.
     """
 
     def __init__(self, solver: Solver[S]) -> None:
@@ -133,16 +136,16 @@ class Session(Generic[S]):
 
 
 class Solver(ABC, Generic[S]):
-    """A method that solves some structures.
+    """A method that solves programs of certain structures.
 
     Attributes
     ----------
     name : str
         As users write it.
     accepts : tuple of type
-        Structures it reads.
+        The structures that it solves.
     needs_convex : bool
-        Whether it must never see a nonconvex program.
+        Whether it refuses nonconvex programs.
     """
 
     name: ClassVar[str]
@@ -150,7 +153,7 @@ class Solver(ABC, Generic[S]):
     needs_convex: ClassVar[bool]
 
     def __str__(self) -> str:
-        # Different solvers have different titles: parameters that are not as usual are shown.
+        # Parameters that differ from their defaults are shown, so that titles are distinct.
         parameters = getattr(self, "__dataclass_fields__", {})
         values = {key: (getattr(self, key), parameters[key].default) for key in parameters}
         shown = ", ".join(
@@ -163,7 +166,7 @@ class Solver(ABC, Generic[S]):
         return None
 
     def refusal(self, task: Task[Any]) -> str | None:
-        """What is missing for this solver to take the task, as a sentence, or None."""
+        """Why this solver cannot take the task, as a clause of an error message, or None."""
         missing = self.unavailable()
         if missing:
             return missing
@@ -181,16 +184,16 @@ class Solver(ABC, Generic[S]):
         return None
 
     def prepare(self, task: Task[S]) -> None:
-        """Compute what takes O(n³) before there is any point, and is kept: spectra, for example.
+        """Compute and cache what takes O(n³) and needs no point, such as a spectrum.
 
-        May be abandoned at the time limit, or on Ctrl-C.
+        It may be abandoned at the time limit or on Ctrl-C.
         """
         if task.structure.needs_spectrum:
             _ = task.problem.spectrum
 
     @abstractmethod
     def solve(self, task: Task[S]) -> Solution:
-        """Solve a task this solver does not refuse, and has prepared."""
+        """Solve a task that this solver does not refuse and has prepared."""
 
     def session(self) -> Session[S]:
         """A session for a path of tasks."""

@@ -371,7 +371,7 @@ def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: in
     with pytest.raises(iopt.errors.IncompatibleSolver, match="5151 unknown entries") as caught:
         solved(name, problem, solver=solver)
     message = str(caught.value)
-    assert f"{most} points at most" in message
+    assert f"at most {most} points" in message
     assert "newton" in message.partition("Solvers that can: ")[2]
     assert solver not in message.partition("Solvers that can: ")[2]
 

@@ -94,7 +94,7 @@ def test_an_endless_conic_solver_leaves_a_feasible_point(
     import cvxpy as cp
 
     monkeypatch.setattr(cp.Problem, "solve", endless)
-    monkeypatch.setattr(cvxpy_backend, "_GRACE", 0.0)
+    monkeypatch.setattr(cvxpy_backend, "SECONDS_BEYOND_LIMIT", 0.0)
     result = iopt.solve(gaussian_problem, title, solver=solver, time_limit=0.2)
     assert result.status is Status.TIME_LIMIT
     assert result.certificate.claim is Claim.FEASIBLE
@@ -109,7 +109,7 @@ def test_an_endless_uno_leaves_a_feasible_point(
 
     pytest.importorskip("unopy")
     monkeypatch.setattr(cp.Problem, "solve", endless)
-    monkeypatch.setattr(uno, "_GRACE", 0.0)
+    monkeypatch.setattr(uno, "SECONDS_BEYOND_LIMIT", 0.0)
     result = iopt.solve(sigmoid_problem, "SVMDual", solver="uno", time_limit=0.2)
     assert result.status is Status.TIME_LIMIT
     assert result.certificate.primal_residual <= 1e-12

@@ -173,12 +173,17 @@ def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> Non
     )
 
 
-def test_a_missing_package_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("solver", "package"), [("uno", "unopy"), ("clarabel", "clarabel"), ("scs", "scs")]
+)
+def test_a_missing_package_is_a_refusal(
+    solver: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
-        iopt.errors.IncompatibleSolver, match=r"unopy is not installed \(pip install"
+        iopt.errors.IncompatibleSolver, match=rf"{package} is not installed \(pip install {package}"
     ):
-        iopt.solve(PAIR, "SVMDual", solver="uno")
+        iopt.solve(PAIR, "SVMDual", solver=solver)
 
 
 # ------------------------------------------------------------------------------------ unbounded

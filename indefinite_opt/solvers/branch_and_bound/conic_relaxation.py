@@ -11,6 +11,7 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import in_child
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
+from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
 
@@ -18,9 +19,6 @@ TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
 """What the conic solvers call their time limit."""
 
 CONIC_SOLVERS = tuple(TIME_LIMIT_OPTIONS)
-
-SECONDS_BEYOND_LIMIT = 0.5
-"""How long after its own time limit a conic solver is no longer waited for."""
 
 
 def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:

@@ -26,7 +26,6 @@ class BranchAndBound(Solver[BoxLineQP]):
     needs_convex = False
 
     def refusal(self, task: Task[Any]) -> str | None:
-        """What is missing for this solver to take the task, as a sentence, or None."""
         reason = super().refusal(task)
         if reason is not None:
             return reason

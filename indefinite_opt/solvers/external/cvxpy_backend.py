@@ -1,7 +1,8 @@
-"""Convex programs through cvxpy, the same way for every back end."""
+"""What the solvers called through cvxpy share."""
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +12,16 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, within
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Task
 
-__all__ = ["semidefinite_refusal", "solve_convex"]
+__all__ = ["missing_package", "semidefinite_refusal", "solve_convex"]
 
-_GRACE = 0.5
-"""Seconds beyond its own time limit before a back end is no longer waited for."""
+
+def missing_package(name: str) -> str | None:
+    """Why a solver cannot run without the package of this name, or None if it is installed."""
+    if importlib.util.find_spec(name) is None:
+        return f"the package {name} is not installed (pip install {name})"
+    return None
 
 
 def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
@@ -26,12 +31,20 @@ def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
         return None
     return (
         f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
-        f"a reference for {most} points at most"
+        f"a reference for at most {most} points"
     )
 
 
 def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> Solution:
-    """Solve the declared program with a named cvxpy back end.
+    """Solve the declared convex program with a back end of cvxpy.
+
+    Parameters
+    ----------
+    task : Task
+    backend : str
+        As cvxpy names it.
+    options : mapping
+        Options of the back end, under its own names.
 
     Raises
     ------
@@ -41,10 +54,11 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
     import cvxpy as cp
 
     with warnings.catch_warnings():
-        # cvxpy warns of inaccurate solutions; the status and the certificate say it instead.
+        # cvxpy warns about inaccurate solutions, which the status and the certificate report.
         warnings.simplefilter("ignore")
         try:
-            program = within(task.remaining + _GRACE, _solved, task, backend, dict(options))
+            limit = task.remaining + SECONDS_BEYOND_LIMIT
+            program = within(limit, _solved, task, backend, dict(options))
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except TimeLimitReached:
@@ -73,11 +87,12 @@ def _solved(task: Task[Any], backend: str, options: dict[str, Any]) -> Any:
 
 
 def _abandoned(task: Task[Any], backend: str, status: Status) -> Solution:
-    """A feasible point where the back end gave none in time."""
+    """A feasible point in place of the one that the back end did not return in time."""
     values = task.structure.start_values(task.start)
     if values is None:
-        raise SolverFailed(f"{backend} had found no point of {task.formulation} when it was ended")
-    return Solution(values=values, status=status, message=f"{backend} was ended without a point")
+        raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
+    message = f"{backend} was stopped before it returned a point"
+    return Solution(values=values, status=status, message=message)
 
 
 def _multipliers(task: Task[Any]) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""HiGHS: linear programs directly, convex quadratic programs with a proved Hessian."""
+"""HiGHS for linear programs and for quadratic programs that are known to be convex."""
 
 from __future__ import annotations
 
@@ -20,25 +20,29 @@ __all__ = ["Highs"]
 _Program = BoxLineQP | LinearProgram
 
 _MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
-"""Most simplex iterations on a linear program, so many and these for each row and column, before
-the interior-point method takes over: nearly degenerate ones can keep the simplex method busy for
-ever."""
+"""Most simplex iterations on a linear program before the interior-point method takes over: this
+many, plus these for each row and column. Nearly degenerate programs can keep the simplex method
+busy for ever."""
 
 _MAX_INTERIOR_ITERATIONS = 200
 """Most iterations of the interior-point method; 20 to 60 are usual."""
 
 _MIN_QUADRATIC_ITERATIONS, _QUADRATIC_ITERATIONS_PER_VARIABLE = 10_000, 100
-"""Most iterations on a quadratic program: so many, and these for each variable."""
+"""Most iterations on a quadratic program: this many, plus these for each variable."""
 
-_LEAST_TOLERANCE = 1e-10
-"""Least tolerance that HiGHS accepts."""
+_MIN_TOLERANCE, _MAX_TOLERANCE, _TOLERANCE_SHARE = 1e-10, 1e-7, 0.1
+"""Feasibility tolerances of HiGHS as a share of `tol`, not above its default and not below the
+smallest that it accepts."""
+
+_REGULARIZATION = 1e-12
+"""Added by HiGHS to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
 
 
 class Highs(Solver[_Program]):
-    """Simplex and interior point (Huangfu & Hall), called without a modelling layer between.
+    """Simplex and interior point (Huangfu & Hall), called without a modelling layer.
 
-    HiGHS examines only the diagonal of a Hessian, so a quadratic program reaches it only after
-    our own curvature test.
+    HiGHS examines only the diagonal of a Hessian, so quadratic programs pass our own curvature
+    test first.
     """
 
     name = "highs"
@@ -67,7 +71,7 @@ class HighsSession(Session[_Program]):
 
     def _linear(self, task: Task[_Program], program: LinearProgram) -> Solution:
         rescaled = program.rescaled()
-        # The least price is about 1, so that absolute tolerances hold for small ones, too.
+        # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
         prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
         unit = float(power_near(prices.min()))
         if unit != 1.0:
@@ -84,17 +88,17 @@ class HighsSession(Session[_Program]):
         attempts = [("choose", limit), ("ipm", _MAX_INTERIOR_ITERATIONS)]
         if task.max_iter is not None:
             attempts = [("choose", task.max_iter)]
-        # A kernel matrix has no rows to remove, and looking for them takes longer than the simplex.
+        # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
         options = {"presolve": "off", **_tolerances(task)}
         for method, iterations in attempts:
             if found.words:
                 self._highs.clearSolver()
-            # Crossover would end in the same simplex method; our bound needs no vertex.
+            # Crossover would end in the simplex method again, and our bound needs no vertex.
             options |= {"solver": method, "run_crossover": "on" if method == "choose" else "off"}
             try:
                 status = _run(self._highs, task, iterations, options)
             except (KeyboardInterrupt, TimeLimitReached) as error:
-                self._highs = self._program = None  # the abandoned call still works on it
+                self._highs = self._program = None  # the abandoned call still uses it
                 interrupted = isinstance(error, KeyboardInterrupt)
                 return found.solution(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
             found.add(self._highs)
@@ -104,8 +108,7 @@ class HighsSession(Session[_Program]):
 
     def _quadratic(self, task: Task[_Program], qp: BoxLineQP) -> Solution:
         highs = highs_model(qp.standard_form(convexified=True))
-        # HiGHS adds the first to the Hessian's diagonal; its default shows at our tolerance.
-        options = {"qp_regularization_value": 1e-12, "presolve": "off"}
+        options = {"qp_regularization_value": _REGULARIZATION, "presolve": "off"}
         limit = task.max_iter
         if limit is None:
             limit = _MIN_QUADRATIC_ITERATIONS + _QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
@@ -117,10 +120,8 @@ class HighsSession(Session[_Program]):
         except TimeLimitReached:
             status = Status.TIME_LIMIT
         else:
-            words, iterations = (
-                highs.modelStatusToString(highs.getModelStatus()),
-                _iterations(highs),
-            )
+            words = highs.modelStatusToString(highs.getModelStatus())
+            iterations = _iterations(highs)
             answer = highs.getSolution()
             if not answer.value_valid or not len(answer.col_value):
                 raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
@@ -133,7 +134,7 @@ class HighsSession(Session[_Program]):
 class _Found:
     """The best feasible point of a linear program so far, and the multipliers of the best bound.
 
-    HiGHS sees the `rescaled` program, its prices in a `unit`.
+    HiGHS solves the `rescaled` program, with costs in multiples of `unit`.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class _Found:
         self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
         self.x: Array | None = None
         self.value = np.inf
-        # Zero until there are better ones, so that no certificate need look for any.
+        # Multipliers of zero rows until there are better ones, so that a certificate finds some.
         self.multipliers = program.read_multipliers(
             np.zeros(program.row_lower.size), program.cost.copy()
         )
@@ -154,7 +155,7 @@ class _Found:
         self.iterations, self.words = 0, ""
 
     def add(self, highs: Any) -> None:
-        """Take note of what HiGHS has come to."""
+        """Record the point and the multipliers of the last run."""
         task, program = self.task, self.program
         self.iterations += _iterations(highs)
         self.words = highs.modelStatusToString(highs.getModelStatus())
@@ -176,14 +177,14 @@ class _Found:
 
     @property
     def closed(self) -> bool:
-        """Whether the bound meets the value, to the tolerance that was asked for."""
+        """Whether the gap between value and bound is within the tolerance of the task."""
         gap = abs(self.value - self.bound)
         if self.x is None:
             return False
         return relative(gap, self.program.gap_unit(self.value, self.x)) <= self.task.tol
 
     def solution(self, status: Status) -> Solution:
-        """The point; what HiGHS calls optimal is solved only where its own bound meets it."""
+        """The best point; SOLVED only if the bound of its multipliers closes the gap."""
         if status is Status.SOLVED and not self.closed:
             status = Status.INACCURATE
         if self.x is None:
@@ -208,11 +209,12 @@ def _update(highs: Any, program: LinearProgram) -> None:
 
 def _tolerances(task: Task[_Program]) -> dict[str, float]:
     names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-    return dict.fromkeys(names, max(min(1e-7, 0.1 * task.tol), _LEAST_TOLERANCE))
+    wanted = min(_MAX_TOLERANCE, _TOLERANCE_SHARE * task.tol)
+    return dict.fromkeys(names, max(wanted, _MIN_TOLERANCE))
 
 
 def _run(highs: Any, task: Task[_Program], iterations: int, options: dict[str, Any]) -> Status:
-    """Run HiGHS with these options within the limits; see `run_highs`."""
+    """Set some options and run HiGHS within the limits; see `run_highs`."""
     for option, value in options.items():
         highs.setOptionValue(option, value)
     return run_highs(highs, task.remaining, iterations)

@@ -10,12 +10,19 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
+from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Session, Solver, Task
 
 __all__ = ["OSQP"]
 
-_GRACE = 0.5
-"""Seconds beyond its own time limit before OSQP is no longer waited for."""
+_TOLERANCE_SHARE = 1e-2
+"""Tolerance of OSQP as a share of `tol`: the certificate is stricter than its test."""
+
+_MIN_INFEASIBILITY_TOLERANCE = 1e-15
+"""Tolerance of its tests of infeasibility and unboundedness: every program here is feasible and
+bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
+
+_MAX_ITER = 200_000
+"""Iterations by default; each takes O(n²)."""
 
 
 class OSQP(Solver[BoxLineQP]):
@@ -33,7 +40,7 @@ class OSQP(Solver[BoxLineQP]):
 
 
 class OSQPSession(Session[BoxLineQP]):
-    """Keeps the factorised model between tasks that differ in bounds only."""
+    """Keeps the factorised model between tasks that differ only in their bounds."""
 
     def __init__(self, solver: Solver[BoxLineQP]) -> None:
         super().__init__(solver)
@@ -43,14 +50,14 @@ class OSQPSession(Session[BoxLineQP]):
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         qp = task.structure
         try:
-            answer = limited(qp.n, task.remaining + _GRACE, self._answer, task, qp)
+            answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
-            self._model = self._previous = None  # the abandoned call still works on it
+            self._model = self._previous = None  # the abandoned call still uses it
             status = Status.TIME_LIMIT
             if isinstance(error, KeyboardInterrupt):
                 status = Status.INTERRUPTED
             values = qp.start_values(task.start)
-            return Solution(values, status, message="OSQP was ended without a point")
+            return Solution(values, status, message="OSQP was stopped before it returned a point")
         return _read(qp, answer)
 
     def _answer(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Any:
@@ -64,7 +71,7 @@ class OSQPSession(Session[BoxLineQP]):
         self._previous = qp
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
-            # Polishing can leave the feasible set altogether where many bounds are active.
+            # Polishing can leave the feasible set where many bounds are active.
             self._model.update_settings(polishing=False, **_limits(task))
             answer = self._model.solve(raise_error=False)
             self._model.update_settings(polishing=True)
@@ -81,7 +88,7 @@ class OSQPSession(Session[BoxLineQP]):
 
 
 def _limits(task: Task[BoxLineQP]) -> dict[str, Any]:
-    limits: dict[str, Any] = {"max_iter": task.max_iter or 200_000}
+    limits: dict[str, Any] = {"max_iter": task.max_iter or _MAX_ITER}
     if np.isfinite(task.time_limit):
         limits["time_limit"] = task.remaining
     return limits
@@ -92,7 +99,7 @@ def _build(qp: BoxLineQP, task: Task[BoxLineQP], lower: Array, upper: Array) -> 
     from scipy import sparse
 
     H, q, _ = qp.convexified()
-    accuracy = 1e-2 * task.tol
+    tolerance = _TOLERANCE_SHARE * task.tol
     model = osqp.OSQP()
     model.setup(
         sparse.csc_matrix(np.triu(H)),
@@ -100,11 +107,10 @@ def _build(qp: BoxLineQP, task: Task[BoxLineQP], lower: Array, upper: Array) -> 
         sparse.vstack([sparse.csr_matrix(qp.A), sparse.eye(qp.n)], format="csc"),
         lower,
         upper,
-        eps_abs=accuracy,
-        eps_rel=accuracy,
-        # Our programs are feasible and bounded; near-degenerate ones only look otherwise.
-        eps_prim_inf=1e-15,
-        eps_dual_inf=1e-15,
+        eps_abs=tolerance,
+        eps_rel=tolerance,
+        eps_prim_inf=_MIN_INFEASIBILITY_TOLERANCE,
+        eps_dual_inf=_MIN_INFEASIBILITY_TOLERANCE,
         polishing=True,
         verbose=False,
         **_limits(task),

@@ -1,9 +1,9 @@
-"""UNO, a general nonlinear solver, through cvxpy's nonlinear route."""
+"""UNO, a general nonlinear solver, through cvxpy's interface to nonlinear solvers."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import importlib
 import os
 import signal
 import sys
@@ -17,28 +17,29 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, checks, in_child, within
 from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Solver, Task, status_at_end
 
 __all__ = ["UNO"]
 
 _MAX_ITER = 2000
 """Iterations from one start; dozens are usual."""
 
-_PATIENT = 250
-"""From so many weights on UNO computes for half a second and more without a look at Python, and a
-child process, a twentieth, costs little beside it."""
+_MIN_CHILD_POINTS = 250
+"""Number of points from which each start runs in a child process: UNO then computes for half a
+second or more without giving Python a chance to interrupt it, and the child costs a twentieth."""
 
-_GRACE = 0.5
-"""Seconds beyond its own time limit before UNO is no longer waited for."""
+_TOLERANCE_SHARE = 1e-2
+"""Tolerance of UNO as a share of `tol`: the certificate is stricter than its test."""
 
 
 @dataclass(frozen=True)
 class UNO(Solver[BoxLineQP]):
     """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
 
-    The declared program, nonconvex or not, is solved as a general nonlinear one. O(n³) an
-    iteration in pure Python callbacks: a reference for some hundred variables.
+    The declared program, convex or not, is solved as a general nonlinear one. O(n³) per
+    iteration in Python callbacks: a reference for up to a few hundred variables.
 
     Parameters
     ----------
@@ -56,15 +57,13 @@ class UNO(Solver[BoxLineQP]):
         checks.whole("starts", self.starts)
 
     def unavailable(self) -> str | None:
-        if importlib.util.find_spec("unopy") is None:
-            return "the package unopy is not installed (pip install unopy)"
-        return None
+        return missing_package("unopy")
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         qp = task.structure
         found = _Found(task, qp)
-        if qp.n >= _PATIENT:
-            # Loaded once, not in every child.
+        if qp.n >= _MIN_CHILD_POINTS:
+            # Loaded once here instead of in every child process.
             importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
             importlib.import_module("unopy")
             _ = task.program
@@ -99,7 +98,7 @@ class UNO(Solver[BoxLineQP]):
 
 
 class _Found:
-    """The best point so far, and how the search went."""
+    """The best point so far, the iterations, and the messages of starts that failed."""
 
     def __init__(self, task: Task[BoxLineQP], qp: BoxLineQP) -> None:
         self.task, self.qp = task, qp
@@ -110,7 +109,7 @@ class _Found:
         self.failures: list[str] = []
 
     def add(self, x: Array | None, steps: int, words: str) -> bool:
-        """Take note of one start; whether the callback wants to stop."""
+        """Record the result of one start; True if the callback asks to stop."""
         task, qp = self.task, self.qp
         self.iterations += steps
         if x is None:
@@ -126,17 +125,17 @@ class _Found:
 
 
 def _limited(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
-    """One start, within the time that is left, its words and warnings unheard."""
-    left = task.remaining + _GRACE
+    """One start within the time that is left, without output or warnings."""
+    left = task.remaining + SECONDS_BEYOND_LIMIT
     with warnings.catch_warnings(), _silence():
         warnings.simplefilter("ignore")
-        if qp.n < _PATIENT:
+        if qp.n < _MIN_CHILD_POINTS:
             return within(left, _run, task, qp, start, stop=_take_interrupts_back)
         return in_child(left, _run, task, qp, start)
 
 
 def _run(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
-    """One start: the point (None if UNO gives none), iterations, UNO's words."""
+    """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
     import cvxpy as cp
 
     program = task.program
@@ -147,10 +146,10 @@ def _run(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | No
     variable.value = start
     options: dict[str, object] = {
         "logger": "SILENT",
-        "primal_tolerance": 1e-2 * task.tol,
-        "dual_tolerance": 1e-2 * task.tol,
+        "primal_tolerance": _TOLERANCE_SHARE * task.tol,
+        "dual_tolerance": _TOLERANCE_SHARE * task.tol,
+        "max_iterations": _MAX_ITER if task.max_iter is None else task.max_iter,
     }
-    options["max_iterations"] = _MAX_ITER if task.max_iter is None else task.max_iter
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining
     try:
@@ -164,7 +163,7 @@ def _run(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | No
 
 
 def _take_interrupts_back() -> bool:
-    """Let Python handle Ctrl-C: UNO's own handler ends one start as if it had failed."""
+    """Let Python handle Ctrl-C: UNO's own handler would end one start as if it had failed."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, handler)
@@ -173,7 +172,7 @@ def _take_interrupts_back() -> bool:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Send the process's standard output away: UNO lists its options whatever the logger."""
+    """Discard the standard output of the process: UNO lists its options whatever its logger."""
     sys.stdout.flush()
     try:
         keep = os.dup(1)

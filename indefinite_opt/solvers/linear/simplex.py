@@ -12,13 +12,11 @@ from indefinite_opt.modeling import new_highs
 from indefinite_opt.modeling.structures import power_near
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
+from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 
 __all__ = ["RestrictedModel", "run_highs"]
 
 Indices = NDArray[np.intp]
-
-_GRACE_SECONDS = 0.5
-"""Seconds beyond its own time limit before HiGHS is no longer waited for."""
 
 
 def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
@@ -52,7 +50,7 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
         # It ends in hundredths of a second, and sets up threads of its own for each of ours.
         highs.run()
     else:
-        within(seconds + _GRACE_SECONDS, highs.run)
+        within(seconds + SECONDS_BEYOND_LIMIT, highs.run)
     statuses = {
         highspy.HighsModelStatus.kOptimal: Status.SOLVED,
         highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,

@@ -1,0 +1,105 @@
+"""Clarabel and SCS, conic solvers of convex programs, through cvxpy."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.modeling.structures import (
+    BoxLineQP,
+    LinearProgram,
+    LogisticProgram,
+    ProxyBall,
+    ProxyDual,
+    SeparabilityProgram,
+    Structure,
+)
+from indefinite_opt.solvers.external.cvxpy_backend import (
+    missing_package,
+    semidefinite_refusal,
+    solve_convex,
+)
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task
+
+__all__ = ["SCS", "Clarabel"]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The names of a solver's options, and their defaults."""
+
+    tolerances: tuple[str, ...]
+    max_tolerance: float
+    iterations: str
+    max_iter: int
+    time_limit: str
+    semidefinite_points: int  # most points for which the model of a proxy kernel takes seconds
+
+
+_TOLERANCE_SHARE = 1e-2
+"""Tolerance of a conic solver as a share of `tol`: the certificate is stricter than its test."""
+
+
+class _Conic(Solver[Structure[Any]]):
+    accepts = (
+        BoxLineQP,
+        LinearProgram,
+        ProxyDual,
+        ProxyBall,
+        LogisticProgram,
+        SeparabilityProgram,
+    )
+    needs_convex = True
+
+    @property
+    @abstractmethod
+    def options(self) -> _Options:
+        """How to tell the solver what is asked of it."""
+
+    def unavailable(self) -> str | None:
+        return missing_package(self.name)
+
+    def refusal(self, task: Task[Any]) -> str | None:
+        most = self.options.semidefinite_points
+        return super().refusal(task) or semidefinite_refusal(task, most)
+
+    def solve(self, task: Task[Any]) -> Solution:
+        names = self.options
+        tolerance = min(_TOLERANCE_SHARE * task.tol, names.max_tolerance)
+        options: dict[str, Any] = dict.fromkeys(names.tolerances, tolerance)
+        options[names.iterations] = task.max_iter or names.max_iter
+        if np.isfinite(task.time_limit):
+            options[names.time_limit] = task.remaining
+        return solve_convex(task, self.name.upper(), options)
+
+
+class Clarabel(_Conic):
+    """Interior point (Goulart & Chen); accurate, O(n³) per iteration."""
+
+    name = "clarabel"
+    options = _Options(
+        tolerances=("tol_gap_abs", "tol_gap_rel", "tol_feas"),
+        max_tolerance=1e-8,
+        iterations="max_iter",
+        max_iter=200,
+        time_limit="time_limit",
+        semidefinite_points=50,
+    )
+
+
+class SCS(_Conic):
+    """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
+
+    name = "scs"
+    options = _Options(
+        tolerances=("eps_abs", "eps_rel"),
+        max_tolerance=np.inf,
+        iterations="max_iters",
+        max_iter=200_000,
+        time_limit="time_limit_secs",
+        semidefinite_points=100,
+    )
