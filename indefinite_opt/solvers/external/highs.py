@@ -11,18 +11,13 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import highs_model, relative
 from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, power_near
-from indefinite_opt.solvers.linear.simplex import run_highs
+from indefinite_opt.solvers.linear.simplex import run_highs, simplex_limit
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Highs"]
 
 _Program = BoxLineQP | LinearProgram
-
-_MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
-"""Most simplex iterations on a linear program before the interior-point method takes over: this
-many, plus these for each row and column. Nearly degenerate programs can keep the simplex method
-busy for ever."""
 
 _MAX_INTERIOR_ITERATIONS = 200
 """Most iterations of the interior-point method; 20 to 60 are usual."""
@@ -83,8 +78,7 @@ class HighsSession(Session[_Program]):
             self._highs = highs_model(rescaled.standard_form())
         self._program = program
         found = _Found(task, program, rescaled, unit)
-        sides = program.cost.size + program.row_lower.size
-        limit = _MIN_SIMPLEX_ITERATIONS + _SIMPLEX_ITERATIONS_PER_SIDE * sides
+        limit = simplex_limit(program.cost.size + program.row_lower.size)
         attempts = [("choose", limit), ("ipm", _MAX_INTERIOR_ITERATIONS)]
         if task.max_iter is not None:
             attempts = [("choose", task.max_iter)]

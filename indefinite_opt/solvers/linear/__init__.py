@@ -1,1 +1,1 @@
-"""Generation of rows and columns for large linear programs."""
+"""Row and column generation for large dense linear programs."""

@@ -1,4 +1,4 @@
-"""Linear programs by generation of rows and columns, the restricted ones by interior points."""
+"""Row and column generation for linear programs, by interior points of restricted programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
-from indefinite_opt.solvers.linear.simplex import RestrictedModel
+from indefinite_opt.solvers.linear.simplex import RestrictedModel, simplex_limit
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
@@ -21,51 +21,48 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
 _MIN_BATCH_ROWS, _BATCH_SHARE = 50, 0.05
-"""Rows to begin with and to add at a time: this share of all, but not fewer than these. At n = 2000
+"""Rows to begin with and to add at a time: this share of all, but at least this many. At n = 2000
 twice the share is slower where few rows matter, and faster where nearly all do."""
 
 _PRICING_GAP_SHARE, _PRICING_INTERVAL = 0.5, 5
-"""All rows are priced when the restricted gap is below this share of the whole one, and at least
-every so many steps."""
+"""All rows are priced when the gap of the restricted program is below this share of the gap of the
+whole program, and after this many steps in any case."""
 
 _MAX_LEAVING_GAP = 0.1
-"""Rows leave only where the relative gap is at most this: multipliers then tell which are idle."""
+"""Relative gap above which no rows leave: multipliers do not tell which are idle before that."""
 
 _MIN_LEAVING_TOLERANCES = 100.0
-"""No row leaves where the gap is within so many tolerances: to find it again would cost more."""
+"""No row leaves once the gap is below this many tolerances: having to add it again would cost more
+than it saves."""
 
 _MIN_LEAVING_SHARE = 0.15
-"""Rows leave only if they are more than this share of those in use, so that steps get cheaper."""
+"""Rows leave only if more than this share of those in use can, so that steps get cheaper."""
 
 _MIN_LEAVING_INTERVAL = 4
-"""Steps after rows have left before others may: new rows first show what they are good for."""
+"""Steps between two removals of rows: the multipliers of new rows need some steps to settle."""
 
 _MAX_INFEASIBILITY = 1e-9
-"""Relative violation up to which a point counts as feasible: far below any sensible tolerance."""
+"""Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
 
 _MIN_STEP_LENGTH, _MAX_SHORT_STEPS = 1e-5, 5
-"""More than so many steps in a row that are shorter than this are no progress."""
+"""Interior steps end after more than this many in a row are shorter than this."""
 
 _MAX_INTERIOR_STEPS = 200
 """Interior steps before the simplex method takes over; 20 to 70 are usual."""
-
-_MIN_SIMPLEX_ITERATIONS, _SIMPLEX_ITERATIONS_PER_SIDE = 1000, 2
-"""Most simplex iterations on a restricted program: so many, and these for each row and column."""
 
 
 class Generation(Solver[LinearProgram]):
     """Row and column generation from central points, for large dense programs.
 
-    A program is read as min fᵀv s.t. lo ≤ Gv ≤ hi on a box; one with many columns hands over its
-    dual (`RowForm`), so that one kind of generation serves both. Rows of G join the
-    restricted program while Mehrotra's predictor-corrector steps (1992) go on: at central points
-    the multipliers do not swing from vertex to vertex as those of the simplex method do, which is
-    all the stabilisation there is (Gondzio, González-Brevis & Munari 2013). A step with k rows
-    costs O(k²n). The gap is that of the whole program: each pricing makes a feasible point, and
-    the bound is the formulation's own.
+    The program is min fᵀv s.t. lo ≤ Gv ≤ hi on a box; programs with many columns are dualised
+    (`RowForm`), so that row generation covers both cases. Rows of G join the restricted program
+    between Mehrotra's predictor-corrector steps (1992): at central points the multipliers do not
+    jump from vertex to vertex as those of the simplex method do, which stabilises the generation
+    (Gondzio, González-Brevis & Munari 2013). A step with k rows costs O(k²n). The gap is that of
+    the whole program: each pricing gives a feasible point, and the bound is the formulation's.
 
-    Where the interior is empty or steps become too short, the simplex method of HiGHS goes on with
-    the rows there are, and rows are added to its live model; the message says so.
+    Where the interior is empty or steps become too short, the simplex method of HiGHS continues
+    with the rows in use and adds others to its model; the message says so.
     """
 
     name = "generation"
@@ -74,22 +71,22 @@ class Generation(Solver[LinearProgram]):
 
     def solve(self, task: Task[LinearProgram]) -> Solution:
         run = _Run(task)
-        # Two threads were half as fast on two cores at n = 2000.
+        # On two cores two threads took twice as long as one at n = 2000.
         return run.solution(status_at_end(run.solve, one_thread()))
 
 
 class Rows:
-    """Which rows of G are in use: the most violated ones join, and idle ones leave, once each.
+    """The rows of G in use: the most violated ones join, and each may leave once if it is idle.
 
     Parameters
     ----------
     count : int
-        Number of all rows.
+        Number of rows of G.
 
     Attributes
     ----------
     most : int
-        Largest number of rows that were in use at a time.
+        Largest number of rows in use at any time.
     """
 
     def __init__(self, count: int) -> None:
@@ -99,13 +96,13 @@ class Rows:
         self._last_leaving = 0
 
     def join(self, violation: Array, above: float = 0.0) -> Indices:
-        """Take the most violated rows outside into use, one batch at most."""
+        """Add the most violated unused rows, at most one batch."""
         candidates = np.flatnonzero(self._outside & (violation > above))
         order = np.argsort(-violation[candidates], kind="stable")
         return self._joined(candidates[order[: self._batch]])
 
     def join_all(self) -> Indices:
-        """Take every row outside into use."""
+        """Add all unused rows."""
         return self._joined(np.flatnonzero(self._outside))
 
     def _joined(self, rows: Indices) -> Indices:
@@ -114,7 +111,7 @@ class Rows:
         return rows
 
     def leaving(self, used: Indices, idle: Mask, step: int) -> Mask:
-        """Which of the rows in use may leave: none if few would, or soon after others have left."""
+        """Which of the rows in use may leave: none if few could, or if others left recently."""
         leaving = idle & ~self._has_left[used]
         few = np.count_nonzero(leaving) <= _MIN_LEAVING_SHARE * leaving.size
         if few or step - self._last_leaving <= _MIN_LEAVING_INTERVAL:
@@ -130,7 +127,7 @@ class Rows:
 class _Run:
     """The best point and the best bound of the whole program, and the rows in use.
 
-    `asked` is the program as it was declared; everything else is done in units about 1.
+    `asked` is the declared program; the others are rescaled to data of about unit size.
     """
 
     def __init__(self, task: Task[LinearProgram]) -> None:
@@ -160,7 +157,7 @@ class _Run:
     # ------------------------------------------------------------------------ interior points
 
     def _interior(self, centre: InteriorPoint) -> Status | None:
-        """Interior steps on ever better chosen rows; no status if they get nowhere."""
+        """Interior steps with an exchange of rows; None if they stop before the gap is closed."""
         short = 0
         for step in range(1, _MAX_INTERIOR_STEPS + 1):
             if not centre.step():
@@ -182,7 +179,7 @@ class _Run:
         return None
 
     def _exchange(self, centre: InteriorPoint, activity: Array, step: int) -> None:
-        """Idle rows leave, or else violated ones join."""
+        """Remove idle rows or, if there are too few, add violated ones."""
         leaving = self.rows.leaving(centre.chosen, centre.idle(), step)
         if leaving.any() and self._may_leave():
             self.rows.leave(centre.chosen[leaving], step)
@@ -193,21 +190,20 @@ class _Run:
             centre.add(found, activity[found])
 
     def _may_leave(self) -> bool:
-        """Whether multipliers are good enough to tell idle rows, and the end is not too near."""
+        """Whether the gap is small enough to tell idle rows, and large enough for that to pay."""
         if self.x is None:
             return False
-        near = _MIN_LEAVING_TOLERANCES * self.task.tol * self.asked.gap_unit(self.value, self.x)
-        return near < self.gap <= _MAX_LEAVING_GAP * abs(self.value)
+        least = _MIN_LEAVING_TOLERANCES * self.task.tol * self.asked.gap_unit(self.value, self.x)
+        return least < self.gap <= _MAX_LEAVING_GAP * abs(self.value)
 
     # --------------------------------------------------------------------------------- simplex
 
     def _simplex(self, chosen: Indices) -> Status:
-        """The restricted program by the simplex method, rows added to the live model."""
+        """Solve restricted programs by the simplex method, adding rows to one model."""
         form, model = self.form, RestrictedModel(self.form)
         while True:
             model.add(chosen)
-            sides = form.cost.size + model.chosen.size
-            limit = _MIN_SIMPLEX_ITERATIONS + _SIMPLEX_ITERATIONS_PER_SIDE * sides
+            limit = simplex_limit(form.cost.size + model.chosen.size)
             if self.task.max_iter is not None:
                 limit = max(self.task.max_iter - self.steps - self.simplex, 0)
             try:
@@ -234,11 +230,11 @@ class _Run:
 
     @property
     def gap(self) -> float:
-        """Between the best point and the best bound."""
+        """The value of the best point less the best bound."""
         return self.value - self.bound
 
     def evaluate(self, v: Array, eq: Array, y: Array) -> None:
-        """Keep the feasible point and the bound that v and its multipliers make, if better."""
+        """Keep the feasible point made from v and the bound of its multipliers, if better."""
         self.calls += 1
         x = self.asked.repaired(self.asked.write(self.form.values(v, eq, y)))
         value = float(self.asked.cost @ x)
@@ -250,7 +246,7 @@ class _Run:
             self.bound, self.multipliers = bound, multipliers
 
     def report(self) -> Status | None:
-        """One line of the trace; why to stop here, if there is a reason."""
+        """Add to the trace; the status if the search is to stop here, else None."""
         task, sense = self.task, self.asked.sense
         closed = np.isfinite(self.value) and np.isfinite(self.bound)
         left = np.nan
@@ -275,7 +271,7 @@ class _Run:
     def solution(self, status: Status) -> Solution:
         """The best point, with the multipliers of the best bound."""
         if self.x is None:
-            # Stopped before there was anything better; most formulations can repair any point.
+            # Stopped before the first evaluation; most formulations can repair any point.
             zero = self.asked.repaired(np.zeros(self.asked.cost.size))
             self.x = zero if self.asked.infeasibility(zero) <= _MAX_INFEASIBILITY else None
         if self.x is None:

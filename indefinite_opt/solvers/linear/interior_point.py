@@ -1,4 +1,4 @@
-"""Mehrotra's predictor-corrector method for linear programs whose rows come and go."""
+"""Mehrotra's predictor-corrector method for linear programs whose rows are added and removed."""
 
 from __future__ import annotations
 
@@ -16,28 +16,33 @@ Indices = NDArray[np.intp]
 _EPS = float(np.finfo(float).eps)
 
 _FIRST_SLACK = 1e-2
-"""Share of the largest row activity that the first slacks are inside their ends."""
+"""Distance of the first slacks from their bounds, as a share of the largest row activity."""
 
-_FIRST_PRICE = 0.1
+_FIRST_MULTIPLIER = 0.1
 """First multiplier of a bound, as a share of the largest cost or row activity."""
 
 _MIN_SLACK = 1e-12
-"""Least distance of a new slack from its ends, which would have no inside at zero."""
+"""Least distance of a new slack from its bounds, where it would not be interior."""
+
+_MAX_RANGE_SHARE = 0.25
+"""Most that distance may be as a share of the range of a row, for rows with two near bounds."""
 
 _IDLE_SHARE = 1e-3
-"""Share of the largest multiplier of a row, up to which a multiplier is that of an idle row."""
+"""A row is idle if its multiplier is at most this share of the largest one."""
 
 _BOUNDARY_SHARE = 0.995
 """Share of the way to the boundary that a step may go."""
 
 _MIN_CENTRING = 0.05
-"""Least share of the present complementarity to aim at: rows that join late need the room."""
+"""Least target for the complementarity as a share of its present value, so that points stay central
+for rows that join later."""
 
 _MIN_WEIGHT_SHARE = 1e-10
-"""Columns with a smaller weight, relative to the largest, are left out of the preconditioner."""
+"""Columns with smaller entries of Θ⁻¹, relative to the largest, are omitted from the
+preconditioner."""
 
 _MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
-"""Most conjugate gradient steps on a system of a step, and the relative residual that will do."""
+"""Most conjugate gradient steps per linear system, and the relative residual to stop at."""
 
 _DIAGONAL_SHIFT = 1e-13
 """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
@@ -53,11 +58,11 @@ class InteriorPoint:
     w, low, high : (n + k,) arrays
         Variables and slacks, and their bounds.
     below, above : (n + k,) arrays
-        Multipliers of the bounds, zero where there is none.
+        Multipliers of the bounds, zero for infinite bounds.
     dual : (e + k,) array
         Multipliers of the equalities and of the rows in use.
     length : float
-        Of the last step, the shorter one of primal and dual.
+        The smaller of the primal and the dual length of the last step.
     """
 
     def __init__(self, form: RowForm, v: Array, chosen: Indices) -> None:
@@ -72,10 +77,10 @@ class InteriorPoint:
         slack = self._slack(chosen, activity, _FIRST_SLACK * largest)
         self.w = np.concatenate([v, slack])
         cost = float(np.max(np.abs(form.cost))) or 1.0
-        # With a free column the multipliers of the rows share its cost, as the odds of a game do.
-        unit = cost / chosen.size if form.free.any() else _FIRST_PRICE * cost
+        # Stationarity in a free column makes the multipliers of the rows add up to its cost.
+        unit = cost / chosen.size if form.free.any() else _FIRST_MULTIPLIER * cost
         boxed = float(np.max(np.abs(form.cost[~form.free]), initial=0.0))
-        first = np.where(form.free, 0.0, max(boxed, _FIRST_PRICE * largest))
+        first = np.where(form.free, 0.0, max(boxed, _FIRST_MULTIPLIER * largest))
         every = np.concatenate([first, np.full(chosen.size, unit)])
         self.below, self.above = every * self.has_low, every * self.has_high
         self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
@@ -92,7 +97,7 @@ class InteriorPoint:
 
     @property
     def gap(self) -> float:
-        """Complementarity, the gap of the restricted program where it is feasible."""
+        """Complementarity, which is the gap of the restricted program at feasible points."""
         over, under = self._distances()
         return float(self.below @ over + self.above @ under)
 
@@ -103,19 +108,18 @@ class InteriorPoint:
         return y
 
     def idle(self) -> Mask:
-        """Rows in use whose multipliers hardly count."""
+        """Which of the rows in use have negligible multipliers, (k,)."""
         weight = (self.below + self.above)[self.form.cost.size :]
         return weight <= _IDLE_SHARE * weight.max(initial=0.0)
 
     def add(self, rows: Indices, activity: Array) -> None:
-        """Take rows into use, their slacks a median distance inside, their multipliers central."""
+        """Add rows, with slacks the median distance from their bounds and central multipliers."""
         n = self.form.cost.size
         over, under = self._distances()
         mean = self.mean
         nearest = np.minimum(
             np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
         )[n:]
-        # Never zero, where a slack would have no inside.
         distance = max(float(np.median(nearest)), _MIN_SLACK)
         slack = self._slack(rows, activity, distance)
         low, high = self.form.row_lower[rows], self.form.row_upper[rows]
@@ -129,7 +133,7 @@ class InteriorPoint:
         self._masks()
 
     def remove(self, idle: Mask) -> None:
-        """Leave rows out again."""
+        """Remove the rows that are True."""
         stays = np.concatenate([np.ones(self.form.cost.size, bool), ~idle])
         for name in ("w", "low", "high", "below", "above"):
             setattr(self, name, getattr(self, name)[stays])
@@ -149,7 +153,7 @@ class InteriorPoint:
         first, second = self.below * over, self.above * under
 
         def newton(low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-            """(dw, ddual, dbelow, dabove): products of bounds and multipliers change by these."""
+            """(dw, ddual, dbelow, dabove) that change the complementarity products by these."""
             dw, ddual = normal.solve(low / over - high / under - residual, lack)
             return dw, ddual, (low - self.below * dw) / over, (high + self.above * dw) / under
 
@@ -175,7 +179,7 @@ class InteriorPoint:
         return True
 
     def _onto_equalities(self, normal: NormalEquations) -> None:
-        """Move v onto Ev = e in the norm of Θ: rounding in a step must not cost feasibility."""
+        """Project v onto Ev = e in the norm of Θ, against the rounding of a step."""
         if not self.kept:
             return
         rows, n = self.form.E, self.form.cost.size
@@ -189,11 +193,11 @@ class InteriorPoint:
 
     @property
     def mean(self) -> float:
-        """Complementarity of one bound."""
+        """Complementarity per finite bound."""
         return self.gap / max(int(self.has_low.sum() + self.has_high.sum()), 1)
 
     def _residuals(self) -> tuple[Array, Array]:
-        """Of stationarity in w, and of the equalities."""
+        """Residuals of stationarity in w and of the equalities."""
         n = self.form.cost.size
         stationarity = self.above - self.below
         stationarity[:n] += self.form.cost - self.dual @ self.rows
@@ -204,7 +208,7 @@ class InteriorPoint:
         return stationarity, lack
 
     def _longest(self, dw: Array, dbelow: Array, dabove: Array) -> tuple[float, float]:
-        """Steps to the boundary, primal and dual, at most 1."""
+        """Lengths of the primal and the dual step to the boundary, at most 1."""
         over, under = self._distances()
         low, high = self.has_low, self.has_high
         primal = min(_reach(over[low], dw[low]), _reach(under[high], -dw[high]))
@@ -212,16 +216,16 @@ class InteriorPoint:
         return primal, dual
 
     def _distances(self) -> tuple[Array, Array]:
-        """To the lower and to the upper bounds, 1 where there is none."""
-        # Beside its bound w has few digits: a distance is never less than their rounding.
+        """Distances to the lower and to the upper bounds, 1 for infinite ones."""
+        # Near a bound the difference has few digits; it counts as at least its rounding error.
         least = _EPS * (np.abs(self.w) + _EPS)
         over = np.where(self.has_low, np.maximum(self.w - self.low, least), 1.0)
         return over, np.where(self.has_high, np.maximum(self.high - self.w, least), 1.0)
 
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
-        """Slacks at the activity, or where that is too near the ends of the row, inside."""
+        """The activity, moved to this distance inside the bounds where it is not."""
         low, high = self.form.row_lower[rows], self.form.row_upper[rows]
-        margin = np.minimum(distance, 0.25 * (high - low))
+        margin = np.minimum(distance, _MAX_RANGE_SHARE * (high - low))
         return np.clip(activity, low + margin, high - margin)
 
     def _masks(self) -> None:
@@ -252,7 +256,7 @@ class NormalEquations:
 
     @classmethod
     def make(cls, rows: Array, weights: Array, kept: int, free: Mask) -> NormalEquations | None:
-        """None where rounding has made M indefinite."""
+        """The factorisation for weights Θ; None where rounding has made M indefinite."""
         import scipy.linalg
 
         n = free.size
@@ -263,7 +267,7 @@ class NormalEquations:
         inverse[bounded] = 1.0 / weights[bounded]
         columns = inverse[:n]
         counted = columns > _MIN_WEIGHT_SHARE * columns.max(initial=0.0)
-        # What is left out here, the refinement of each solution knows.
+        # The omitted columns enter through the refinement of each solution.
         scaled = rows[:, counted] * np.sqrt(columns[counted])
         matrix = scaled @ scaled.T
         diagonal = np.einsum("ii->i", matrix)
@@ -275,7 +279,7 @@ class NormalEquations:
         matrix *= scale
         diagonal[:] = 1.0 + _DIAGONAL_SHIFT
         try:
-            # The transpose of a symmetric matrix is in the order that LAPACK overwrites.
+            # Transposed, the symmetric matrix has the column order that LAPACK can overwrite.
             factor = scipy.linalg.cholesky(
                 matrix.T, lower=True, overwrite_a=True, check_finite=False
             )
@@ -305,9 +309,9 @@ class NormalEquations:
         return dw, ddual
 
     def _refined(self, right: Array) -> Array:
-        """M⁻¹ times a vector, with conjugate gradients for what rounding and left-out columns cost.
+        """M⁻¹ times a vector by conjugate gradients, preconditioned with the factors.
 
-        All of M counts here; its factors are the preconditioner.
+        They make up for rounding and for the columns that the factors omit.
         """
         n = self.rows.shape[1]
         solved = self._apply(right)
@@ -336,7 +340,7 @@ class NormalEquations:
         return image
 
     def _apply(self, right: Array) -> Array:
-        """M⁻¹ times a vector or the columns of a matrix."""
+        """The factorised M⁻¹ times a vector or the columns of a matrix."""
         import scipy.linalg
 
         scale = self.scale if right.ndim == 1 else self.scale[:, None]

@@ -1,4 +1,4 @@
-"""Linear programs whose rows are generated: few of them matter, and which ones is not known."""
+"""The standard form of linear programs whose rows are generated."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ __all__ = ["RowForm"]
 Mask = NDArray[np.bool_]
 
 _MIN_DISTANCE_SHARE = 1e-3
-"""Share of a bounded range that the first point keeps from both of its ends."""
+"""Least distance of the first point from both ends of a bounded range, as a share of that range."""
 
 
 class RowForm:
     """min fᵀv  s.t.  Ev = e,  row_lower ≤ Gv ≤ row_upper,  lower ≤ v ≤ upper.
 
-    The dual of a program that hands one over, else the program itself. Multipliers are (eq, y)
-    with f - Eᵀeq - Gᵀy nonnegative where v is at its lower bound.
+    This is the dual of a program that provides one, else the program itself. Multipliers (eq, y)
+    make f - Eᵀeq - Gᵀy nonnegative where v is at its lower bound.
 
     Attributes
     ----------
     program : LinearProgram
-        The program that is to be solved.
+        The program to solve.
     dual : LinearProgram or None
-        Its dual, if that is what v belongs to.
+        Its dual, if v are the variables of that.
     cost, lower, upper : (n,) arrays
     G : (m, n) array
-        Rows that may be left out until they are violated.
+        Rows that may be omitted until they are violated.
     row_lower, row_upper : (m,) arrays
     E : (k, n) array
-        Rows that are always kept.
+        Rows that are always present.
     e : (k,) array
 
     Examples
@@ -53,13 +53,13 @@ class RowForm:
         equal = form.row_lower == form.row_upper
         self._kept, self._open = np.flatnonzero(equal), np.flatnonzero(~equal)
         self.E, self.e = matrix[self._kept], form.row_lower[self._kept]
-        # Most often they come first, and need no copy.
+        # Inequalities usually come first, and then no copy is needed.
         first = self._open.size == 0 or self._open[-1] == self._open.size - 1
         self.G = matrix[: self._open.size] if first else matrix[self._open]
         self.row_lower, self.row_upper = form.row_lower[self._open], form.row_upper[self._open]
 
     def values(self, v: Array, eq: Array, y: Array) -> Values:
-        """Variables of the program; its `repair` makes them feasible."""
+        """Variables of the program, up to infeasibilities that its `repair` removes."""
         if self.dual is None:
             return self.program.read(np.clip(v, self.lower, self.upper))
         return self.dual.multipliers(self._rows(eq, y))
@@ -79,14 +79,14 @@ class RowForm:
 
     @property
     def free(self) -> Mask:
-        """Entries of v without any bound."""
+        """Which entries of v have no bound, (n,)."""
         return np.isinf(self.lower) & np.isinf(self.upper)
 
     @property
     def has_interior(self) -> bool:
-        """Whether there is room between the bounds, and a row to leave out."""
-        rooms = np.all(self.lower < self.upper) and np.all(self.row_lower < self.row_upper)
-        return bool(rooms) and self.row_lower.size > 0
+        """Whether no lower bound equals its upper bound, and there is a row to omit."""
+        apart = np.all(self.lower < self.upper) and np.all(self.row_lower < self.row_upper)
+        return bool(apart) and self.row_lower.size > 0
 
     def violation(self, activity: Array) -> Array:
         """By how much each row is violated, negative where it is slack."""

@@ -1,4 +1,4 @@
-"""A linear program in HiGHS whose rows join one batch after the other, by the simplex method."""
+"""A linear program in HiGHS to which rows are added, solved by the simplex method."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 
-__all__ = ["RestrictedModel", "run_highs"]
+__all__ = ["RestrictedModel", "run_highs", "simplex_limit"]
 
 Indices = NDArray[np.intp]
 
+_MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
+"""Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
+programs can keep the simplex method busy for ever."""
+
+
+def simplex_limit(sides: int) -> int:
+    """Most simplex iterations on a program with this many rows and columns together."""
+    return _MIN_ITERATIONS + _ITERATIONS_PER_SIDE * sides
+
 
 def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
-    """Run HiGHS from where it is, within limits.
+    """Run HiGHS from its present state, within limits.
 
     Parameters
     ----------
@@ -28,7 +37,7 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
     seconds : float
         Time that is left; may be infinite.
     iterations : int
-        Most iterations of whichever method it uses.
+        Most iterations of any of its methods.
 
     Returns
     -------
@@ -38,7 +47,7 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
     Raises
     ------
     TimeLimitReached
-        If it has not looked at the clock in time.
+        If HiGHS has not stopped soon after its time limit.
     """
     import highspy
 
@@ -47,7 +56,7 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
     if np.isfinite(seconds):
         highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
     if highs.getNumCol() < LONG:
-        # It ends in hundredths of a second, and sets up threads of its own for each of ours.
+        # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
         highs.run()
     else:
         within(seconds + SECONDS_BEYOND_LIMIT, highs.run)
@@ -60,7 +69,7 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
 
 
 class RestrictedModel:
-    """The restricted program in HiGHS: all columns, the equalities, and rows added one by one."""
+    """The restricted program in HiGHS: all columns, the equalities, and the rows added so far."""
 
     def __init__(self, form: RowForm) -> None:
         self.form, self.chosen = form, np.empty(0, dtype=np.intp)
@@ -68,24 +77,24 @@ class RestrictedModel:
         self.eq, self._y = np.zeros(form.e.size), np.empty(0)
         self.iterations = 0
         self.highs = highs = new_highs()
-        # A kernel matrix has no rows to remove.
+        # Presolve would find nothing to remove in a kernel matrix.
         highs.setOptionValue("presolve", "off")
         columns = np.arange(form.cost.size, dtype=np.int32)
         highs.addVars(columns.size, form.lower, form.upper)
-        # The least price is about 1, so that the tolerances of HiGHS hold for small ones, too.
-        prices = np.abs(form.cost[form.cost != 0.0])
-        self._unit = float(power_near(prices.min())) if prices.size else 1.0
+        # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
+        costs = np.abs(form.cost[form.cost != 0.0])
+        self._unit = float(power_near(costs.min())) if costs.size else 1.0
         highs.changeColsCost(columns.size, columns, form.cost / self._unit)
         self._append(form.E, form.e, form.e)
 
     def add(self, rows: Indices) -> None:
-        """Rows of G join the model."""
+        """Add rows of G to the model."""
         form = self.form
         self._append(form.G[rows], form.row_lower[rows], form.row_upper[rows])
         self.chosen = np.concatenate([self.chosen, rows])
 
     def run(self, seconds: float, iterations: int) -> Status:
-        """Solve from the last basis, keep the point and its multipliers; see `run_highs`."""
+        """Solve from the last basis and keep the point and its multipliers; see `run_highs`."""
         highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
         status = run_highs(highs, seconds, iterations)
         answer = highs.getSolution()
