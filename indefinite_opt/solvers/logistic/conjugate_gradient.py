@@ -16,26 +16,27 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["ConjugateGradient"]
 
 _MAX_ITER = 20_000
+"""Directions by default; hundreds to thousands are usual."""
 
-_FLAT = 0.01
-"""Share of the slope at which a line search ends: the constant of the strong Wolfe condition."""
+_MAX_SLOPE_SHARE = 0.01
+"""A line search ends at this share of its first slope, as in the strong Wolfe condition."""
 
-_LINE = 60
-"""Most evaluations of the slope along a line; a handful is the rule."""
+_MAX_SLOPES = 60
+"""Most evaluations of the slope in a line search; a handful is usual."""
 
-_DESCENT = 1e-10
-"""Least cosine between a direction and -∇F: rounding decides on those that are flatter."""
+_MIN_COSINE = 1e-10
+"""Least cosine of the angle between a direction and -∇F; below it rounding decides the sign."""
 
-_STALLS = 200
-"""Directions in a row that lead to no better point before rounding is blamed."""
+_MAX_IDLE_DIRECTIONS = 200
+"""Directions in a row without a better point after which rounding prevents further progress."""
 
 
 class ConjugateGradient(Solver[LogisticProgram]):
-    """Polak & Ribière's directions with an almost exact search along each: a method to compare.
+    """Polak & Ribière's directions with an almost exact line search, as a method to compare with.
 
-    The CG of Lin & Lin (2003), section 7, in the weights alone: the offset is always the best
-    one. Three products with K an iteration: the scores move along a line with one, so that its
-    search costs O(n) a look. β = max(β_PR, 0), and the direction starts anew after n iterations.
+    The CG method of Lin & Lin (2003), section 7, in the weights alone: the offset is always
+    optimal for them. Three products with K per iteration: one gives the scores on a whole line, so
+    that each step of its search costs O(n). β = max(β_PR, 0), with a restart after n iterations.
     """
 
     name = "cg"
@@ -49,7 +50,7 @@ class ConjugateGradient(Solver[LogisticProgram]):
 
 
 def _descend(search: LogisticSearch) -> Status:
-    direction, since, stalls = -search.point.gradient, 0, 0
+    direction, since, idle = -search.point.gradient, 0, 0
     while True:
         status = search.report()
         if status is not None:
@@ -60,23 +61,23 @@ def _descend(search: LogisticSearch) -> Status:
         better = _search_line(search, direction)
         moved = search.point is not before
         search.iterations += 1
-        stalls = 0 if better else stalls + 1
-        if stalls > _STALLS or not (moved or since):
+        idle = 0 if better else idle + 1
+        if idle > _MAX_IDLE_DIRECTIONS or not (moved or since):
             return Status.INACCURATE
         gradient, old = search.point.gradient, before.gradient
         square = float(old @ old) or 1.0
-        turn = max(float(gradient @ (gradient - old)) / square, 0.0)
-        direction = turn * direction - gradient
+        beta = max(float(gradient @ (gradient - old)) / square, 0.0)
+        direction = beta * direction - gradient
         since += 1
-        least = _DESCENT * norm(direction) * norm(gradient)
+        least = _MIN_COSINE * norm(direction) * norm(gradient)
         if not moved or since >= gradient.size or -float(direction @ gradient) <= least:
             direction, since = -gradient, 0
 
 
 def _search_line(search: LogisticSearch, direction: Array) -> bool:
-    """Go to where the slope along the direction all but vanishes; whether that is a new best.
+    """Go to a near-root of the slope along the direction; True if that is a new best point.
 
-    By its slope that point is lower; if its value says more than rounding against it, stay.
+    That point is lower by its slope; it is rejected if its value is higher beyond rounding.
     """
     point = search.point
     length = _root(search.program.along(point, direction))
@@ -85,14 +86,14 @@ def _search_line(search: LogisticSearch, direction: Array) -> bool:
 
 
 def _root(derivatives: Callable[[float], tuple[float, float]]) -> float:
-    """Where an increasing slope that begins below zero vanishes, by Newton steps in a bracket."""
+    """The root of an increasing slope that is negative at 0, by Newton steps in a bracket."""
     slope, curvature = derivatives(0.0)
-    wanted = _FLAT * abs(slope)
+    wanted = _MAX_SLOPE_SHARE * abs(slope)
     low, high, t = 0.0, np.inf, 0.0
-    for _ in range(_LINE):
+    for _ in range(_MAX_SLOPES):
         t -= slope / curvature if curvature > 0.0 else 0.0
         if t <= low and np.isinf(high):
-            return low  # rounding: the slope is none, or the step too short to be one
+            return low  # by rounding, the slope is not negative or the step vanishes
         if not low < t < high:
             t = 0.5 * (low + high)
         slope, curvature = derivatives(t)

@@ -1,4 +1,4 @@
-"""What the methods for kernel logistic regression share: the point, the trace, when to stop."""
+"""What the methods for kernel logistic regression share: the point, the trace and the stop test."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from indefinite_opt.solvers.solver import Task
 
 __all__ = ["LogisticSearch"]
 
-_ROUNDING = 1e-12
-"""Share of the value below which its changes mean nothing."""
+_ROUNDING_SHARE = 1e-12
+"""Changes of the objective that are smaller than this share of it count as rounding."""
 
 
 class LogisticSearch:
-    """A point on its way down, the best lower bound, and the trace of both.
+    """The current and the best point, the best lower bound, and their trace.
 
     Attributes
     ----------
     program : LogisticProgram
     point, best : LogisticPoint
-        The current point, and the best so far: of those whose values are equal up to rounding
-        the one with the smallest gradient, which is the one with the smallest gap.
+        The current point, and the best so far: of points whose values are equal up to rounding
+        the one with the smallest gradient, and so with the smallest gap.
     bound : float
-        The best lower bound of all points so far.
+        The best lower bound so far.
     iterations, calls : int
-        Iterations of the method, evaluations of the objective.
+        Iterations of the method and evaluations of the objective.
     """
 
     def __init__(self, task: Task[LogisticProgram], limit: int) -> None:
@@ -40,14 +40,14 @@ class LogisticSearch:
         self.bound = self.point.bound
 
     def evaluate(self, alpha: Array) -> LogisticPoint:
-        """A point that may become the next one; its bound counts in any case."""
+        """A trial point; its lower bound is kept even if the point is not."""
         point = self.program.point(alpha)
         self.calls += 1
         self.bound = max(self.bound, point.bound)
         return point
 
     def go(self, trial: LogisticPoint) -> bool:
-        """Make it the current point; whether it is the best one, too."""
+        """Make a trial point the current one; True if it is also the best."""
         self.point = trial
         better = trial.value < self.best.value
         if _level(trial, self.best):
@@ -57,17 +57,17 @@ class LogisticSearch:
         return better
 
     def is_no_worse(self, trial: LogisticPoint) -> bool:
-        """Whether the value does not rise from the current point by more than rounding."""
+        """Whether the value at a point exceeds the current one by rounding at most."""
         return trial.value < self.point.value or _level(trial, self.point)
 
     def report(self) -> Status | None:
-        """One line of the trace; why to stop here, if there is a reason."""
+        """Add to the trace; the status if the search is to stop here, else None."""
         task, point = self.task, self.best
         gap = max(point.value - self.bound, 0.0) / point.value
         self.trace.add(
             task.elapsed, self.iterations, point.value, gap, bound=self.bound, calls=self.calls
         )
-        # The bound must be the point's own: the certificate will have no other.
+        # Only the point's own bound counts, because the certificate has no other.
         closed = point.gap <= task.tol * point.value
         if closed and self.program.residual_at(point) <= task.tol:
             return Status.SOLVED
@@ -86,9 +86,9 @@ class LogisticSearch:
 
 def _level(one: LogisticPoint, other: LogisticPoint) -> bool:
     """Whether two values are equal up to rounding."""
-    return abs(one.value - other.value) <= _ROUNDING * other.value
+    return abs(one.value - other.value) <= _ROUNDING_SHARE * other.value
 
 
 def norm(x: Array) -> float:
-    """Euclidean length."""
+    """Euclidean norm."""
     return float(np.linalg.norm(x))

@@ -1,1 +1,1 @@
-"""Solvers that were made for one formulation."""
+"""Solvers of single formulations."""

@@ -12,15 +12,15 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["ActiveSet"]
 
-_ROUNDS = 100
-"""Iterations for every point, unless told otherwise: a simplex-like method takes a few."""
+_ITERATIONS_PER_POINT = 100
+"""Iterations by default, per point; an active set method needs a few."""
 
-_DEPENDENT = 1e-10
-"""Least sine of the angle between a column and the span of the free ones: beyond it least squares
-loses ten of sixteen digits."""
+_MIN_SINE = 1e-10
+"""Least sine of the angle between a column and the span of the free ones: with a smaller one, least
+squares loses more than ten of sixteen digits."""
 
-_ROUNDING = 1e-12
-"""Share of a bound, or of a sum, that rounding accounts for."""
+_ROUNDING_SHARE = 1e-12
+"""Share of a bound, or of the sizes of a sum, that counts as rounding."""
 
 _ZERO, _FREE, _FULL = range(3)
 """The groups of Table 1: I₀, where α = 0; I_w; I_C, where α = C."""
@@ -29,20 +29,21 @@ _ZERO, _FREE, _FULL = range(3)
 class ActiveSet(Solver[KreinLeastSquares]):
     """Algorithm 2 of Loosli, Ong & Canu (2013) for `KSVM`, as printed.
 
-    One point of each class is free, all others are zero. The free weights α_w and λ solve (28),
+    At first one weight of each class is free and all others are zero. The free weights α_w and λ
+    solve (28),
 
         G_wᵀ(Gα - e + λy) = 0,   yᵀα = 0,
 
-    by a QR decomposition of G_w that is updated as points come and go. Where a free weight leaves
-    [0, C], the weights move towards the solution until the first one meets its bound, and that one
-    is fixed there. Otherwise the point that violates (29) or (30) most is set free.
+    by a QR decomposition of G_w that is updated as weights are freed and fixed. If the solution has
+    a weight outside [0, C], the weights move towards it until the first one meets a bound, where it
+    is fixed. Otherwise the point that violates (29) or (30) most is freed.
 
-    The multiplier λ stands inside the residual here, and outside in the conditions of (26), which
-    is the problem declared. So what this method finds is in general *not* the solution of the
-    declared problem, and the certificate says so; see the notes of `KSVM`. Nor need it end, as
-    the paper claims it does: it minimises nothing. An active set that comes back proves that it
-    never will, and it stops there, INACCURATE, at the point that violates (28)-(30) least. A
-    start is not read. λ, which is the offset as printed, is in the message.
+    Here the multiplier λ is inside the residual; in the conditions of (26), which is the declared
+    problem, it is outside. So the result is in general *not* the solution of the declared problem,
+    and the certificate says so; see the notes of `KSVM`. Contrary to the paper, the method need not
+    end, since it does not minimise any function. An active set that recurs proves that it never
+    will; then it stops, INACCURATE, at the point that violates (28)-(30) least. A given start is
+    ignored. The message contains λ, which is the offset as printed.
     """
 
     name = "active-set"
@@ -53,7 +54,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
         run = _Run(task)
         status = status_at_end(run.solve, few_threads(task.problem.n))
         return Solution(
-            # Projected, so that yᵀα = 0 to the last bit, however small α is.
+            # The projection makes yᵀα = 0 to the last bit, however small α is.
             values=run.qp.values(run.qp.project(run.best)),
             status=status,
             iterations=run.iterations,
@@ -66,7 +67,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
 
 
 class _Columns:
-    """G_w = QR, the free columns of G; O(n|w|) to add or drop one."""
+    """The free columns of G and their decomposition G_w = QR; O(n|w|) to add or drop one."""
 
     def __init__(self, G: Array) -> None:
         self.G = G
@@ -74,7 +75,7 @@ class _Columns:
         self.Q, self.R = np.empty((G.shape[0], 0)), np.empty((0, 0))
 
     def add(self, j: int) -> bool:
-        """Add a column; False where it is, to rounding, a combination of the others."""
+        """Add a column; False if it is a combination of the others up to rounding."""
         import scipy.linalg
 
         column, last = np.ascontiguousarray(self.G[:, j]), len(self.index)
@@ -82,7 +83,7 @@ class _Columns:
             return False
         try:
             self.Q, self.R = scipy.linalg.qr_insert(
-                self.Q, self.R, column, last, which="col", rcond=_DEPENDENT
+                self.Q, self.R, column, last, which="col", rcond=_MIN_SINE
             )
         except np.linalg.LinAlgError:
             return False
@@ -90,12 +91,12 @@ class _Columns:
         return True
 
     def drop(self, k: int) -> int:
-        """Drop the k-th of them; the point it belongs to."""
+        """Drop the k-th free column and return its point."""
         import scipy.linalg
 
         Q, R = scipy.linalg.qr_delete(self.Q, self.R, k, which="col")
         point = self.index.pop(k)
-        # A square Q, of all points free, comes back square.
+        # With all points free Q is square, and qr_delete leaves it square.
         self.Q, self.R = Q[:, : len(self.index)], R[: len(self.index)]
         return point
 
@@ -109,12 +110,12 @@ class _Columns:
 
 
 class _Run:
-    """The state of the algorithm: weights, λ, and the group of every point.
+    """The state of the algorithm: the weights, λ and the group of every point.
 
     Attributes
     ----------
     best, best_level, least
-        The feasible point that violates (28)-(30) least, its λ, and by how much.
+        The feasible point that violates (28)-(30) least, its λ, and its largest violation.
     words : str
         Why the algorithm stopped.
     """
@@ -125,10 +126,10 @@ class _Run:
         self.G, self.y = structure.source.Q, structure.source.y
         n = structure.n
         self.Ge, self.Gy = self.G.sum(axis=1), self.G @ self.y
-        # Rounding in a sum that vanishes would give λ a lever, and any size at all.
+        # A sum that vanishes up to rounding would determine λ by rounding alone.
         sizes = np.abs(self.G).sum(axis=1)
         self.Gy[np.abs(self.Gy) <= zero_tolerance(n, 1.0) * sizes] = 0.0
-        self.limit = _ROUNDS * n if task.max_iter is None else task.max_iter
+        self.limit = _ITERATIONS_PER_POINT * n if task.max_iter is None else task.max_iter
         self.alpha, self.level = np.zeros(n), 0.0
         self.group = np.full(n, _ZERO, dtype=np.int8)
         self.columns = _Columns(self.G)
@@ -140,7 +141,7 @@ class _Run:
             self._free(int(generator.choice(np.flatnonzero(self.y == sign))))
 
     def solve(self) -> Status:
-        """Iterate until there is a reason to stop, which `words` then holds."""
+        """Iterate until there is a reason to stop, which is stored in `words`."""
         stopped = None
         while stopped is None:
             stopped = self._iterate()
@@ -148,12 +149,12 @@ class _Run:
         return status
 
     def _iterate(self) -> tuple[Status, str] | None:
-        """One step; why to stop after it, if there is a reason."""
+        """One step; the status and the reason if the algorithm is to stop after it, else None."""
         self.iterations += 1
         target = self._system()
         if target is None:
             return Status.INACCURATE, "λ has no effect on yᵀα with these free points"
-        slack = _ROUNDING * self.C
+        slack = _ROUNDING_SHARE * self.C
         if np.any(target < -slack) or np.any(target > self.C + slack):
             self._move(target)
             return self._limits()
@@ -162,11 +163,11 @@ class _Run:
         return self._report(float(violations.max())) or self._release(violations)
 
     def _system(self) -> Array | None:
-        """α_w that solves (28) with the λ that makes yᵀα = 0, which it sets; None without one."""
+        """Set the λ for which yᵀα = 0 and return the α_w of (28); None if there is none."""
         free, full = self.columns.index, self.group == _FULL
         right = 1.0 - self.C * self.G[:, full].sum(axis=1)
         if not free:
-            # Nothing determines λ: the least squares of what (28) makes zero.
+            # Without free weights λ minimises the left side of (28) in the least-squares sense.
             self.level = float(self.y @ right) / self.y.size
             return np.empty(0)
         if not self.Gy[free].any():
@@ -174,13 +175,13 @@ class _Run:
         plain, slope = (self.columns.least_squares(b) for b in (right, self.y))
         signed = self.y[free] * slope
         missing = float(self.y[free] @ plain) + self.C * float(self.y[full].sum())
-        if abs(signed.sum()) <= _ROUNDING * np.abs(signed).sum():
+        if abs(signed.sum()) <= _ROUNDING_SHARE * np.abs(signed).sum():
             return None
         self.level = missing / float(signed.sum())
         return plain - self.level * slope
 
     def _move(self, target: Array) -> None:
-        """Towards the target until the first weight meets its bound; that one leaves I_w."""
+        """Move towards the target until the first weight meets its bound and is fixed there."""
         current = self.alpha[self.columns.index]
         step = target - current
         bound = np.where(step < 0.0, 0.0, self.C)
@@ -194,7 +195,7 @@ class _Run:
         self.group[self.columns.drop(k)] = _ZERO if bound[k] == 0.0 else _FULL
 
     def _violations(self) -> Array:
-        """By how much each point violates (28), (29) or (30), in units of the terms, (n,)."""
+        """By how much each point violates (28), (29) or (30), relative to their terms, (n,)."""
         pushed = self.G @ (self.G @ self.alpha) - self.Ge
         sides = pushed + self.level * self.Gy
         unit = max(float(np.abs(self.Ge).max()), abs(self.level) * float(np.abs(self.Gy).max()))
@@ -206,13 +207,13 @@ class _Run:
         return violations
 
     def _release(self, violations: Array) -> tuple[Status, str] | None:
-        """Set the point free that violates its condition most; why to stop where that is vain."""
+        """Free the point that violates its condition most; why to stop if none can be freed."""
         state = self.group.tobytes()
         if state in self.seen:
-            return Status.INACCURATE, "an active set came back: the algorithm cycles"
+            return Status.INACCURATE, "an active set recurred: the algorithm cycles"
         self.seen.add(state)
-        # A column in the span of the free ones satisfies its condition with equality: if it seems
-        # not to, that is rounding.
+        # The condition of a column in the span of the free ones holds with equality; a violation
+        # of it is rounding.
         for j in np.argsort(-violations, kind="stable"):
             if violations[j] <= self.task.tol:
                 break
@@ -227,7 +228,7 @@ class _Run:
         return True
 
     def _report(self, violation: float) -> tuple[Status, str] | None:
-        """One line of the trace; why to stop here, if there is a reason."""
+        """Add to the trace; the status and the reason if the algorithm is to stop here."""
         task, qp = self.task, self.qp
         objective = qp.sense * (qp.value(self.alpha) + qp.constant)
         self.trace.add(task.elapsed, self.iterations, objective, violation)

@@ -1,4 +1,4 @@
-"""Stationary points of the primal in a pseudo-Euclidean space, lifted from those of SVM-DU."""
+"""Stationary points of the primal SVM in a pseudo-Euclidean space, lifted from those of SVM-DU."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["Lift"]
 
-_CURVATURE = 0.25
-"""Share of the work of the run that may be spent on looking for negative curvature."""
+_CURVATURE_SHARE = 0.25
+"""Work on a search for negative curvature, at most, as a share of all work before it."""
 
 
 class Lift(Solver[LiftedPrimal]):
-    """One descent for SVM-DU, whose end is lifted to (w, b, ξ) (Haasdonk 2005, Proposition 2).
+    """One descent for SVM-DU, whose solution is lifted to (w, b, ξ) (Haasdonk 2005, Proposition 2).
 
-    The trace is that of SVM-DU, whose objective meets that of the primal at a stationary point.
-    Where the kernel is conditionally positive semidefinite the end is the minimum; elsewhere the
-    primal has none.
+    The trace is that of SVM-DU, whose objective equals that of the primal at stationary points. If
+    the kernel is conditionally positive semidefinite, the result is the minimum; otherwise the
+    primal has no minimum.
     """
 
     name = "lift"
@@ -31,7 +31,7 @@ class Lift(Solver[LiftedPrimal]):
         primal = task.structure
         dual = primal.dual
         run = Descent(task.on(dual), dual.start(), trace=Trace())
-        status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE))
+        status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE_SHARE))
         values, multipliers = primal.lifted(run.alpha)
         return Solution(
             values=values,

@@ -1,4 +1,4 @@
-"""Separability problems by way of their duals, which are quadratic programs on a box."""
+"""Separability problems, solved through their duals, which are quadratic programs on a box."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["LiftedDual"]
 
-_FINEST = 1e-13
-"""No dual is solved beyond this residual, where rounding would be fought."""
+_MIN_DUAL_TOL = 1e-13
+"""Smallest tolerance of a dual problem; rounding allows no smaller residual."""
 
-_FINER = 0.03
-"""Change of the residual that is asked of the dual, as long as the lifted point is not enough."""
+_TIGHTENING = 0.03
+"""Factor by which that tolerance is reduced until the lifted point passes its test."""
 
 
 class LiftedDual(Solver[SeparabilityProgram]):
-    """Pair steps on the dual, then α = Qλ, b the multiplier of yᵀλ = 0, ξ the least slacks.
+    """Pair steps on the dual; then α = Qλ, b is the multiplier of yᵀλ = 0, ξ the smallest slacks.
 
-    With the convex term ½αᵀα the dual has the kernel K², O(n³) once, and its residual is lowered
-    until the gap of the lifted point is closed. With ½αᵀQα it is the SVM dual itself, and the
-    lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and otherwise a
+    With the convex term ½αᵀα the dual has the kernel K², which takes O(n³) once, and its residual
+    is lowered until the gap of the lifted point is closed. With ½αᵀQα the dual is the SVM dual, and
+    the lifted point that of Lin & Lin's Theorem 1, α = λ: the optimum if K ⪰ 0, and otherwise a
     stationary point of a problem that is unbounded below.
     """
 
@@ -47,7 +47,7 @@ class LiftedDual(Solver[SeparabilityProgram]):
 
 
 class _Run:
-    """The weights of the dual, and the residual to which they have been brought."""
+    """The weights of the dual, and the point and the bound that they are lifted to."""
 
     def __init__(self, task: Task[SeparabilityProgram]) -> None:
         self.task = task
@@ -59,7 +59,7 @@ class _Run:
         self._lift()
 
     def _lift(self) -> None:
-        """The point that belongs to the weights, with its multipliers and its bound."""
+        """Compute the point that the weights are lifted to, its multipliers and its bound."""
         weights, program = self.weights, self.program
         first_order = self.dual.first_order(weights, self.dual.gradient(weights))
         self.values = program.lift(weights, float(first_order.lines[0]))
@@ -68,25 +68,25 @@ class _Run:
         self.bound = program.lower_bound(self.values, self.multipliers)
 
     def solve(self) -> Status:
-        task, accuracy = self.task, self.task.tol
+        task, tol = self.task, self.task.tol
         while True:
-            status = self._descend(accuracy)
+            status = self._descend(tol)
             if self._report():
                 return Status.SOLVED
             if task.callback and task.callback(self.trace):
                 return Status.INTERRUPTED
             if status in (Status.MAX_ITER, Status.TIME_LIMIT):
                 return status
-            if accuracy <= _FINEST:
+            if tol <= _MIN_DUAL_TOL:
                 return Status.INACCURATE
-            accuracy = max(_FINER * accuracy, _FINEST)
+            tol = max(_TIGHTENING * tol, _MIN_DUAL_TOL)
 
-    def _descend(self, accuracy: float) -> Status:
-        """Continue on the dual from the weights so far, and lift where that ends."""
+    def _descend(self, tol: float) -> Status:
+        """Solve the dual from the present weights to a tolerance, and lift the result."""
         limit = self.task.max_iter
         left = None if limit is None else max(limit - self.steps, 1)
         dual = self.dual
-        inner = self.task.on(dual, problem=dual.problem, tol=accuracy, max_iter=left)
+        inner = self.task.on(dual, problem=dual.problem, tol=tol, max_iter=left)
         descent = Descent(inner, self.weights.copy(), trace=Trace())
         status = descent.to_local_minimum()
         self.weights = descent.alpha
@@ -96,7 +96,7 @@ class _Run:
         return status
 
     def _report(self) -> bool:
-        """One line of the trace; whether the lifted point passes the tests of the certificate."""
+        """Add to the trace; whether the lifted point passes the tests of the certificate."""
         task, program = self.task, self.program
         if program.is_convex:
             measure = relative(max(self.value - self.bound, 0.0), program.gap_unit(self.value))
