@@ -1,8 +1,7 @@
 """Pictures drawn from plain data: spectra, brackets, comparisons, decision regions, convergence.
 
-A figure knows what it draws by the attributes that it reads (`ResultLike`, `BracketLike`,
-`ComparisonLike`), so that nothing here depends on a solver. matplotlib is imported when the first
-figure is drawn.
+The protocols `ResultLike`, `BracketLike` and `ComparisonLike` name the attributes that the figures
+read, so that nothing here runs a solver. matplotlib is imported when the first figure is drawn.
 """
 
 from indefinite_opt.figures.bracket import bracket_figure

@@ -1,4 +1,4 @@
-"""How a bracket of an optimal value closes."""
+"""The figure of a bracket of an optimal value that closes over time."""
 
 from __future__ import annotations
 
@@ -31,30 +31,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 __all__ = ["bracket_figure"]
 
-
-_OPENING = 0.05
-"""Share of the time in which a bracket may be wider than the picture of its ends."""
+OPENING_SHARE = 0.05
+"""Share of the time, at the start, that does not set the limits of the vertical axis: the first
+bounds are so far off that the rest of the bracket would be drawn as a line."""
 
 
 @styled
 def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
     """The two ends of a bracket over time, and its relative gap on a logarithmic axis.
 
-    Both ends are what was known at each moment, so they are steps. Of several brackets only the
+    Both ends are step functions of what was known at each moment. For several brackets only the
     gaps are drawn, since their objectives cannot be compared.
 
     Parameters
     ----------
-    brackets : BracketLike or mapping of str to Bracket
-        The keys become the legend.
+    brackets : BracketLike or mapping of str to BracketLike
+        One bracket, or several with their names in the legend.
 
     Raises
     ------
     ParameterError
-        For a mapping without any bracket.
+        If the mapping is empty.
     """
     if not isinstance(brackets, Mapping):
         figure, (ends, gap) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])
@@ -75,10 +74,10 @@ def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
 
 
 def _steps(bracket: BracketLike) -> tuple[Array, Array, Array, Array]:
-    """Seconds, objective, bound and relative gap from the first report to the very end.
+    """Seconds, objective, bound and relative gap, from the first report to the end.
 
-    The last entry is the bracket itself: a bound that ended the search has no report. What is
-    not finite is nan, which matplotlib leaves out.
+    The last entry is the bracket itself, since a bound that ended the search is not reported.
+    Infinite entries become nan, which matplotlib does not draw.
     """
     trace = bracket.trace
     columns = np.array(
@@ -101,7 +100,7 @@ def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
         (bound, VERMILLION, "proved bound"),
     ):
         ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
-        # A bracket that took no time is two points.
+        # The line of a bracket that took no time is invisible.
         ax.plot(seconds[-1:], values[-1:], "o", color=color, markersize=4.0, clip_on=False)
     _seconds_axis(ax, seconds[-1])
     ax.set_ylim(_around(seconds, objective, bound))
@@ -115,9 +114,9 @@ def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
 
 
 def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, float]:
-    """Limits that show the bracket but for its first moments."""
-    late = seconds >= _OPENING * seconds[-1]
-    late[np.flatnonzero(~late)[-1:]] = True  # still in force when the others begin
+    """Limits of the vertical axis that show the bracket except at the start."""
+    late = seconds >= OPENING_SHARE * seconds[-1]
+    late[np.flatnonzero(~late)[-1:]] = True  # this one holds until the next report
     shown = np.concatenate([objective[late], bound[late]])
     shown = shown[np.isfinite(shown)]
     low, high = float(shown.min()), float(shown.max())
@@ -143,7 +142,7 @@ def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
 
 
 def _draw_below(gaps: Sequence[Array]) -> float:
-    """Where gaps of 0 are drawn: a decade below all others."""
+    """Where a gap of 0 is drawn: one decade below the least positive gap."""
     every = np.concatenate(gaps)
     positive = every[every > GAP_RANGE[0]]
     least = float(positive.min()) if positive.size else 10.0 * GAP_RANGE[0]
@@ -159,7 +158,7 @@ def _gap_axis(ax: Axes, gaps: Array, floor: float) -> None:
     low = floor if closed else 10.0 * floor
     high = max(10.0 ** np.ceil(np.log10(finite.max())), 10.0 * low)
     ax.set_yscale("log")
-    # The last point lies on the axis where the gap is 0.
+    # A gap of 0 lies on the axis itself.
     ax.set_ylim(low if closed else 0.7 * low, 1.4 * high)
     ticks = decades(10.0 * floor, high, at_most=6)
     ax.set_yticks([floor, *ticks] if closed else ticks)

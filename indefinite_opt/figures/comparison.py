@@ -1,7 +1,7 @@
-"""Figures of a comparison, of a kernel's spectrum, and of a bracket that closes.
+"""The figure of a comparison: accuracy, time and the gaps that were proved.
 
-Every function makes its own `matplotlib.figure.Figure`: no pyplot, no global state, no window.
-Colours are those of Okabe and Ito, which colour-blind readers tell apart; shape says the same.
+It is a `matplotlib.figure.Figure` of its own, made without pyplot or global state. The colours of
+Okabe and Ito can be told apart by colour-blind readers, and shapes repeat what colours say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 __all__ = ["CLAIM_COLORS", "comparison_figure", "row_labels"]
-
 
 CLAIM_COLORS = {
     "GLOBAL": "#009E73",
@@ -48,18 +46,15 @@ CLAIM_COLORS = {
 }
 _CLAIM_MARKERS = {"GLOBAL": "o", "LOCAL": "s", "STATIONARY": "^", "FEASIBLE": "D", "NONE": "X"}
 
-
 _GAPS = ("duality gap", "global bracket")
-"""Kinds of `Certificate.gap_kind` that are distances from a bound."""
-
+"""Those values of `Certificate.gap_kind` that name a distance from a bound."""
 
 Panel = Callable[["Axes", ComparisonLike], None]
-P = ParamSpec("P")
 
 
 @styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
-    """Accuracy, time and what was proved, one row for each formulation and solver."""
+    """Accuracy, time and what was proved, one row per formulation and solver."""
     gaps = _gap_panels(comparison)
     widths = [1.5, 1.0, *(0.9 for _ in gaps)]
     return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
@@ -68,7 +63,7 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
 def row_labels(comparison: ComparisonLike) -> list[str]:
     """Short unique names of the rows of the summary.
 
-    Parameters are named where they tell formulations of one class apart, solvers where one
+    Parameters are named where two formulations of one class differ in them, and solvers where a
     formulation has several.
     """
     objects = {str(formulation): formulation for formulation in comparison.formulations}
@@ -84,19 +79,19 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
 
 def _short_name(formulation: Formulation, others: Any) -> str:
     peers = [other for other in others if type(other) is type(formulation)]
-    telling = [
+    different = [
         f"{name}={value}"
         for name, value in formulation.parameters().items()
         if any(peer.parameters().get(name) != value for peer in peers)
     ]
     kind = type(formulation).__name__
-    return f"{kind}({', '.join(telling)})" if telling else kind
+    return f"{kind}({', '.join(different)})" if different else kind
 
 
 def _rows_figure(
     comparison: ComparisonLike, panels: Sequence[Panel], widths: Sequence[float]
 ) -> Figure:
-    """Panels beside each other with one row for each row of the summary, first row on top."""
+    """Panels side by side with one line per row of the summary, the first one on top."""
     labels, failed = _tick_labels(comparison)
     height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
     figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
@@ -116,7 +111,7 @@ def _rows_figure(
 
 
 def _tick_labels(comparison: ComparisonLike) -> tuple[list[str], list[bool]]:
-    """Wrapped row labels that tell of failures, and which rows have any."""
+    """Wrapped row labels that count the failed cells, and which rows have any."""
     rows = _records(comparison.summary)
     labels = [textwrap.fill(label, 34) for label in row_labels(comparison)]
     failed = [bool(row["failed"]) for row in rows]
@@ -127,7 +122,7 @@ def _tick_labels(comparison: ComparisonLike) -> tuple[list[str], list[bool]]:
 
 
 def _shared_legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Below all panels, each name once."""
+    """Put one legend below all panels, each name once."""
     entries: dict[str, Any] = {}
     for ax in axes:
         handles, names = ax.get_legend_handles_labels()
@@ -150,7 +145,7 @@ def _accuracy_panel(ax: Axes, comparison: ComparisonLike) -> None:
     majority = 100.0 * max(comparison.problem.class_sizes) / comparison.problem.n
     _reference_line(ax, majority, f"larger class {majority:.1f} %")
     lowest = min([majority, *(100.0 * comparison.frame["accuracy"].dropna())])
-    # Whiskers of a mean near 100 % end at the edge; there is nothing beyond to show.
+    # Accuracy ends at 100 %, although the whiskers of a mean near it do not.
     ax.set_xlim(max(0.0, lowest - 5.0), 101.0)
     ax.set_xlabel("test accuracy (%)")
 
@@ -166,7 +161,7 @@ def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
 
 
 def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -> None:
-    """One faint dot a fold, below the mean."""
+    """Draw one faint dot per fold, below the mean."""
     keys = ["formulation", "solver"]
     position = {tuple(row): i for i, row in enumerate(comparison.summary[keys].to_numpy())}
     frame = comparison.frame.dropna(subset=[column])
@@ -178,7 +173,7 @@ def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -
 
 
 def _gap_panels(comparison: ComparisonLike) -> list[Panel]:
-    """One panel for each kind of number that occurs; duality gaps if none does."""
+    """One panel per kind of gap that occurs; a panel of duality gaps if none does."""
     present = set(comparison.summary["gap_kind"])
     kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present]
     return [partial(_gap_panel, kind=kind) for kind in kinds or ["duality gap"]]
@@ -206,7 +201,7 @@ def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
 
 
 def _reference_line(ax: Axes, at: float, name: str) -> None:
-    """A dashed vertical line, named above the axes where nothing else is."""
+    """Draw a dashed vertical line with its name above the axes, where nothing else is."""
     ax.axvline(at, color=GREY, linestyle="--", linewidth=1.0)
     ax.annotate(
         name, (at, 1.0), (0.0, 3.0), color=GREY, fontsize=8.0, ha="center",

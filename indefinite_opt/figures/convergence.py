@@ -1,4 +1,4 @@
-"""How the gap of an iterative method closes."""
+"""The figure of a duality gap that closes as an iterative method converges."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ __all__ = ["convergence_figure"]
 def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:
     """Gap between value and bound on a logarithmic axis, against iterations and against seconds.
 
-    A straight line in the left panel is linear convergence. Luss & d'Aspremont (2007), Figure 1.
+    Linear convergence is a straight line in the left panel, as in Luss & d'Aspremont (2007),
+    Figure 1.
 
     Parameters
     ----------
     results : mapping of str to Result
-        Solved by methods that report a bound; the keys become the legend.
+        Results of methods that report a bound; the keys become the legend.
     relative : bool
-        Divide by what relative gaps are divided by: the objective without its constant, at least 1.
+        Draw gaps relative to max(|objective without its constant|, 1).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the figures need to know of results, brackets and comparisons, which they never import."""
+"""The attributes that figures read from results, brackets and comparisons, as protocols."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BracketLike", "ComparisonLike", "ResultLike"]
 
 
 class ResultLike(Protocol):
-    """A formulation that was solved; see `indefinite_opt.Result`."""
+    """The solution of a formulation; see `indefinite_opt.Result`."""
 
     @property
     def formulation(self) -> Formulation: ...
@@ -48,7 +48,7 @@ class BracketLike(Protocol):
 
 
 class ComparisonLike(Protocol):
-    """Formulations that were cross-validated on one problem; see `indefinite_opt.compare`."""
+    """Formulations cross-validated on one problem; see `indefinite_opt.compare`."""
 
     @property
     def problem(self) -> KernelProblem: ...

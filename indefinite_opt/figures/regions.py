@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 __all__ = ["decision_regions", "regions_figure"]
 
-_BLOCK = 2_000_000
-"""Kernel values held at once while a decision function is evaluated on a grid."""
+MAX_KERNEL_VALUES = 2_000_000
+"""Kernel values held at once while a decision function is evaluated on a grid: 16 MB."""
 
 
 @styled
 def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Figure:
-    """Decision regions of several results side by side, three in a row.
+    """Decision regions of several results, three per row.
 
     Parameters
     ----------
     problem : KernelProblem
         Made by `from_data` from points in the plane.
     results : sequence of Result
-        Solved on this problem.
+        Results on this problem.
     """
     from matplotlib.figure import Figure
 
@@ -56,7 +56,7 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
 def decision_regions(
     problem: KernelProblem, classifier: Classifier, ax: Axes | None = None, resolution: int = 200
 ) -> Figure:
-    """Decision function of a classifier in the plane, with the training points.
+    """The decision function of a classifier in the plane, with the training points.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def decision_regions(
         if root is None:
             raise ProblemError("ax", "axes of a figure", "axes without one")
         figure = root
-    # A few steep places would bleach all others.
+    # With the maximum as limit, a few steep places would make all others look white.
     limit = float(np.quantile(np.abs(values), 0.95)) or 1.0
     colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
     shades = ax.contourf(
@@ -139,7 +139,7 @@ def _on_grid(
     problem: KernelProblem, classifier: Classifier, horizontal: Array, vertical: Array
 ) -> Array:
     points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
-    blocks = max(1, points.shape[0] * problem.n // _BLOCK)
+    blocks = max(1, points.shape[0] * problem.n // MAX_KERNEL_VALUES)
     values = [
         classifier.decision_function(problem.kernel_with(block))
         for block in np.array_split(points, blocks)

@@ -1,4 +1,4 @@
-"""The eigenvalues of a kernel matrix and of its transforms."""
+"""The figure of the eigenvalues of a kernel matrix, as it is and centred."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = ["spectrum_figure"]
 
 @styled
 def spectrum_figure(problem: KernelProblem) -> Figure:
-    """Eigenvalues of K and of PKP, positive and negative ones each by rank.
+    """Eigenvalues of K and of PKP, ranked by size for each sign.
 
-    A few negative eigenvalues among many positive ones stay visible: both signs start at rank 1,
-    and both axes are logarithmic (the vertical one symmetrically, through zero).
+    Both signs start at rank 1 and both axes are logarithmic, the vertical one on both sides of
+    zero, so that a few negative eigenvalues among many positive ones stay visible.
     """
     positive, negative = problem.signature
     titles = "kernel K", f"centred kernel PKP, signature ({positive}, {negative})"
@@ -52,7 +52,7 @@ def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
     highest = max(0.0, *(s.maximum for s in spectra))
     largest = max(threshold, -lowest, highest)
     width = float(np.log10(largest / threshold))
-    # The linear part around zero takes a fixed share of the axis; no tick may crowd its 0.
+    # The linear part around zero takes a fixed share of the axis, and no tick comes near its 0.
     ax.set_yscale("symlog", linthresh=threshold, linscale=max(0.3, 0.06 * width))
     ticks = decades(threshold * 10.0 ** (0.15 * width), largest, at_most=4)
     ax.set_yticks([-t for t in ticks if -t >= lowest] + [0.0] + [t for t in ticks if t <= highest])
@@ -67,7 +67,7 @@ def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
     negative = values[values < -tolerance]
     drawn = [("positive", positive, BLUE, "o"), ("negative", negative, VERMILLION, "v")]
     for name, part, color, marker in drawn:
-        # Past rank 30 the logarithmic axis is too dense for a marker each; the line has them all.
+        # Beyond rank 30 the logarithmic axis is too dense for a marker per eigenvalue.
         ranks = np.unique(np.geomspace(30, max(part.size, 30), 60).astype(int)) - 1
         marked = [*range(min(part.size, 29)), *(int(r) for r in ranks if r < part.size)]
         ax.plot(
@@ -91,7 +91,7 @@ def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
 
 
 def _smallest_size(spectra: Sequence[Spectrum]) -> float:
-    """Where the axis turns linear: below every eigenvalue drawn, within twelve decades."""
+    """Where the axis becomes linear: below every eigenvalue, but at most 12 decades down."""
     sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
     nonzero = np.concatenate(sizes)
     if nonzero.size == 0:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-
 __all__ = [
     "BLUE",
     "GAP_RANGE",
@@ -36,16 +35,16 @@ __all__ = [
 
 P = ParamSpec("P")
 
-
 BLUE, VERMILLION, INK, GREY, PALE = "#0072B2", "#D55E00", "#222222", "#666666", "#F3F4F6"
 
-
 LINE_COLORS = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-
-
 LINE_STYLES = ("-", "--", "-.", ":")
-"""Of curves in one panel, in turn; their numbers have no common factor."""
+"""Used in turn for the curves of a panel. As 7 and 4 have no common factor, the first 28 curves
+differ in colour or style."""
 
+GAP_RANGE = (1e-17, 10.0)
+"""Where relative gaps of 0 and of infinity are drawn: below the rounding of any other gap, and a
+decade above 1."""
 
 _STYLE: dict[Any, Any] = {
     "font.size": 9.0,
@@ -90,7 +89,7 @@ def side_by_side(
     share_y: bool = False,
     widths: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of panels side by side, sizes in inches."""
+    """A figure with a row of panels; width and height in inches, `widths` in proportion."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -107,14 +106,14 @@ def no_ticks() -> Any:
 
 
 def decades(low: float, high: float, at_most: int) -> list[float]:
-    """Powers of ten from low to high, evenly thinned from the top."""
+    """Powers of ten from low to high, every k-th one from the top if there are too many."""
     first, last = int(np.floor(np.log10(low))), int(np.floor(np.log10(high)))
     step = -(-(last - first + 1) // at_most)
     return [10.0**k for k in range(last, first - 1, -step)][::-1]
 
 
 def log_limits(ax: Axes, values: Array) -> None:
-    """Whole decades around the values, so that the axis always has ticks to read."""
+    """Make the axis logarithmic from one whole decade to another, so that it always has ticks."""
     low, high = (values.min(), values.max()) if values.size else (1e-3, 1.0)
     first, last = 10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high))
     last = max(last, 10.0 * first)
@@ -125,7 +124,7 @@ def log_limits(ax: Axes, values: Array) -> None:
 
 
 def power(value: float, _: Any = None) -> str:
-    """10⁻³ in plain characters: mathematical typesetting would not follow the page's font."""
+    """A power of ten such as 10⁻³ in plain characters, which follow the font of a page."""
     if value == 0.0:
         return "0"
     exponent = round(float(np.log10(abs(value))))
@@ -138,9 +137,9 @@ def _raised(exponent: int) -> str:
 
 
 def plain_ticks(axis: Axis, largest: float) -> None:
-    """The whole number at every tick: an offset or a factor at the end of the axis is overlooked.
+    """Write the full number at every tick, as readers overlook an offset or a common factor.
 
-    Equally many decimals, but for sizes of which these would be nothing but zeros.
+    All ticks have the same number of decimals, unless the values are very small or very large.
     """
     from matplotlib.ticker import ScalarFormatter
 
@@ -150,7 +149,3 @@ def plain_ticks(axis: Axis, largest: float) -> None:
     formatter = ScalarFormatter(useOffset=False)
     formatter.set_scientific(False)
     axis.set_major_formatter(formatter)
-
-
-GAP_RANGE = (1e-17, 10.0)
-"""Where gaps of 0 and of infinity are drawn: below the rounding of any other, and above 1."""

@@ -365,7 +365,7 @@ def test_decision_regions_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch
     problem, classifier = in_the_plane()
     grid = np.linspace(-1.0, 1.0, 7)
     whole = regions._on_grid(problem, classifier, grid, grid)
-    monkeypatch.setattr(regions, "_BLOCK", 5)
+    monkeypatch.setattr(regions, "MAX_KERNEL_VALUES", 5)
     np.testing.assert_array_equal(regions._on_grid(problem, classifier, grid, grid), whole)
     np.testing.assert_allclose(whole, np.tile(2.0 * grid - 1.0, (7, 1)))
 
