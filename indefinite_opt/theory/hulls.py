@@ -44,13 +44,13 @@ def _hulls(problem: KernelProblem, mu: float) -> BoxLineQP:
 
 
 def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> HullPoint:
-    """ᾱ = 2α/Σα and μ = 2C/Σα: stationary, and a local optimum where α is one.
+    """Map α to ᾱ = 2α/Σα with μ = 2C/Σα: stationary, and a local optimum if α is one.
 
     Parameters
     ----------
     problem : KernelProblem
     C : float
-        Upper bound of the weights; for `inf` no hull is reduced, and μ = 1.
+        Upper bound of the weights. If it is infinite the hulls are not reduced, and μ = 1.
     alpha : (n,) array_like
         Stationary weights of `SVMDual(C)`.
     tol : float
@@ -59,7 +59,7 @@ def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float =
     Returns
     -------
     HullPoint
-        Its plane is parallel to that of the SVM, and the same where nothing is at the bound.
+        Its separating plane is parallel to that of the SVM, and the same if no weight is at C.
 
     Raises
     ------
@@ -87,15 +87,17 @@ def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float =
 def hull_to_svm(
     problem: KernelProblem, mu: float, alphabar: ArrayLike, tol: float = 1e-6
 ) -> SVMPoint:
-    """α = ᾱ/ρ and C = μ/ρ with ρ = ½ᾱᵀQ(e_k + e_l), k and l nonbounded of opposite classes.
+    """Map ᾱ to α = ᾱ/ρ with C = μ/ρ, where ρ = ½ᾱᵀQ(e_k + e_l).
 
-    A local optimum is only mapped to one where Q is positive semidefinite along the directions
-    in which SVM-DU is flat to first order: `verify` tells.
+    k and l are nonbounded points of opposite classes. A local optimum is mapped to a local optimum
+    only if Q is positive semidefinite along the directions in which SVM-DU is flat to first order,
+    which `verify` examines.
 
     Parameters
     ----------
     problem : KernelProblem
     mu : float
+        Upper bound of the weights.
     alphabar : (n,) array_like
         Stationary weights of `ConvexHullDual(mu)`.
     tol : float

@@ -1,4 +1,4 @@
-"""What a stabilised solution is worth in a Krein space (Loosli et al. 2016)."""
+"""Certificates of stabilised solutions in a Krein space (Loosli et al. 2016)."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ class Stabilising(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KreinCertificate:
-    """Whether weights α̃ of the stabilised SVM solve it by the original kernel; `print` it.
+    """Whether the weights α̃ of a stabilised SVM meet its conditions with K; `print` it.
 
     Attributes
     ----------
     holds : bool
         Whether infeasibility, link, residual and relative gap are all within `tol`.
     infeasibility : float
-        Violation of yᵀα̃ = 0 and 0 ≤ α̃ ≤ C, relative.
+        Relative violation of yᵀα̃ = 0 and 0 ≤ α̃ ≤ C.
     link : float
         ‖coef - V sign(Λ)Vᵀ(y∘α̃)‖ of the classifier's coefficients, relative to ‖coef‖.
     residual : float
-        Largest violation of the hinge conditions by a margin y_i f(x_i), f of the original
-        kernel: at least 1 where α̃_i = 0, at most 1 where α̃_i = C, equal to 1 between.
+        Largest violation of the hinge conditions by a margin y_i f(x_i) with the original kernel:
+        at least 1 where α̃_i = 0, at most 1 where α̃_i = C, and equal to 1 in between.
     primal, dual : float
         ½⟨f, f⟩_|K| + C Σ max(0, 1 - y_i f(x_i)), and eᵀα̃ - ½⟨f, f⟩_|K|.
     gap, relative_gap : float
-        primal - dual, and that relative to the dual; see `gaps`.
+        primal - dual, and that difference relative to the dual; see `gaps`.
     square, krein_square : float
         ⟨f, f⟩_|K| = ‖f₊‖² + ‖f₋‖², and ⟨f, f⟩_K = ‖f₊‖² - ‖f₋‖², which may be negative.
     margins : (n,) array
         y_i f(x_i).
     tol : float
     reasons : tuple of str
-        One sentence for each condition that fails.
+        One sentence per condition that fails.
     """
 
     holds: bool
@@ -97,7 +97,7 @@ def krein_certificate(
     values: Mapping[str, ArrayLike],
     tol: float = 1e-6,
 ) -> KreinCertificate:
-    """Check the stabilisation conditions with the original kernel; K̃ is not looked at.
+    """Check the stabilisation conditions with the original kernel; K̃ is not used.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def krein_certificate(
     values : mapping of str to array_like
         α̃ under its declared name, as in `Result.values`.
     tol : float
-        Of every condition; entries within tol (relative) of a bound count as being there.
+        Relative tolerance of every condition; weights within tol of a bound count as there.
 
     Returns
     -------
@@ -117,16 +117,16 @@ def krein_certificate(
     ParameterError
         For a formulation that does not stabilise, or a tolerance outside (0, 1).
     ProblemError
-        For values of other names or shapes, or numbers that are not finite.
+        If the values have wrong names or shapes, or are not finite.
 
     Notes
     -----
     With z = y∘α̃ and P = V sign(Λ)Vᵀ the coefficients are Pz, and ⟨f, f⟩_|K| = (Pz)ᵀ|K|(Pz) =
-    zᵀK(Pz) needs no other matrix than K; the eigenvectors are trusted. A gap of zero proves the
-    optimum of the convex (14) and (15). These are the conditions of a saddle point in the sense
+    zᵀK(Pz) needs no matrix but K; the eigenvectors are trusted. A gap of zero proves optimality
+    in the convex programs (14) and (15). These are the conditions of a saddle point in the sense
     of (8), where f₋ maximises the inner product but minimises the hinge losses. They are *not* the
-    conditions (4)-(6) of a stationary point of J in (3): those ask the same of α itself as is
-    asked of α̃ here, and are those of `SVMDual`.
+    conditions (4)-(6) of a stationary point of J in (3), which ask of α what is asked of α̃ here;
+    those belong to `SVMDual`.
 
     References
     ----------

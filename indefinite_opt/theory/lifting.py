@@ -1,4 +1,4 @@
-"""Stationary points of a dual, lifted to those of a primal: Haasdonk (2005), Lin & Lin (2003)."""
+"""Stationary points of a dual lifted to a primal: Haasdonk (2005), Lin & Lin (2003)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "sta
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """A stationary point of (9), from one of SVM-DU.
+    """A stationary point of the primal (9), lifted from one of SVM-DU.
 
     Attributes
     ----------
     values : dict of str to array
         w, b and xi.
     multipliers : dict of str to array
-        α of the margins and C - α of the slacks.
+        α for the margins and C - α for the slacks.
     free : (int, int)
-        Nonbounded weights of the classes +1 and -1. Proposition 2 asks for one of each; where
-        there is none at all, b is not unique, and the middle of its interval is taken.
+        Number of nonbounded weights in the classes +1 and -1. Proposition 2 asks for one in each;
+        if there is none at all, b is not unique, and the middle of its interval is taken.
     """
 
     values: dict[str, Array]
@@ -41,7 +41,7 @@ def haasdonk_proposition_2(
 ) -> Lifted:
     """Lift a stationary point of SVM-DU to the primal (9) (Haasdonk 2005, Proposition 2).
 
-    w = Σ α_i y_i Φ(x_i), Φ the centred embedding of `geometry.embed`.
+    w = Σ α_i y_i Φ(x_i), where Φ is the centred embedding that `embed` computes.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def haasdonk_proposition_2(
     alpha : (n,) array_like
         Stationary weights of `SVMDual(C)`.
     tol : float
-        Tolerance of the feasibility and of the KKT residual of alpha.
+        Tolerance of feasibility and of the KKT residual.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def haasdonk_proposition_2(
 
 
 def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
-    """Weights as an array, once they are known to be a stationary point of a quadratic program.
+    """A copy of the weights, checked to be a stationary point of a quadratic program.
 
     Raises
     ------
@@ -103,23 +103,22 @@ def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Lift:
-    """A point of Lin & Lin's (5) from a stationary point of the SVM dual (2).
+    """A point of Lin & Lin's (5), lifted from a stationary point of the SVM dual (2).
 
     Attributes
     ----------
     values : dict of str to array
         `alpha`, `b` and `xi`.
     multipliers : dict of str to array
-        `margin` = α and `slack` = C - α: with these the point is stationary for (5), too.
+        `margin` = α and `slack` = C - α, with which the point is stationary for (5), too.
     stationarity, complementarity : float
-        What was checked of α: the KKT residual of (2), and multipliers times slacks relative to
-        the objective.
+        Of α in (2): the KKT residual, and multipliers times slacks relative to the objective.
     infeasibility, residual : float
-        What was checked of the values: the largest violation of a constraint of (5), and the
-        residual of its first-order conditions.
+        Of the values in (5): the largest violation of a constraint, and the residual of the
+        first-order conditions.
     short, bounded : int
-        How many margins are below 1, and how many weights at C: the first is at most the second,
-        which so limits the training error.
+        Number of margins below 1 and of weights at C. The first is at most the second, which
+        thus limits the training error.
     """
 
     values: dict[str, Array]

@@ -1,7 +1,7 @@
-"""The sigmoid kernel tanh(a⟨x, z⟩ + r): what Lin & Lin (2003) prove of it, on given data.
+"""The sigmoid kernel tanh(a⟨x, z⟩ + r) on given data: the results of Lin & Lin (2003).
 
-Everything is computed from 1 + tanh(u) = 2/(1 + e^(-2u)) and not from tanh(u), which for r ≪ 0
-rounds to -1: the constraint yᵀα = 0 makes K and K + eeᵀ the same kernel.
+As yᵀα = 0 makes K and K + eeᵀ equivalent kernels, everything is computed from 1 + tanh(u) =
+2/(1 + e^(-2u)), and not from tanh(u), which rounds to -1 for r ≪ 0.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = ["analyse_sigmoid", "checked_sigmoid", "shift_threshold"]
 
 EPS = float(np.finfo(float).eps)
 
-_RESOLUTION = 1e-4
-"""Width at which the bisections for r̂ stop: far below any step of r that people try."""
+R_RESOLUTION = 1e-4
+"""Width in r at which the bisections for r̂ stop, far below the steps of a grid search over r."""
 
-_GRID = 33
-"""Values of r that are looked at before the bisections."""
+R_GRID_SIZE = 33
+"""Number of values of r, evenly spaced, among which the bisections find their first interval."""
 
-_SATURATED = 20.0
-"""For a⟨x, z⟩ + r beyond it, 1 - tanh < 1e-17: K is eeᵀ to the last digit."""
+SATURATION = 20.0
+"""If a⟨x, z⟩ + r exceeds this, 1 - tanh is below 1e-17, and K is eeᵀ to the last digit."""
 
-_FARTHEST = 1e5
-"""Largest √|a|·‖x‖: a⟨x, z⟩ up to 1e10 is known to 1e-6."""
+MAX_SCALED_NORM = 1e5
+"""Largest √|a|·‖x‖: up to there a⟨x, z⟩ ≤ 1e10 is computed to 1e-6."""
 
 
 def analyse_sigmoid(
@@ -48,19 +48,19 @@ def analyse_sigmoid(
     r: float = -1.0,
     C: float | None = None,
 ) -> SigmoidAnalysis:
-    """Which results of Lin & Lin (2003), sections 3 to 6, apply to tanh(a⟨x, z⟩ + r) on X.
+    """Find which results of Lin & Lin (2003), sections 3 to 6, apply to tanh(a⟨x, z⟩ + r) on X.
 
     Parameters
     ----------
     X : (n, d) array_like
-        One row a point.
+        One row per point.
     y : (n,) array_like
         Labels of two classes.
     a : float, optional
-        Any sign; 1/d if not given, as for `kernels.Sigmoid`.
+        Of any sign; 1/d if not given, as in `kernels.Sigmoid`.
     r : float
     C : float, optional
-        Upper bound of (2), to be rescaled for the limits of Theorems 8 and 9.
+        Upper bound in (2), to be rescaled for the limits of Theorems 8 and 9.
 
     Returns
     -------
@@ -69,13 +69,13 @@ def analyse_sigmoid(
     Raises
     ------
     ProblemError
-        If X is no finite matrix or too large for a, or y does not have n entries of two classes.
+        If X is not a finite matrix or is too large for a, or y is not n labels of two classes.
     ParameterError
         If a, r or C is out of range.
 
     Notes
     -----
-    O(n³) for each of some seventy eigenvalue problems. What is said to be proved is so for the
+    About seventy eigenvalue problems of O(n³) are solved. What is said to be proved holds for the
     exact kernel of the given floating-point data: rounding is bounded, not ignored.
 
     References
@@ -136,14 +136,14 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     Parameters
     ----------
     X : (n, d) array_like
-        Points; repeated ones are taken once.
+        Points; repeated ones count once.
     a : float
         Positive.
 
     Raises
     ------
     ProblemError
-        If X is no finite matrix, or too large for a.
+        If X is not a finite matrix, or is too large for a.
     ParameterError
         If a is not positive.
 
@@ -153,8 +153,8 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
 
     Examples
     --------
-    For x = 1, x = 2 and a = 1 the determinant of K + eeᵀ changes its sign at e^(-2r) = q³ - q² - q,
-    q = e²; for two points of equal norm it never does:
+    For x = 1, x = 2 and a = 1 the determinant of K + eeᵀ changes its sign at e^(-2r) = q³ - q² - q
+    with q = e²; for two points of equal norm it never does:
 
     >>> q = np.exp(2)
     >>> print(shift_threshold([[1.0], [2.0]], a=1.0))
@@ -168,15 +168,15 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     points = np.unique(checked_sigmoid(X, a, 0.0)[0], axis=0)
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
     sufficient = _sufficient(points, a)
-    bottom = sufficient if np.isfinite(sufficient) else -(reach + _SATURATED)
-    grid = np.linspace(bottom, reach + _SATURATED, _GRID)
+    bottom = sufficient if np.isfinite(sufficient) else -(reach + SATURATION)
+    grid = np.linspace(bottom, reach + SATURATION, R_GRID_SIZE)
     least = [_shifted(points, a, r) for r in grid]
     proved, refuted = sufficient, np.inf
-    good = [k for k in range(_GRID) if least[k].positive]
+    good = [k for k in range(R_GRID_SIZE) if least[k].positive]
     if good:
-        low, high = grid[good[-1]], grid[min(good[-1] + 1, _GRID - 1)]
+        low, high = grid[good[-1]], grid[min(good[-1] + 1, R_GRID_SIZE - 1)]
         proved = _bisect(lambda r: _shifted(points, a, r).positive, low, high)[0]
-    bad = [k for k in range(1, _GRID) if least[k].negative]
+    bad = [k for k in range(1, R_GRID_SIZE) if least[k].negative]
     if bad:
         low, high = grid[bad[0] - 1], grid[bad[0]]
         refuted = _bisect(lambda r: not _shifted(points, a, r).negative, low, high)[1]
@@ -184,15 +184,15 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
 
 
 def checked_sigmoid(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
-    """Points without negative zeros, a with its default, and r."""
+    """The points without negative zeros, a or its default, and r."""
     points = checked_points("X", X) + 0.0
     kernel = Sigmoid(a, r)
     scale = 1.0 / points.shape[1] if kernel.a is None else float(kernel.a)
     with np.errstate(over="ignore"):
         largest = float(np.max(np.abs(points))) * np.sqrt(abs(scale) * points.shape[1])
-    if not largest <= _FARTHEST:
+    if not largest <= MAX_SCALED_NORM:
         raise ProblemError(
-            "X", f"√|a|·‖x‖ of at most {_FARTHEST:g}", f"up to {largest:.3g}",
+            "X", f"√|a|·‖x‖ of at most {MAX_SCALED_NORM:g}", f"up to {largest:.3g}",
             "Beyond it a⟨x, z⟩ + r has no digits to spare: scale the features, or lower a.",
         )  # fmt: skip
     return points, scale, float(kernel.r)
@@ -207,13 +207,13 @@ def _case(a: float, r: float) -> int:
 
 
 def _argument_error(points: Array, a: float, r: float) -> float:
-    """Bound on the rounding of a⟨x, z⟩ + r: d products and sums, then two operations more."""
+    """Bound on the rounding of a⟨x, z⟩ + r, which takes d products and sums and two operations."""
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
     return EPS * ((points.shape[1] + 2) * reach + 2.0 * abs(r))
 
 
 def _least(matrix: Array, error: float) -> LeastEigenvalue:
-    """Least eigenvalue of a symmetric matrix that is known up to `error` in the spectral norm."""
+    """Least eigenvalue of a symmetric matrix known up to `error` in the spectral norm."""
     import scipy.linalg
 
     order = matrix.shape[0]
@@ -223,27 +223,27 @@ def _least(matrix: Array, error: float) -> LeastEigenvalue:
 
 
 def _conditional(u: Array, error: float) -> LeastEigenvalue:
-    """Least vᵀKv on ‖v‖ = 1, eᵀv = 0, from the smaller one of K + eeᵀ and K - eeᵀ."""
+    """Least vᵀKv over ‖v‖ = 1, eᵀv = 0, from the smaller of K + eeᵀ and K - eeᵀ."""
     sign = 1.0 if u.max() <= -u.min() else -1.0
     S = sign * one_plus_tanh(sign * u)
     scale = float(np.abs(S).max()) or 1.0
     S /= scale
     norm = norm_bound(S)
     means = S.mean(axis=0)
-    # P S P, and e is given an eigenvalue that is certainly not the least.
+    # This is PSP with an eigenvalue for e that is certainly not the least.
     centered = S - means[:, None] - means[None, :] + means.mean() + norm / S.shape[0]
-    # One more multiple of the rounding: the centring carries that of S.
+    # The centring passes on the rounding of S and adds its own.
     carried = (4.0 * error + 8.0 * EPS) * norm + zero_tolerance(S.shape[0], norm)
     least = _least(0.5 * (centered + centered.T), carried)
     return LeastEigenvalue(scale * least.value, scale * least.rounding)
 
 
 def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
-    """Of K + eeᵀ scaled to a unit diagonal, for a > 0.
+    """Least eigenvalue of N, which is K + eeᵀ scaled to a unit diagonal, for a > 0.
 
-    N_ij = exp(-a‖x_i - x_j‖² + ℓ_ij - ½(ℓ_ii + ℓ_jj)) with ℓ = -log(1 + e^(2u)): scaling changes
-    no sign of an eigenvalue, and for r → -∞ ℓ vanishes and N is the RBF kernel, so that nothing
-    is lost however small K + eeᵀ is.
+    N_ij = exp(-a‖x_i - x_j‖² + ℓ_ij - ½(ℓ_ii + ℓ_jj)) with ℓ = -log(1 + e^(2u)). Scaling changes
+    no sign of an eigenvalue, and as r → -∞ ℓ vanishes and N becomes the RBF kernel, so that no
+    accuracy is lost however small K + eeᵀ is.
     """
     from scipy.spatial.distance import cdist
 
@@ -252,14 +252,14 @@ def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
     u = a * points @ points.T + r
     level = log_half(-u)
     half = 0.5 * np.diag(level)
-    # Entries beyond e^300 say no more than that a minor is negative.
+    # An entry of e^300 makes a minor negative as any larger one does.
     N = np.exp(np.minimum(level - half[:, None] - half[None, :] - squared, 300.0))
     steepest = 2.0 * float(np.exp(log_half(u.max())))
     relative = 2.0 * steepest * _argument_error(points, a, r) + 2.0 * EPS * float(-level.min())
     relative += (d + 4) * EPS * float(np.max(squared, where=N > EPS, initial=1.0))
     largest = float(N.max())
     if largest > 2.0:
-        # The minor (1, N_ij; N_ij, 1) has the eigenvalue 1 - N_ij, and the matrix none above it.
+        # 1 - N_ij is an eigenvalue of (1, N_ij; N_ij, 1), so the least of N is at most that.
         return LeastEigenvalue(1.0 - largest, relative * largest)
     return _least(0.5 * (N + N.T), relative * norm_bound(N))
 
@@ -275,14 +275,14 @@ def _sufficient(points: Array, a: float) -> float:
     exponents = 2.0 * a * points @ points.T - squared
     highest = float(exponents.max())
     rows = highest + float(np.log(np.exp(exponents - highest).sum(axis=1).max()))
-    # The logarithms are good to far more than nine digits of themselves.
+    # The logarithms are accurate to far more than nine digits.
     slack = 1e-9 * (1.0 + abs(highest))
     return 0.5 * (float(np.log(gaussian.value - gaussian.rounding)) - rows) - slack
 
 
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Neighbours, up to `_RESOLUTION`: something holds at the first, and not at the second."""
-    while high - low > _RESOLUTION:
+    """Two numbers within `R_RESOLUTION`, such that `holds` is true at the first only."""
+    while high - low > R_RESOLUTION:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return float(low), float(high)
@@ -294,7 +294,7 @@ def _inner(x: Array, z: Array) -> Fraction:
 
 
 def _levels(points: Array, a: float, r: float, error: float) -> tuple[float, float]:
-    """Least and largest a‖x_i‖² + r; those within rounding of zero in rational arithmetic."""
+    """Least and largest a‖x_i‖² + r, those near zero by rational arithmetic."""
     levels = a * np.sum(points**2, axis=1) + r
     for i in np.flatnonzero(np.abs(levels) <= error):
         levels[i] = float(Fraction(a) * _inner(points[i], points[i]) + Fraction(r))
@@ -311,7 +311,7 @@ def _closest_pair(points: Array, y: Array, u: Array, a: float, error: float) -> 
     crossed, norms = S[np.ix_(positive, negative)], np.diag(S)
     squared = norms[positive][:, None] + norms[negative][None, :] - 2.0 * crossed
     sizes = np.abs(norms[positive])[:, None] + np.abs(norms[negative]) + 2.0 * np.abs(crossed)
-    # What underflows to 0 had a sign.
+    # The last term covers differences that underflow to 0.
     rounding = (4.0 * error + 12.0 * EPS) * sizes + 16.0 * float(np.finfo(float).tiny)
     equal = cdist(points[positive], points[negative], "chebyshev") == 0.0
     if a == 0:
@@ -339,10 +339,10 @@ def _pair_of_theorem_7(
 
 
 def _separated(y: Array, u: Array, error: float) -> bool:
-    """Whether u is larger within each class, the diagonal included, than across, beyond rounding.
+    """Whether u is certainly larger within each class, diagonal included, than between classes.
 
-    Then K_ij + Δ > 0 within and < 0 across for some Δ, so that Q + Δyyᵀ > 0 entry by entry and
-    ½αᵀ(Q + Δyyᵀ)α - eᵀα is bounded for α ≥ 0.
+    Then K_ij + Δ is positive within and negative between classes for some Δ, so that every entry
+    of Q + Δyyᵀ is positive and ½αᵀ(Q + Δyyᵀ)α - eᵀα is bounded below for α ≥ 0.
     """
     same = y[:, None] == y[None, :]
     return float(u[same].min() - u[~same].max()) > 2.0 * error

@@ -1,4 +1,4 @@
-"""Where the sigmoid kernel leads as r → -∞ or a → 0: Lin & Lin (2003), Theorems 8 and 9."""
+"""The limits of the sigmoid kernel as r → -∞ and a → 0: Lin & Lin (2003), Theorems 8 and 9."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ __all__ = ["LimitRow", "LimitStudy", "NormalisedSigmoid", "limit_study"]
 
 Pairs = Callable[[Array, Array], Array]
 
-_TOL = 1e-12
-"""Accuracy asked of the solutions that a limit compares: their differences shrink to this."""
+SOLVER_TOL = 1e-12
+"""KKT residual asked of the solutions that are compared; smaller differences mean nothing."""
+
+FREE_SHARE = 1e-8
+"""A weight farther than this share of C from 0 and from C counts as free: well above
+`SOLVER_TOL`, and far below the weights of typical free support vectors."""
 
 
 @dataclass(frozen=True)
 class NormalisedSigmoid(Kernel):
     """k(x, z) = (1 + tanh(a⟨x, z⟩ + r))/(1 + tanh r), the kernel of Lin & Lin (16).
 
-    With it `SVMDual(C=C̃)`, C̃ = (1 + tanh r)C, is the same problem as with `kernels.Sigmoid` and
-    C: α̃ = (1 + tanh r)α, and the decision values are equal. It keeps all digits for r ≪ 0, where
-    tanh rounds to -1.
+    With this kernel `SVMDual(C=C̃)`, C̃ = (1 + tanh r)C, is equivalent to `SVMDual(C)` with
+    `kernels.Sigmoid`: α̃ = (1 + tanh r)α, and the decision values are equal. It keeps full accuracy
+    for r ≪ 0, where tanh rounds to -1.
 
     Parameters
     ----------
     a : float, optional
-        Any sign; 1/d if not given.
+        Of any sign; 1/d if not given.
     r : float
 
     Examples
@@ -59,7 +63,7 @@ class NormalisedSigmoid(Kernel):
 
 @dataclass(frozen=True)
 class LimitRow:
-    """One SVM on its way to a limit.
+    """One SVM of a sequence that tends to a limit.
 
     Attributes
     ----------
@@ -68,13 +72,13 @@ class LimitRow:
     parameter : float
         r or a.
     C : float
-        The cost in this SVM: C̃/(1 + tanh r), or C̄/(2a).
+        The upper bound in this SVM: C̃/(1 + tanh r), or C̄/(2a).
     unit : float
-        e^(2r) or a: what the differences shrink with.
+        e^(2r) or a, in proportion to which the differences shrink.
     objective : float
         |difference of the optimal objectives|, both scaled as in (15): by 1 + tanh r, or by 2a.
     decision : float
-        Largest |difference of the decision values|, offset included.
+        Largest |difference of the decision values|, with the offset.
     """
 
     limit: str
@@ -87,7 +91,7 @@ class LimitRow:
 
     @property
     def ratio(self) -> float:
-        """decision / unit, which tends to a constant."""
+        """decision / unit, which tends to a constant in the limit."""
         return self.decision / self.unit
 
 
@@ -105,7 +109,7 @@ class LimitStudy:
     unique_offsets : (bool, bool)
         Whether a free support vector makes b of (17) and of (18) unique, as the theorems ask.
     residual : float
-        Largest KKT residual of the solutions compared: smaller differences mean nothing.
+        Largest KKT residual of the solutions; differences below it mean nothing.
     """
 
     a: float
@@ -150,7 +154,7 @@ def limit_study(
     scales: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-4),
     X_new: ArrayLike | None = None,
 ) -> LimitStudy:
-    r"""How fast the sigmoid SVM becomes (17) as r → -∞, and (17) and the RBF SVM linear as a → 0.
+    r"""Measure how fast the sigmoid SVM tends to (17), and (17) and the RBF SVM to the linear one.
 
     .. math:: (17)\quad \min_{\tilde\alpha}\
               \tfrac12\sum_{ij}\tilde\alpha_i\tilde\alpha_j y_i y_j e^{2a x_i^\top x_j}
@@ -160,7 +164,7 @@ def limit_study(
     Parameters
     ----------
     X : (n, d) array_like
-        Different points, one a row.
+        Distinct points, one per row.
     y : (n,) array_like
         Labels of two classes.
     a : float, optional
@@ -168,7 +172,7 @@ def limit_study(
     C : float
         C̃ in the first limit, C̄ in the second.
     shifts, scales : sequences of float
-        Values of r, from -300 to 300, and of a, from 1e-300 on.
+        Values of r from -300 to 300, and of a from 1e-300 upwards.
     X_new : (m, d) array_like, optional
         Points at which decision values are compared, besides the training points.
 
@@ -179,19 +183,20 @@ def limit_study(
     Raises
     ------
     ProblemError
-        If X or X_new is no finite matrix, y has not two classes, or exp(2a⟨x, z⟩) overflows.
+        If X or X_new is not a finite matrix, y does not have two classes, or exp(2a⟨x, z⟩)
+        overflows.
     ParameterError
         If a, C, a shift or a scale is out of range.
 
     Notes
     -----
-    The sigmoid SVM is solved in the form (16), kernel (K + eeᵀ)/(1 + tanh r), to which (2) is the
-    same, because tanh(a⟨x, z⟩ + r) itself rounds to -1. With t = e^{2r} that kernel is
-    e^{2as}(1 + t)/(1 + te^{2as}), s = ⟨x, z⟩, which differs from e^{2as} by O(t): differences
-    shrink like e^{2r}. Likewise (e^{2as} - 1)/(2a) = s + O(a), and (e^{-a‖x - z‖²} - 1)/(2a) =
-    s + O(a) up to terms in x or z alone; constants and such terms drop out as yᵀα = 0. In the
-    theorem's first line the paper prints C = C̄/(1 + tanh r); C̃ = C̄/(2a) is meant, as in
-    Theorem 8. As the inner limit of Theorem 9 is that of Theorem 8, its outer one starts at (17).
+    The sigmoid SVM is solved in the equivalent form (16) with the kernel (K + eeᵀ)/(1 + tanh r),
+    because tanh(a⟨x, z⟩ + r) itself rounds to -1. With t = e^{2r} and s = ⟨x, z⟩ that kernel is
+    e^{2as}(1 + t)/(1 + te^{2as}), which differs from e^{2as} by O(t), so that differences shrink
+    like e^{2r}. Likewise (e^{2as} - 1)/(2a) = s + O(a), and (e^{-a‖x - z‖²} - 1)/(2a) = s + O(a)
+    up to terms in x or z alone; constants and such terms drop out because yᵀα = 0. In the first
+    line of Theorem 9 the paper prints C = C̄/(1 + tanh r); C̃ = C̄/(2a) is meant, as in Theorem 8.
+    The inner limit of Theorem 9 is that of Theorem 8, so its outer limit starts from (17).
 
     References
     ----------
@@ -243,7 +248,7 @@ def limit_study(
 
 @dataclass(frozen=True, eq=False)
 class _Trained:
-    """One SVM: optimal objective, decision values, whether b is unique, KKT residual."""
+    """A trained SVM; `unique` says whether b is."""
 
     objective: float
     decisions: Array
@@ -252,17 +257,17 @@ class _Trained:
 
 
 def _train(kernel: Pairs, points: Array, y: ArrayLike, at: Array, C: float) -> _Trained:
-    """The SVM with a kernel of ⟨x, z⟩ and ‖x - z‖² on the points, evaluated at others."""
+    """Train the SVM with a kernel in ⟨x, z⟩ and ‖x - z‖², and evaluate it at the points `at`."""
     from scipy.spatial.distance import cdist
 
     with np.errstate(over="ignore"):
         rows = kernel(at @ points.T, cdist(at, points, "sqeuclidean"))
         K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
-    result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=_TOL)
+    result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=SOLVER_TOL)
     alpha = result.values["alpha"]
-    unique = bool(np.any((alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)))
+    free = (alpha > FREE_SHARE * C) & (alpha < (1.0 - FREE_SHARE) * C)
     decisions = result.classifier.decision_function(rows)
-    return _Trained(result.objective, decisions, unique, result.residual)
+    return _Trained(result.objective, decisions, bool(free.any()), result.residual)
 
 
 def _row(
@@ -280,10 +285,10 @@ def _normalised(a: float, r: float) -> Pairs:
 
 
 def _grown(a: float) -> Pairs:
-    """(e^(2as) - 1)/(2a): e^(2as) in the units of ᾱ = 2aα̃, less a constant."""
+    """(e^(2as) - 1)/(2a), which is e^(2as) rescaled for ᾱ = 2aα̃, less a constant."""
     return lambda s, _: np.expm1(2.0 * a * s) / (2.0 * a)
 
 
 def _gaussian(a: float) -> Pairs:
-    """(e^(-a‖x - z‖²) - 1)/(2a): the RBF kernel in the units of ᾱ = 2aα̃, less a constant."""
+    """(e^(-a‖x - z‖²) - 1)/(2a), which is the RBF kernel rescaled likewise, less a constant."""
     return lambda _, squared: np.expm1(-a * squared) / (2.0 * a)

@@ -1,4 +1,4 @@
-"""What is proved of a sigmoid kernel, and the sentences that say it (Lin & Lin 2003)."""
+"""What Lin & Lin (2003) prove about a sigmoid kernel, as numbers and as sentences."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ __all__ = [
     "one_plus_tanh",
 ]
 
-
 CASES = {
-    0: ("a = 0", "K is the constant tanh(r), and tells no two points apart."),
+    0: ("a = 0", "K is the constant tanh(r), and distinguishes no two points."),
     1: (
         "a > 0, r < 0",
         "The case that suits SVMs best: K is conditionally positive definite once r is small "
@@ -29,18 +28,22 @@ CASES = {
     3: ("a < 0, r > 0", "Not a good choice: (6) has objective value -∞ once r is large enough."),
     4: ("a < 0, r ≤ 0", "Not a good choice: the objective value of (6) is easily -∞."),
 }
-"""The four cases of section 3 and what the paper says of each; 0 is none of them."""
+"""The four cases of section 3 with the verdict of the paper, and 0 for a = 0, which it omits."""
+
+COARSE_ERROR = 1e-6
+"""Where 1 + tanh is below this, computing it from tanh leaves at most ten correct digits."""
 
 
 @dataclass(frozen=True)
 class LeastEigenvalue:
-    """The least eigenvalue of a matrix, and how wrong rounding can have made it.
+    """The least eigenvalue of a matrix, and what rounding may have changed of it.
 
     Attributes
     ----------
     value : float
+        For a matrix far from positive semidefinite possibly only an upper bound.
     rounding : float
-        Values of at most this size may have either sign.
+        A value of at most this size may have either sign.
     """
 
     value: float
@@ -72,26 +75,26 @@ class ShiftThreshold:
     ----------
     sufficient : float
         Bound in closed form, ½ log(λ_min(R) / ‖R∘E‖_∞) with R_ij = exp(-a‖x_i - x_j‖²) and
-        E_ij = exp(2a⟨x_i, x_j⟩): K + eeᵀ is positive definite for every r below. -inf where
+        E_ij = exp(2a⟨x_i, x_j⟩). K + eeᵀ is positive definite for every r below it. -inf if
         λ_min(R) is within rounding of zero.
     proved : float
-        The largest r found where K + eeᵀ is positive definite; it is so for every r below, too.
-        -inf if there is none.
+        The largest r found for which K + eeᵀ is positive definite, as it is for every smaller r.
+        -inf if none was found.
     refuted : float
-        The least r found where K + eeᵀ is not positive semidefinite; nor is it for any r above.
-        inf if there is none.
+        The least r found for which K + eeᵀ is not positive semidefinite; it is not for any larger
+        r either. inf if none was found.
 
     Notes
     -----
-    The paper's proof of Theorem 4 is by compactness and gives no number. Two facts give one.
+    The paper proves Theorem 4 by compactness, which gives no number. Two facts give one.
 
-    With t = e^{2r}, K + eeᵀ = 2t G_t, G_t = E/(1 + tE) entry by entry. For t' < t,
-    G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers; if G_t is
-    positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the set of good r is an
+    With t = e^{2r}, K + eeᵀ = 2t G_t for G_t = E/(1 + tE) entry by entry. For t' < t,
+    G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers. If G_t is
+    positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the r with K + eeᵀ ⪰ 0 form an
     interval that reaches down to -∞, and bisection finds its end r̂ between `proved` and `refuted`.
 
-    With D = diag(exp(a‖x_i‖²)), D⁻¹G_tD⁻¹ differs from R by less than tR∘E in each entry, all of
-    one sign, which proves `sufficient`.
+    With D = diag(exp(a‖x_i‖²)), every entry of R - D⁻¹G_tD⁻¹ lies between 0 and that of tR∘E,
+    which proves `sufficient`.
     """
 
     sufficient: float
@@ -110,7 +113,7 @@ class ShiftThreshold:
 
 @dataclass(frozen=True)
 class ClosestPair:
-    """The pair of opposite classes that decides Theorem 5.
+    """The pair of points of opposite classes that decides Theorem 5.
 
     Attributes
     ----------
@@ -119,7 +122,7 @@ class ClosestPair:
     squared_distance : float
         K_ii + K_jj - 2K_ij.
     rounding : float
-        Bound on its error; 0 where it is known to be exactly 0.
+        Bound on the error of the squared distance; 0 where that is known to be exactly 0.
     """
 
     i: int
@@ -129,7 +132,7 @@ class ClosestPair:
 
     @property
     def unbounded(self) -> bool:
-        """Whether the squared distance is proved not to be positive."""
+        """Whether the squared distance is proved to be at most 0."""
         return self.squared_distance + self.rounding <= 0.0
 
 
@@ -143,31 +146,31 @@ class SigmoidAnalysis:
     a, r : float
     C : float or None
     case : int
-        1 to 4 as in section 3, 0 for a = 0, which the paper leaves out.
+        1 to 4 as in section 3; 0 for a = 0, which the paper omits.
     distinct : bool
         Whether x_i ≠ x_j for all i ≠ j, as Theorem 4 asks.
     squared_norms, inner_products : (least, largest)
         Of ‖x_i‖², and of ⟨x_i, x_j⟩ for i ≠ j.
     levels : (least, largest)
-        Of a‖x_i‖² + r, the argument of tanh on the diagonal of K; their signs are exact.
+        Of a‖x_i‖² + r, the argument of tanh on the diagonal of K, with the exact signs.
     kernel : LeastEigenvalue
         Of K.
     conditional : LeastEigenvalue
-        Of vᵀKv on ‖v‖ = 1, eᵀv = 0.
+        The least vᵀKv over ‖v‖ = 1, eᵀv = 0.
     shifted : LeastEigenvalue or None
-        Of K + eeᵀ (for a < 0 of eeᵀ - K) scaled to a unit diagonal; None for a = 0. Repeated
-        points are taken once.
+        Of K + eeᵀ (of eeᵀ - K for a < 0) scaled to a unit diagonal; None for a = 0. Repeated
+        points count once.
     threshold : ShiftThreshold or None
         For |a|; None for a = 0.
     pair : ClosestPair
     theorem_7 : (i, j) or None
-        A pair that meets its conditions, decided in rational arithmetic.
+        A pair that meets the conditions of Theorem 7, decided in rational arithmetic.
     separated : bool
         Whether every two points of one class, and every point with itself, have a larger kernel
         value than any two of opposite classes.
     settled : bool
-        Whether K is proved conditionally positive definite on the points without repetition, and
-        no point occurs in both classes.
+        Whether K is proved conditionally positive definite on the distinct points, and no point
+        occurs in both classes.
     """
 
     n: int
@@ -205,7 +208,7 @@ class SigmoidAnalysis:
 
     @property
     def lemma_2(self) -> bool:
-        """Whether (9), which is (26), holds, so that every subproblem of SMO is convex."""
+        """Whether (9), repeated as (26), holds, so that every subproblem of SMO is convex."""
         return self.a > 0 and self.levels[1] <= 0
 
     @property
@@ -221,7 +224,7 @@ class SigmoidAnalysis:
 
     @property
     def bounded(self) -> bool | None:
-        """Whether the objective of (6), C = ∞, is proved bounded (True), unbounded, or neither."""
+        """Whether (6), C = ∞, is proved bounded (True) or unbounded (False); None if neither."""
         if self.pair.unbounded or self.theorem_7 is not None or self.theorem_6:
             return False
         return True if self.settled or self.separated else None
@@ -236,7 +239,7 @@ class SigmoidAnalysis:
 
     @property
     def sentences(self) -> list[str]:
-        """The statement, a sentence or two a line."""
+        """The results that apply, one or two sentences per entry."""
         signs, verdict = CASES[self.case]
         label = f"case {self.case}, {signs}" if self.case else signs
         said = [
@@ -263,8 +266,8 @@ class SigmoidAnalysis:
         if self.a <= 0 or largest > COARSE_ERROR:
             return []
         return [
-            f"No entry of K + eeᵀ exceeds {largest:.2g}, which tanh rounds by 1e-16: solve (16), "
-            "with the kernel NormalisedSigmoid, which loses nothing."
+            f"No entry of K + eeᵀ exceeds {largest:.2g}, and tanh rounds it by 1e-16: solve (16), "
+            "with the kernel NormalisedSigmoid, which loses no accuracy."
         ]
 
     def _on_thresholds(self) -> list[str]:
@@ -312,8 +315,8 @@ class SigmoidAnalysis:
             return "(6), C = ∞, is bounded: K is conditionally positive definite (Theorem 3)."
         if self.separated:
             return (
-                "(6), C = ∞, is bounded: kernel values within a class exceed those across, so that "
-                "Q + Δyyᵀ is positive for some Δ (as in the example of section 2)."
+                "(6), C = ∞, is bounded: kernel values within classes exceed those between them, "
+                "so that Q + Δyyᵀ is positive for some Δ (as in the example of section 2)."
             )
         return (
             "Whether (6), C = ∞, is bounded is not known: the closest pair of opposite classes has "
@@ -325,12 +328,8 @@ class SigmoidAnalysis:
         return "\n".join(self.sentences)
 
 
-COARSE_ERROR = 1e-6
-"""Below it 1 + tanh has lost ten digits by being computed from tanh."""
-
-
 def one_plus_tanh(u: Array) -> Array:
-    """1 + tanh u, to full relative accuracy where tanh u rounds to -1."""
+    """1 + tanh u, to full relative accuracy even where tanh u rounds to -1."""
     return 2.0 * np.exp(log_half(u))
 
 

@@ -17,7 +17,7 @@ __all__ = ["Diagnosis", "HullDiagnosis", "diagnose", "hull_diagnosis"]
 
 @dataclass(frozen=True)
 class HullDiagnosis:
-    """A trained SVM as a separator of hulls, readable by `print`.
+    """A trained SVM as a separator of convex hulls; `print` it.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class HullDiagnosis:
         Signature, wᵀMw of the hulls, squared distance of the class means, margin, and the share
         of weights at the bound.
     training_error : float
-        Share of misclassified training points.
+        Share of the training points that are misclassified.
     unbounded_slack : float
-        Largest slack of a point whose weight is below C: 0 up to the tolerance.
+        Largest slack of a point whose weight is below C, which is 0 up to the tolerance.
     """
 
     suitability: Diagnosis
@@ -36,7 +36,7 @@ class HullDiagnosis:
 
     @property
     def sentences(self) -> list[str]:
-        """What the criteria say."""
+        """The statements of the criteria."""
         return [
             *self.suitability.sentences,
             f"{100 * self.training_error:.1f} % of the training points are misclassified; the "
@@ -50,9 +50,9 @@ class HullDiagnosis:
 def hull_diagnosis(
     problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
 ) -> HullDiagnosis:
-    """The criteria of sections 7.3 and 7.4 at a stationary point of SVM-DU.
+    """Evaluate Haasdonk's criteria (2005, sections 7.3 and 7.4) at a stationary point of SVM-DU.
 
-    Parameters, and errors, as in `haasdonk_lemma_5`.
+    Parameters and errors are those of `haasdonk_lemma_5`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def hull_diagnosis(
     qp = svm_program(problem, C)
     weights = stationary_weights(qp, alpha, tol)
     _, upper = qp.at_bounds(weights, tol)
-    # y_if(x_i) - 1 is the reduced gradient: see Lin & Lin (2003), (21).
+    # The reduced gradient is y_i f(x_i) - 1; see Lin & Lin (2003), (21).
     surplus = qp.first_order(weights, qp.gradient(weights), tol).reduced
     suitability = replace(diagnose(problem, weights, upper=C), bounded=float(np.mean(upper)))
     return HullDiagnosis(
@@ -78,7 +78,7 @@ def hull_diagnosis(
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Haasdonk's suitability criteria (2005, sections 7.3 and 7.4), readable by `print`.
+    """Haasdonk's suitability criteria (2005, sections 7.3 and 7.4); `print` them.
 
     Attributes
     ----------
@@ -88,14 +88,14 @@ class Diagnosis:
     class_mean_distance : float
         ‖m⁻ - m⁺‖², an upper bound on `hull_distance`.
     balanced : bool
-        Whether n₊ = n₋; only then does a positive class mean distance guarantee a solution of
-        positive norm for C or μ small enough.
+        Whether n₊ = n₋. Only then does a positive distance of the class means guarantee a
+        solution of positive norm for small enough C or μ.
     hull_distance : float or None
         wᵀMw = (2/Σα)² αᵀQα of the convex-hull solution; None before training.
     margin : float or None
-        2/√(αᵀQα) for the weights as given; None before training or where αᵀQα ≤ 0.
+        2/√(αᵀQα) for the weights as given; None before training and if αᵀQα ≤ 0.
     bounded : float or None
-        Share of weights at the upper bound; bounds the training error of an SVM.
+        Share of weights at the upper bound, which bounds the training error of an SVM.
     """
 
     n: int
@@ -113,7 +113,7 @@ class Diagnosis:
 
     @property
     def sentences(self) -> list[str]:
-        """What the criteria say, before and after training."""
+        """The statements of the criteria, before and after training."""
         p, q = self.signature
         said = [f"The data live in R^({p},{q}): {q} of {p + q} directions are imaginary."]
         distance = f"squared distance of the class means {self.class_mean_distance:.4g}"
@@ -148,13 +148,14 @@ class Diagnosis:
 def diagnose(
     problem: KernelProblem, alpha: ArrayLike | None = None, upper: float = np.inf
 ) -> Diagnosis:
-    """Is this kernel, or this trained SVM, suitable for separation in its own geometry?
+    """Examine whether a kernel, or a trained SVM, suits separation in its own geometry.
 
     Parameters
     ----------
     problem : KernelProblem
     alpha : (n,) array_like, optional
-        Weights of `SVMDual` or `ConvexHullDual`; without them only the criteria before training.
+        Weights of `SVMDual` or `ConvexHullDual`. Without them only the criteria that need no
+        training are evaluated.
     upper : float
         Their upper bound (C or μ).
 

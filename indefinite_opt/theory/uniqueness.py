@@ -16,24 +16,24 @@ __all__ = ["Uniqueness", "haasdonk_lemma_5"]
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """What Lemma 5 of Haasdonk (2005) says of a stationary point, readable by `print`.
+    """What Lemma 5 of Haasdonk (2005) says about a stationary point; `print` it.
 
     Attributes
     ----------
     signature : (p, q)
         Of the pseudo-Euclidean space of the data; the lemma asks for p = 1.
     hull_distance : float
-        ‖z⁺ - z⁻‖² = wᵀMw; the lemma asks for it to be positive.
+        ‖z⁺ - z⁻‖² = wᵀMw, which the lemma asks to be positive.
     least_distance : float
-        The least d²_ij over pairs of one class of which i may gain weight and j may lose it; inf
-        if there is none. z⁺ and z⁻ have positive squared distance to all other points of their
-        reduced hulls if and only if it is positive.
+        The least d²_ij over pairs within a class where i may gain weight and j may lose it; inf
+        if there is no such pair. z⁺ and z⁻ have positive squared distance to all other points of
+        their reduced hulls if and only if it is positive.
     enough : float
-        What the two distances must exceed for their signs to be beyond rounding and tolerance.
+        Both distances must exceed this for their signs to be certain despite rounding and `tol`.
     mu : float
-        Bound that reduces the hulls.
+        The upper bound of the weights in the reduced hulls.
     bounded : bool
-        Whether a weight is at its bound.
+        Whether a weight is at its upper bound.
     """
 
     signature: tuple[int, int]
@@ -68,8 +68,9 @@ class Uniqueness:
     def globally_optimal(self) -> bool:
         """Whether the weights are the global optimum of the SVM dual, too.
 
-        Where the hulls are whole and nothing is at the bound: eᵀα - ½αᵀQα is then at most
-        s - s²δ²/8 for s = Σα and δ² the least squared distance, and meets the maximum 2/δ².
+        They are if the hulls are not reduced and no weight is at its bound: eᵀα - ½αᵀQα is then
+        at most s - s²δ²/8 for s = Σα and the least squared distance δ², and attains the maximum
+        2/δ² of that expression.
         """
         return self.unique and self.mu >= 1.0 and not self.bounded
 
@@ -93,18 +94,18 @@ class Uniqueness:
 def haasdonk_lemma_5(
     problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
 ) -> Uniqueness:
-    """Is this stationary point the only one? A test for spaces with one real direction.
+    """Test whether a stationary point is the only one, in a space with one real direction.
 
-    The directions into a reduced hull at z⁺ are spanned by Φ(x_i) - Φ(x_j), i a point that may
-    gain weight and j one that may lose it. In R^(1,q) two vectors of positive squared norm have
-    (aᵀMb)² ≥ ‖a‖²‖b‖²; so at a stationary point all these directions lie in one cone with w if
-    their squared norms d²_ij are positive, and with them everything in the hull but z⁺.
+    The directions into a reduced hull at z⁺ are spanned by Φ(x_i) - Φ(x_j), where i may gain weight
+    and j may lose it. In R^(1,q) two vectors of positive squared norm satisfy (aᵀMb)² ≥ ‖a‖²‖b‖².
+    If the squared norms d²_ij are positive, then at a stationary point all these directions lie in
+    one cone with w, and so do the differences of all other points of the hull from z⁺.
 
     Parameters
     ----------
     problem : KernelProblem
     C : float
-        May be infinite.
+        Upper bound of the weights; may be infinite.
     alpha : (n,) array_like
         Stationary weights of `SVMDual(C)`.
     tol : float
@@ -147,7 +148,8 @@ def haasdonk_lemma_5(
         least = min(least, float(np.min(distances[gaining[:, None] != losing], initial=np.inf)))
     coef = y * weights
     norm = float(coef @ problem.gram.times(coef))
-    # Stationary within tol: |wᵀM(Φ_i - Φ_j)| ≥ (‖w‖² d²_ij)^½ > tol leaves no doubt of its sign.
+    # At a point stationary within tol, the sign of wᵀM(Φ_i - Φ_j) is certain if
+    # |wᵀM(Φ_i - Φ_j)| ≥ (‖w‖² d²_ij)^½ > tol.
     enough = max(2.0 * problem.zero_tolerance, tol**2 / norm if norm > 0.0 else 0.0)
     scale = 2.0 / float(weights.sum())
     return Uniqueness(
