@@ -1,7 +1,7 @@
-"""The verbs of the public interface, and what they hand back.
+"""The functions of the public interface, and what they return.
 
-`solve` and `solve_path` return a `Result`, `bound` a `Bracket`; `verify` returns a `Certificate` of
-anybody's numbers. `available_solvers` says which solvers take a formulation.
+`solve` and `solve_path` return a `Result`, `bound` returns a `Bracket`, and `available_solvers`
+lists the solvers of a formulation. `certificates` holds `verify`, which certifies any point.
 """
 
 from indefinite_opt.workflow.bracket import Bracket, bound

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.errors import (
-    IncompatibleSolver,
-    ParameterError,
-)
+from indefinite_opt.errors import IncompatibleSolver, ParameterError
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import TimeLimitReached, Values, checks
 from indefinite_opt.modeling import Formulation
@@ -35,14 +32,14 @@ __all__ = ["Bracket", "bound"]
 
 
 class _Method(NamedTuple):
-    """What follows the bounds that need one eigendecomposition each.
+    """What is computed after the bounds that need one eigendecomposition each.
 
     Attributes
     ----------
     boxes : int or None
-        How many boxes the relaxation bounds; None for as many as the caller allows.
+        Number of boxes that the relaxation bounds; None for as many as the caller allows.
     solver : str or None
-        A conic solver that gives multipliers for the whole box.
+        Conic solver whose multipliers give one more bound of the whole box.
     """
 
     boxes: int | None = 0
@@ -59,41 +56,42 @@ METHODS = {
 
 @dataclass(frozen=True, eq=False)
 class Bracket:
-    """Two numbers with the optimal value between them; `print` it.
+    """A lower and an upper bound on an optimal value; `print` it.
 
     Attributes
     ----------
     formulation : Formulation
     name : str
-        Of the problem.
+        Name of the problem.
     n : int
+        Number of points.
     lower, upper : float
-        lower ≤ optimal value ≤ upper, in the declared sense: of a maximisation `lower` is the
-        objective of `values` and `upper` the bound, of a minimisation the other way round.
+        lower ≤ optimal value ≤ upper, in the declared sense. In a maximisation `lower` is the
+        objective of `values` and `upper` the bound, in a minimisation the reverse.
     relative_gap : float
         (upper - lower) / max(|objective|, floor), as every relative gap; see `gaps`.
     values : dict of str to array
-        The best point that was found.
+        The best point found.
     rigorous : bool
-        Whether the bound, in which rounding is accounted for, holds for the best point: a point
-        beyond it would prove it wrong.
+        Whether the bound, which accounts for rounding, holds for the best point; a point beyond
+        it would disprove it.
     method : str
-        What the bound comes from.
+        The method that gave the bound.
     bounds : dict of str to float
-        Every bound that was computed, in the declared sense, by its name.
+        Every bound that was computed, by its name, in the declared sense.
     status : Status
         Why the search stopped.
     nodes : int
-        Boxes that were bounded.
+        Number of boxes that were bounded.
     iterations : int
-        Of the alternating direction method, in all of them.
+        Iterations of the alternating direction method, over all boxes.
     trace : Trace
         objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
     seconds : float
     program : BoxLineQP
-        What was bracketed.
+        The program that was bracketed.
     proof : Proof or None
-        What proves the bound of branch and bound.
+        The proof of the bound, if branch and bound gave it.
     """
 
     formulation: Formulation
@@ -148,7 +146,7 @@ class Bracket:
         Raises
         ------
         ParameterError
-            If there is no proof: another method than branch and bound, or too large a search.
+            If there is no proof, as another method was used or the search was too large.
         """
         check_problem(problem)
         problem.check_unchanged()
@@ -173,7 +171,7 @@ class Bracket:
         return write_document(bracket_document(self.program, self.proof, self.bound), path)
 
     def plot(self) -> Figure:
-        """The two ends of the bracket over time."""
+        """Draw the two ends of the bracket over time."""
         from indefinite_opt.figures import bracket_figure
 
         return bracket_figure(self)
@@ -194,31 +192,31 @@ def bound(
 
     A local search gives one end. The other comes from convex minorants: f less nonnegative
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
-    nonnegative relaxation; boxes are divided until both ends meet. Every bound is computed from
-    its multipliers alone, rounding included, so that the bracket is valid whenever it is stopped.
+    nonnegative relaxation. Boxes are divided until both ends meet. Every bound is computed from
+    its multipliers alone, rounding included, so the bracket is valid whenever the search stops.
 
     Parameters
     ----------
     problem : KernelProblem
     formulation : Formulation or str
     time_limit : float, optional
-        Seconds. Without it no more than 20 000 boxes are bounded, unless `max_nodes` says more.
+        Seconds. Without it at most 20 000 boxes are bounded, unless `max_nodes` allows more.
     gap : float
-        Relative gap to stop at.
+        Relative gap at which the search stops.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
-        "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation, without
-        triangle inequalities, as cvxpy declares it, and make a safe bound of their multipliers
-        (n up to about 50). "cheap" stops after the bounds that need one eigendecomposition.
-        Where there is no time for one a linear minorant gives the bound, without a proof.
+        "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation without
+        triangle inequalities, through cvxpy, and derive a safe bound from the multipliers (n up to
+        about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
+        time for that, a linear minorant gives a bound without a proof.
     max_nodes : int, optional
-        Most boxes.
+        Largest number of boxes.
     seed : int, optional
-        Of the local search.
+        Seed of the local search.
     callback : callable, optional
-        Called with the `Trace` now and then; a true answer stops the search.
+        Called with the `Trace` now and then; a true return value stops the search.
     atol : float
-        A gap of at most this much, in units of the objective, is as good as the relative one: for
-        an optimal value of zero.
+        Absolute gap, in units of the objective, at which the search stops as well. It serves
+        optimal values of zero.
 
     Returns
     -------
@@ -227,11 +225,11 @@ def bound(
     Raises
     ------
     IncompatibleSolver
-        For a formulation that is no such quadratic program, or has no finite box.
+        If the formulation is not one of these quadratic programs, or has no finite box.
     UnknownName
-        For an unknown method.
+        If the method is unknown.
     UnboundedProblem
-        Where the hard margin has no optimum.
+        If the hard margin has no optimum.
 
     References
     ----------
@@ -281,7 +279,7 @@ def bound(
 
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
-    """One more bound of the whole box, from the multipliers of a conic solver."""
+    """Try for a better bound of the whole box by the multipliers of a conic solver."""
     try:
         spins, _ = search.whole_box
         search.try_multipliers(solver, limited_multipliers(spins, solver, search.task.remaining))
@@ -293,7 +291,7 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
 
 
 def _bracketable(formulation: Formulation, problem: KernelProblem) -> BoxLineQP:
-    """The quadratic program of a formulation; raises `IncompatibleSolver` if it is none."""
+    """The quadratic program of a formulation, or `IncompatibleSolver` if it has none."""
     structure = formulation.structure(problem)
     if isinstance(structure, BoxLineQP):
         return structure

@@ -1,4 +1,4 @@
-"""Which solvers take a formulation."""
+"""The solvers that a formulation can be given to."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["available_solvers"]
 def available_solvers(
     formulation: Formulation | type[Formulation] | str | None = None,
 ) -> list[str]:
-    """Names of the solvers that take a formulation, or of all solvers.
+    """Names of the solvers for a formulation, or of all solvers.
 
-    A solver that needs convexity is listed where the kernel decides it.
+    A solver that needs convexity is listed unless the formulation is nonconvex for every kernel.
     """
     files = known()
     if formulation is None:

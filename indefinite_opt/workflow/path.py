@@ -1,4 +1,4 @@
-"""Formulations that differ in their parameters, solved one after the other."""
+"""Regularisation paths: formulations that differ in a parameter, solved in sequence."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def solve_path(
     seed: int | None = None,
     verbose: bool = False,
 ) -> list[Result]:
-    """Solve formulations that differ in C, μ, β, ρ or r one after the other; reuse what they share.
+    """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
 
-    `highs` keeps its matrix and basis, `osqp` its factorised model, `newton` its second derivatives
-    as long as they serve (vary C in the inner loop of a grid). The others start each problem
-    at the solution before it; `smo` first moves the weights at the bound along with it and the free
-    weights as these demand, and is the one to take for long paths of quadratic programs where a
-    local optimum is enough. Parameters and default solvers are those of `solve`; `time_limit` is
-    for each formulation.
+    `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
+    derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
+    from the solution before. `smo` first moves the weights at the bound along with the bound, and
+    the free weights accordingly; it is the solver for long paths of quadratic programs if a local
+    optimum is enough. Parameters and default solvers are those of `solve`, and `time_limit` holds
+    for each formulation separately.
 
     Examples
     --------

@@ -16,17 +16,17 @@ __all__ = ["reporting", "shown"]
 
 LOGGER = logging.getLogger("indefinite_opt")
 
-INTERVAL = 1.0
-"""Seconds between two lines, so that thousands of reports do not bury the rest of a log."""
+MIN_SECONDS_BETWEEN_LINES = 1.0
+"""So that thousands of reports per second do not bury the rest of a log."""
 
 
 def reporting(callback: Callback | None) -> Callback:
-    """A callback that logs what a trace says last, and then asks the given callback."""
+    """A callback that logs the last entry of a trace and then calls the given callback."""
     last = -np.inf
 
     def report(trace: Trace) -> bool | None:
         nonlocal last
-        if time.perf_counter() - last >= INTERVAL and len(trace):
+        if time.perf_counter() - last >= MIN_SECONDS_BETWEEN_LINES and len(trace):
             last = time.perf_counter()
             LOGGER.info("%s", line(trace))
         return None if callback is None else callback(trace)
@@ -35,7 +35,7 @@ def reporting(callback: Callback | None) -> Callback:
 
 
 def line(trace: Trace) -> str:
-    """The last entry of a trace, in one line.
+    """The last entry of a trace as a line of text.
 
     >>> trace = Trace()
     >>> trace.add(seconds=1.5, iterations=2000, objective=3.25, residual=1e-3)
@@ -55,7 +55,7 @@ def line(trace: Trace) -> str:
 
 @contextmanager
 def shown(verbose: bool) -> Iterator[None]:
-    """Let the lines pass, and show them on standard error unless logging has been set up."""
+    """If `verbose`, log the lines, to standard error unless logging has been set up."""
     if not verbose:
         yield
         return

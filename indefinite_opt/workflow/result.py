@@ -1,4 +1,4 @@
-"""The answer to one problem with one formulation."""
+"""The result of solving a problem with a formulation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Result"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the certificate of a result is computed from, beside its values.
+    """What the certificate of a result is computed from, besides its values.
 
     Attributes
     ----------
     multipliers : dict of str to array, or None
-        None where the certificate computes its own.
+        None if the certificate computes its own.
     witness : object
-        What the solver's bound is computed from again; see `Solution.witness`.
+        Data from which the solver's bound is computed again; see `Solution.witness`.
     tol : float
     time_limit : float
         Seconds for the certificate.
@@ -38,31 +38,31 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The answer to one problem with one formulation; see `solve`.
+    """The result of solving a problem with a formulation; see `solve`.
 
-    It can be pickled: a process that loads it predicts and certifies as this one does.
+    It can be pickled; another process that loads it can predict and certify.
 
     Attributes
     ----------
     problem : KernelProblem
     formulation : Formulation
     values, multipliers : dict of str to array
-        Declared variables, and one multiplier per declared constraint.
+        One entry per declared variable, and one per declared constraint.
     objective : float
-        In the formulation's own sense, as declared.
+        In the declared sense.
     status : Status
     solver : str
     seconds : float
-        The whole call, from checking to reading back.
+        Duration of the whole call, with checks of the arguments.
     residual : float
-        KKT residual in the natural unit of the gradient (for a linear program: the duality gap, or
-        the violation of a constraint if that is more).
+        KKT residual in the natural unit of the gradient; for a linear program the larger of
+        relative duality gap and constraint violation.
     iterations : int
     trace : Trace
     message : str
-        The solver's own words, if any.
+        The message of the solver, if any.
     optima : tuple of Optimum
-        The different ends of a search from several starts, the best first; see `Optimum`.
+        The different end points of a search from several starts, the best first; see `Optimum`.
     """
 
     problem: KernelProblem = field(repr=False)
@@ -87,7 +87,7 @@ class Result:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """What these values prove; computed when first read."""
+        """The certificate of these values, computed when it is first read."""
         return certify(
             self.problem,
             self.formulation,

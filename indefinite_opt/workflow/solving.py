@@ -1,4 +1,4 @@
-"""Solves a problem, and hands over a result that can prove itself."""
+"""Solve a problem with a formulation; the result computes its own certificate."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ def solve(
     formulation : Formulation or str
         A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
     solver : str or Solver, optional
-        By default `multistart` for quadratic and `highs` for linear programs, `newton` for the
-        duals with a proxy kernel; `available_solvers(formulation)` lists what fits. Names may have
-        parameters: `"multistart(starts=50)"`.
+        By default `multistart` for quadratic programs, `highs` for linear programs and `newton`
+        for the duals with a proxy kernel; `available_solvers(formulation)` lists the others. Names
+        may have parameters: `"multistart(starts=50)"`.
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
-        Seconds for the solver, and for the certificate when it is read.
+        Seconds for the solver, and as many for the certificate when it is read.
     max_iter : int, optional
-        Iterations of the solver; None for its own limit.
+        Largest number of iterations; by default the solver's own limit.
     start : array_like or mapping, optional
-        Starting point of the local solvers, the first of several for some; moved to the nearest
+        Starting point of the local solvers, for some the first of several; moved to the nearest
         feasible point.
     seed : int, optional
-        Of every random draw, nonnegative and below 2³²; 0 if not given.
+        Seed of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional
-        Called with the `Trace` at every report; a true answer stops the solver.
+        Called with the `Trace` at every report; a true return value stops the solver.
     verbose : bool
-        Whether to log the progress, at most one line per second, to the logger `indefinite_opt`;
-        the lines go to the standard error stream where logging has not been set up.
+        Whether to log the progress to the logger `indefinite_opt`, at most one line per second;
+        unless logging has been set up, the lines go to standard error.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def solve(
     IncompatibleSolver
         If the solver cannot take this problem; the message says what is missing.
     InfeasibleProblem, UnboundedProblem
-        If the parameters leave nothing to solve.
+        If no point is feasible, or the objective is unbounded.
     SolverFailed
-        If the solver ends without any point.
+        If the solver ends without a point.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Options:
-    """What `solve` is asked for beside the problem, the formulation and the solver."""
+    """The arguments of `solve` besides the problem, the formulation and the solver."""
 
     tol: float = 1e-6
     time_limit: float | None = None
@@ -164,7 +164,7 @@ def solve_with(
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
-    """All that takes O(n³) before the solver has a point."""
+    """Refuse or prepare the task: everything that takes O(n³) before the solver has a point."""
     refusal = solver.refusal(task)
     if refusal is not None:
         raise IncompatibleSolver(
@@ -175,7 +175,7 @@ def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
 
 
 def _unprepared(task: Task[Any]) -> Solution:
-    """The start, where there was no time for more; a quadratic program has one at once."""
+    """The starting point, which a quadratic program has at once; used if time ran out."""
     structure = task.structure
     values = None if structure.needs_spectrum else structure.start_values(task.start)
     if values is None:
@@ -183,13 +183,13 @@ def _unprepared(task: Task[Any]) -> Solution:
     return Solution(
         values=values,
         status=Status.TIME_LIMIT,
-        message="the time was over before the curvature of the program was known",
+        message="the time limit was reached before the curvature of the program was known",
     )
 
 
 def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
     return SolverFailed(
-        f"no point of {formulation} is known: the {seconds:.3g} s of the time limit were over "
+        f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
         "before the eigenvalues of the kernel matrix had been computed"
     )
 
@@ -203,7 +203,7 @@ def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
     objective, residual, multipliers, infeasibility = _measures(task, solution)
     status = solution.status
     if status is Status.SOLVED and not infeasibility <= task.tol:
-        # Whatever the solver's own test says of a point that the certificate rejects.
+        # The solver's own test accepted a point that the certificate would reject.
         status = Status.INACCURATE
     return Result(
         problem=task.problem,
@@ -226,7 +226,7 @@ def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
 
 
 def _measures(task: Task[Any], solution: Solution) -> tuple[float, float, dict[str, Array], float]:
-    """Objective, residual, multipliers and infeasibility, computed from the values themselves."""
+    """Objective, residual, multipliers and infeasibility, computed from the values alone."""
     structure, multipliers = task.structure, solution.multipliers
     point = structure.at(structure.from_values(solution.values), solution.gradient)
     infeasibility = structure.infeasibility(point.x)
