@@ -1,7 +1,7 @@
-"""The reference library computed anew: `python benchmarks/regenerate_references.py FOLDER`.
+"""Compute the reference library anew: `python benchmarks/regenerate_references.py FOLDER`.
 
 The folder of the package is `indefinite_opt/studies/reference_library/data`. Each row is written as
-soon as it is done; better points are kept, brackets are always recomputed.
+soon as it is known; better points are kept, and brackets are always recomputed.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from indefinite_opt.studies.reference_library import library as references
 
 
 def show(entry: references.Reference) -> None:
-    """One line for each row that is done."""
+    """Print one line per finished row."""
     gap = f"{entry.relative_gap:.1e}"
     print(f"{entry.name}: {entry.best:.10g}, gap {gap}, {entry.method}", flush=True)
 
 
 def main() -> None:
-    """Run from the command line."""
+    """Read the command line and compute the rows."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where the table is, or is to be")
     parser.add_argument("pattern", nargs="?", default="*", help="names to compute: 'sigmoid-*'")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each bracket")
-    parser.add_argument("--gap", type=float, default=references.NARROW, help="narrow enough")
+    parser.add_argument(
+        "--gap", type=float, default=references.TARGET_GAP, help="relative gap to reach"
+    )
     options = parser.parse_args()
     known = [instance.name for instance in references.instances()]
     names = [name for name in known if fnmatchcase(name, options.pattern)]

@@ -1,7 +1,7 @@
 """Many problems, formulations and solvers at once.
 
-`compare` cross-validates formulations and baselines beside one another; `reference_library` holds
-problems with certified optima, to check solvers against.
+`compare` cross-validates formulations and baselines side by side; `reference_library` holds
+problems with certified optima, against which solvers can be checked.
 """
 
 from indefinite_opt.studies import baselines, reference_library

@@ -1,4 +1,4 @@
-"""Formulations and baselines side by side: the same folds, the same spectra, one table."""
+"""Formulations and baselines side by side, on the same folds and with the same spectra."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,19 +39,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Method", "as_method", "compare", "default_methods"]
 
-
 Method = Formulation | Baseline
+Cell = tuple[Method, str]
+Work = tuple[int, Callable[[], Split], list[Cell]]
 Progress = Callable[[int, int, Row], None]
 Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 
-
 _FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
-"""What a failing cell may raise without ending the study: our own errors are ValueErrors, and so
-are those of numpy's linear algebra; solvers raise the others."""
+"""Exceptions that make a cell fail without ending the study. Those of this package and of numpy's
+linear algebra are ValueErrors; solvers raise the others."""
+
+_NO_SOLVER = "-"
+"""Entry of a baseline in the column of solvers."""
+
+
+class CellOptions(NamedTuple):
+    """How every cell is solved; see `solve`."""
+
+    seed: int
+    tol: float
+    time_limit: float | None
 
 
 def as_method(method: Method | type[Method] | str) -> Method:
-    """A formulation or a baseline from itself, its class, or its name with parameters."""
+    """A formulation or baseline, given as an object, a class, or a name with parameters."""
     if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
         return as_baseline(method)
     others = {name.casefold() for name in known_baselines()}
@@ -61,7 +72,7 @@ def as_method(method: Method | type[Method] | str) -> Method:
 
 
 def default_methods() -> list[Method]:
-    """All of them with default parameters, and each spectrum transformation; baselines last."""
+    """All formulations, `SpectrumSVM` once per transformation, and then all baselines."""
     chosen: list[Method] = []
     for name, cls in known().items():
         if name == "SpectrumSVM":
@@ -78,12 +89,12 @@ class Comparison:
     Attributes
     ----------
     problem : KernelProblem
-        All the data.
+        The problem with all data.
     methods : list of Formulation and Baseline
     settings : dict of str to str
-        What is needed to run it again.
+        What is needed to run the study again.
     rows : list of dict
-        One entry a cell (formulation, solver, fold); see `frame`.
+        One entry per cell (formulation, solver, fold); see `frame`.
     """
 
     problem: KernelProblem
@@ -93,19 +104,19 @@ class Comparison:
 
     @property
     def formulations(self) -> list[Formulation]:
-        """The methods that are optimization problems."""
+        """The methods that are formulations."""
         return [method for method in self.methods if isinstance(method, Formulation)]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row a cell: accuracy, objective, claim, the number `gap_kind` names, and so on."""
+        """One row per cell, with accuracy, objective, claim, the gap of `gap_kind`, and so on."""
         import pandas as pd
 
         return pd.DataFrame(self.rows, columns=list(COLUMNS))
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One row for each formulation and solver: means, the weakest claim, the worst gap."""
+        """One row per formulation and solver: means, the weakest claim, the largest gap."""
         import pandas as pd
 
         grouped: dict[tuple[str, str], list[Row]] = {}
@@ -115,7 +126,7 @@ class Comparison:
 
     @cached_property
     def fitted(self) -> list[Result]:
-        """Every formulation solved on all the data; those that fail are left out."""
+        """The formulations solved on all data, without those that fail."""
         results = []
         for formulation in self.formulations:
             with contextlib.suppress(*_FAILURES):
@@ -129,13 +140,13 @@ class Comparison:
         return to_markdown(self)
 
     def to_html(self, path: str | Path) -> Path:
-        """A self-contained HTML report."""
+        """Write a self-contained HTML report."""
         from indefinite_opt.studies.report.page import to_html
 
         return to_html(self, path)
 
     def plot(self) -> Figure:
-        """Accuracy, proof and time in one figure."""
+        """Draw accuracy, time and gaps in one figure."""
         from indefinite_opt.figures import comparison_figure
 
         return comparison_figure(self)
@@ -156,34 +167,34 @@ def compare(
     resume: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run formulations × solvers × folds and collect what each cell achieved and proved.
+    """Run formulations × solvers × folds, and collect what each cell achieved and proved.
 
     Parameters
     ----------
     problem : KernelProblem
-        If made by `from_data` with scaling, each fold scales by its own training points.
+        If `from_data` made it with scaling, each fold is scaled by its own training points.
     formulations : iterable, optional
-        Formulations and baselines, classes or names; all of them with defaults if not given. One
-        that is listed twice is run once.
+        Formulations and baselines as objects, classes or names; by default all, with their default
+        parameters. One that is listed twice is run once.
     solvers : sequence of str, optional
-        Every formulation is run with each of these that fits; by default with its own default.
-        Baselines have no solver.
+        Every formulation is run with each of these solvers that fits it; by default with its
+        default solver. Baselines have no solver.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
         One fixed test set instead of folds: (m, n) kernel rows, m labels, and the (m, m) kernel
-        among the new points where a formulation treats new points jointly.
+        matrix of the new points if a formulation treats new points jointly.
     n_jobs : int, optional
-        Processes to spread the folds over, by joblib; each uses one BLAS thread.
+        Number of joblib processes that share the folds; each uses one BLAS thread.
     folds : int
-        Stratified cross-validation folds, shuffled by `seed`.
+        Number of stratified cross-validation folds, shuffled by `seed`.
     tol, time_limit
         As in `solve`, for every cell.
     record : path, optional
-        A .jsonl file, or a folder for one, that receives every row as soon as it is known; a study
-        that was cut short goes on from there. In a folder each study has a file of its own.
+        A .jsonl file that receives every row as soon as it is known, so that an interrupted study
+        can be resumed; or a folder, in which each study has a file of its own.
     resume : bool
-        False starts the record anew.
+        Whether to continue an existing record; otherwise it is cleared.
     progress : callable, optional
-        Called with (rows done, rows in all, last row).
+        Called with (number of rows done, number of all rows, last row).
 
     Returns
     -------
@@ -191,8 +202,8 @@ def compare(
 
     Notes
     -----
-    A cell that fails is reported in its row and does not stop the others. `seconds` is the time
-    of the solve; compiling and loading happen before, on a tiny problem.
+    A cell that fails reports its error in its row and does not stop the others. `seconds` is the
+    time of the solve; solvers are loaded and compiled before, on tiny problems.
 
     Examples
     --------
@@ -208,46 +219,64 @@ def compare(
     checks.seed("seed", seed)
     if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
         raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
-    if isinstance(formulations, str | type | Formulation | Baseline):
-        formulations = [formulations]
-    named = [as_method(item) for item in formulations or default_methods()]
-    chosen = list({str(method): method for method in named}.values())
-    cells = [(f, name) for f in chosen for name in _solver_names(f, solvers)]
+    methods = _methods(formulations)
+    cells = [(method, name) for method in methods for name in _solver_names(method, solvers)]
     if not cells:
         raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
     held_out = None if test is None else _checked_test(problem, test)
     splits = _splits(problem, held_out, folds, seed)
     settings = study_settings(problem, held_out, folds, seed, tol, time_limit)
-    order = {(str(f), name): k for k, (f, name) in enumerate(cells)}
-    total = len(cells) * len(splits)
-    rows: list[Row] = []
     with contextlib.ExitStack() as stack:
         ledger = None
         if record is not None:
             study = {**settings, "data": data_digest(problem, held_out)}
             ledger = stack.enter_context(Ledger(Path(record), study, len(splits), resume))
-            rows = [row for key, row in ledger.rows.items() if key[:2] in order]
-        if progress and rows:
-            progress(len(rows), total, rows[-1])
-        done = {cell_key(row) for row in rows}
-        work = [
-            (fold, split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
-            for fold, split in enumerate(splits)
-        ]
-        for row in _run([item for item in work if item[2]], n_jobs, seed, tol, time_limit):
-            rows.append(row)
-            # A cell that was interrupted is solved anew when the study is resumed.
-            if ledger is not None and row["status"] != str(Status.INTERRUPTED):
-                ledger.write(row)
-            if progress:
-                progress(len(rows), total, row)
-    rows.sort(key=lambda row: (order[row["formulation"], row["solver"]], row["fold"]))
-    return Comparison(problem, chosen, settings, rows)
+        options = CellOptions(seed, tol, time_limit)
+        rows = _rows(cells, splits, options, n_jobs, ledger, progress)
+    return Comparison(problem, methods, settings, rows)
 
 
-Work = tuple[int, Callable[[], Split], list[tuple[Method, str]]]
+def _rows(
+    cells: list[Cell],
+    splits: list[Callable[[], Split]],
+    options: CellOptions,
+    n_jobs: int | None,
+    ledger: Ledger | None,
+    progress: Progress | None,
+) -> list[Row]:
+    """The rows of all cells in order, taken from the ledger or computed now and written to it."""
+    order = {(str(method), solver): k for k, (method, solver) in enumerate(cells)}
+    total = len(cells) * len(splits)
+    recorded = {} if ledger is None else ledger.rows
+    rows = [row for key, row in recorded.items() if key[:2] in order]
+    if progress and rows:
+        progress(len(rows), total, rows[-1])
+    for row in _run(_missing(cells, splits, rows), n_jobs, options):
+        rows.append(row)
+        # An interrupted cell is not recorded, so that a resumed study solves it again.
+        if ledger is not None and row["status"] != str(Status.INTERRUPTED):
+            ledger.write(row)
+        if progress:
+            progress(len(rows), total, row)
+    return sorted(rows, key=lambda row: (order[row["formulation"], row["solver"]], row["fold"]))
 
-_NO_SOLVER = "-"
+
+def _missing(cells: list[Cell], splits: list[Callable[[], Split]], rows: list[Row]) -> list[Work]:
+    """The cells of each fold that have no row yet; folds without any are omitted."""
+    done = {cell_key(row) for row in rows}
+    work = [
+        (fold, split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
+        for fold, split in enumerate(splits)
+    ]
+    return [item for item in work if item[2]]
+
+
+def _methods(given: Iterable[Method | type[Method] | str] | None) -> list[Method]:
+    """The methods to compare, each one once."""
+    if isinstance(given, str | type | Formulation | Baseline):
+        given = [given]
+    methods = [as_method(item) for item in given or default_methods()]
+    return list({str(method): method for method in methods}.values())
 
 
 def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
@@ -260,7 +289,7 @@ def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
 
 
 def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
-    """K_new, y_new and K_new_new, empty if not given, as arrays."""
+    """K_new, y_new and K_new_new as arrays; the last one is empty if it is not given."""
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
         raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", _kind(test))
     expected = f"K_new of shape (m, {problem.n}) and m labels"
@@ -296,56 +325,47 @@ def _fixed_split(
     return Split(problem, K_new, labels, lambda: among)
 
 
-def _run(
-    work: list[Work], n_jobs: int | None, seed: int, tol: float, time_limit: float | None
-) -> Iterator[Row]:
+def _run(work: list[Work], n_jobs: int | None, options: CellOptions) -> Iterator[Row]:
     if n_jobs in (None, 1) or len(work) < 2:
         for item in work:
-            yield from _fold_rows(item, seed, tol, time_limit)
+            yield from _fold_rows(item, options)
         return
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        jobs = (delayed(_fold_list)(item, seed, tol, time_limit) for item in work)
+        jobs = (delayed(_fold_list)(item, options) for item in work)
         for rows in parallel(jobs):
             yield from rows
 
 
-def _fold_list(work: Work, seed: int, tol: float, time_limit: float | None) -> list[Row]:
-    return list(_fold_rows(work, seed, tol, time_limit))
+def _fold_list(work: Work, options: CellOptions) -> list[Row]:
+    return list(_fold_rows(work, options))
 
 
-def _fold_rows(work: Work, seed: int, tol: float, time_limit: float | None) -> Iterator[Row]:
+def _fold_rows(work: Work, options: CellOptions) -> Iterator[Row]:
     fold, make_split, cells = work
     split = make_split()
     warm_up({name for _, name in cells if name != _NO_SOLVER})
     for method, solver in cells:
-        yield _cell(split, method, solver, fold, seed, tol, time_limit)
+        yield _cell(split, method, solver, fold, options)
 
 
 def warm_up(names: Iterable[str]) -> None:
-    """Load and compile solvers on tiny problems, one convex, so that no cell pays for it."""
+    """Load and compile solvers on two tiny problems, so that no cell is charged for it."""
     half = np.random.default_rng(0).standard_normal((12, 12))
     tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
     for name in names:
         for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
             if as_solver(name).name in available_solvers(formulation):
                 for problem in tiny:
-                    # A solver that cannot run says so in its own cells.
+                    # A solver that cannot run reports that in its own cells.
                     with contextlib.suppress(*_FAILURES):
                         solve(problem, formulation, solver=name)
 
 
-def _cell(
-    split: Split,
-    method: Method,
-    solver: str,
-    fold: int,
-    seed: int,
-    tol: float,
-    time_limit: float | None,
-) -> Row:
+def _cell(split: Split, method: Method, solver: str, fold: int, options: CellOptions) -> Row:
+    seed, tol, time_limit = options
     row: Row = {
         "formulation": str(method), "solver": solver, "fold": fold,
         "accuracy": float("nan"), "objective": float("nan"), "claim": "-", "gap_kind": "",
@@ -395,7 +415,7 @@ def _solved(split: Split, result: Result) -> Row:
 def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
     good = [row for row in rows if not row["error"]]
     kinds = {row["gap_kind"] for row in good}
-    # Where some folds are convex and some are not, only the weaker measure holds for all.
+    # If only some folds are convex, only the weaker measure describes all of them.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
     accuracies = [row["accuracy"] for row in good]
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]

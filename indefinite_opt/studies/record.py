@@ -8,7 +8,7 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,31 +19,27 @@ from indefinite_opt.modeling import short
 from indefinite_opt.problem import ConfidenceProblem, KernelProblem
 from indefinite_opt.solvers import Claim
 
-if TYPE_CHECKING:
-    pass
-
-
 Row = dict[str, Any]
-
+Key = tuple[str, str, int]
+HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 COLUMNS = (
     "formulation", "solver", "fold", "accuracy", "objective", "claim", "gap_kind", "gap",
     "support", "seconds", "status", "error",
 )  # fmt: skip
 
+SAMPLED_ROWS = 16
+"""Number of rows that a digest reads of a kernel matrix that is never formed: enough to tell two
+kernel functions of one name apart."""
 
-SAMPLE = 16
-"""Rows of a kernel matrix that is never whole, which stand for it in a digest."""
+MAX_FAULTS_SHOWN = 5
+"""Number of unusable lines of a record that a warning names."""
 
+VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
+"""Packages whose versions are recorded with a study."""
 
-_SHOWN = 5
-"""Lines that are left out of a record and named."""
-
-
-_VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
-
-
-HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+_CLAIMS = (*Claim.__members__, "-")
+_GAP_KINDS = ("", "duality gap", "global bracket", "KKT residual")
 
 
 def study_settings(
@@ -54,6 +50,7 @@ def study_settings(
     tol: float,
     time_limit: float | None,
 ) -> dict[str, str]:
+    """What is needed to run a study again, as texts for reports and for the record."""
     return {
         "problem": problem.name,
         "points": str(problem.n),
@@ -63,20 +60,20 @@ def study_settings(
         "seed": str(seed),
         "tol": short(tol),
         "time limit": "none" if time_limit is None else f"{short(time_limit)} s",
-        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONED),
+        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
     }
 
 
 def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
-    """A digest of everything that decides the cells; where K is there, it is read, not copied."""
+    """A digest of all data that determine the cells. A stored K is read in place, not copied."""
     digest = hashlib.sha256()
     gram = problem.gram
     if gram.whole is not None:
         digest.update(_bytes(gram.whole))
     else:
-        # The points and the name of the kernel, which is a setting, say what K is, except that two
-        # functions may have the same name: some of its values tell.
-        few = np.arange(min(problem.n, SAMPLE))
+        # K is determined by the points and by the name of the kernel, which is a setting, unless
+        # two functions have the same name; a few rows of K distinguish them.
+        few = np.arange(min(problem.n, SAMPLED_ROWS))
         digest.update(_bytes(np.asarray(problem.X)))
         digest.update(_bytes(gram.block(few, np.arange(problem.n))))
     digest.update(_bytes(problem.y))
@@ -84,7 +81,7 @@ def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
         digest.update(_bytes(problem.directed))
     if test is not None:
         K_new, y_new, among = test
-        # Labels may be texts or objects, whose bytes are addresses.
+        # Labels may be Python objects, whose bytes are addresses.
         labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
         digest.update(labels.encode())
         digest.update(_bytes(K_new))
@@ -93,23 +90,20 @@ def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:
-    """The bytes of an array in C order, in place where they are in that order."""
+    """The bytes of an array in C order, without a copy if they are stored so."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-Key = tuple[str, str, int]
-
-
 def cell_key(row: Row) -> Key:
-    """What there is one row for."""
+    """The cell that a row belongs to: formulation, solver and fold."""
     return row["formulation"], row["solver"], row["fold"]
 
 
 class Ledger:
-    """Rows on disk: a line that says which study it is, then one line a row; the last one counts.
+    """Rows on disk: a line that describes the study, then one line per row.
 
-    Every row names its study, too, so that a damaged first line costs no row. Lines that are
-    not rows are named in a warning and left out.
+    Of two rows of one cell the later one counts. Every row names its study, too, so that a damaged
+    first line costs no row. Lines that are not rows are named in a warning and ignored.
     """
 
     def __init__(self, record: Path, study: dict[str, str], folds: int, resume: bool) -> None:
@@ -132,14 +126,14 @@ class Ledger:
         self._journal.close()
 
     def write(self, row: Row) -> None:
-        """Append a row at once."""
+        """Write a row to the disk at once."""
         self._journal.append({**row, "study": self._study})
 
     def _read(self, study: dict[str, str], folds: int, named: bool) -> None:
         journal = self._journal
         lines = [entry for _, entry in journal.entries]
         headed = study in lines
-        # Rows of earlier versions do not say which study they belong to; the others do.
+        # Only rows of earlier versions do not name the study they belong to.
         default = self._study if headed or named else ""
 
         def fault(entry: Any) -> str | None:
@@ -150,7 +144,7 @@ class Ledger:
 
         found, faults = journal.latest(cell_key, fault)
         self.rows = {key: {name: row[name] for name in COLUMNS} for key, row in found.items()}
-        # A file without lines may hold what a crash left of the first one.
+        # A file without a whole line may hold the beginning of the first one, after a crash.
         cut = journal.cut.strip(b"\0")
         begun = not (lines or faults) and json.dumps(study).encode().startswith(cut)
         if not (headed or named or self.rows or begun):
@@ -159,21 +153,16 @@ class Ledger:
                 "Choose another file, or remove it.",
             )  # fmt: skip
         if faults:
-            more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-            named_faults = "; ".join(faults[:_SHOWN])
+            hidden = len(faults) - MAX_FAULTS_SHOWN
+            more = f"; and {hidden} more" if hidden > 0 else ""
+            named_faults = "; ".join(faults[:MAX_FAULTS_SHOWN])
             warnings.warn(f"{journal.path}: left out {named_faults}{more}", stacklevel=4)
         if not headed:
             journal.append(study)
 
 
-_CLAIMS = (*Claim.__members__, "-")
-
-
-_GAP_KINDS = ("", "duality gap", "global bracket", "KKT residual")
-
-
 def _fault(row: Any, folds: int) -> str:
-    """Why a line of a record is not a row; empty if it is one."""
+    """Why a line of a record is not a row; an empty string if it is one."""
     if not isinstance(row, dict):
         return "it is not a row"
     failed = bool(row.get("error"))
@@ -182,7 +171,7 @@ def _fault(row: Any, folds: int) -> str:
             return f"it has no {column}"
         value = row[column]
         whole = checks.is_whole(value)
-        # An integer of JSON can be larger than every float.
+        # An integer in JSON may exceed the largest float.
         number = isinstance(value, float) or (whole and abs(value) <= sys.float_info.max)
         if column == "fold":
             fits, expected = whole and 0 <= value < folds, f"0 to {folds - 1}"
@@ -198,9 +187,9 @@ def _fault(row: Any, folds: int) -> str:
         elif column == "objective":
             fits, expected = number, "a number"
         elif column in ("gap", "seconds"):
-            fits, expected = number and not value < 0, "a number, not negative"
+            fits, expected = number and not value < 0, "a nonnegative number"
         else:
-            fits, expected = isinstance(value, str), "a text"
+            fits, expected = isinstance(value, str), "a string"
         if not fits:
             return f"{column}: expected {expected}, got {shown(value)[:60]}"
     return ""

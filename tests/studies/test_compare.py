@@ -559,13 +559,13 @@ NONSENSE: dict[str, tuple[Any, str]] = {
     "accuracy 2": ({"accuracy": 2.0}, "accuracy: expected a number from 0 to 1, got 2.0"),
     "accuracy NaN": ({"accuracy": float("nan")}, "accuracy: expected a number from 0 to 1, got n"),
     "a true accuracy": ({"accuracy": True}, "accuracy: expected a number from 0 to 1, got True"),
-    "a list": ({"formulation": ["SVMDual"]}, "formulation: expected a text"),
+    "a list": ({"formulation": ["SVMDual"]}, "formulation: expected a string"),
     "an objective": ({"objective": 10**400}, "objective: expected a number"),
-    "a negative gap": ({"gap": -1.0}, "gap: expected a number, not negative, got -1.0"),
+    "a negative gap": ({"gap": -1.0}, "gap: expected a nonnegative number, got -1.0"),
     "a kind of gap": ({"gap_kind": "proof"}, "gap_kind: expected the name of a measure"),
-    "seconds": ({"seconds": {}}, "seconds: expected a number, not negative, got {}"),
+    "seconds": ({"seconds": {}}, "seconds: expected a nonnegative number, got {}"),
     "support": ({"support": 1.5}, "support: expected a number of points, got 1.5"),
-    "an error": ({"error": None}, "error: expected a text, got None"),
+    "an error": ({"error": None}, "error: expected a string, got None"),
     "another study": ({"study": "0" * 12}, "it belongs to another study"),
 }
 

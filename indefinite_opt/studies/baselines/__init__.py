@@ -1,6 +1,6 @@
-"""Classifiers that are no optimization problem of the papers, to compare the formulations with.
+"""Classifiers other than the formulations of the papers, to compare them with.
 
-One file per baseline; every concrete `Baseline` in this folder is found by itself.
+Each has a file; every concrete `Baseline` in this folder is discovered automatically.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["KNN", "LIBSVM", "RVM", "Baseline", "as_baseline", "available_baselin
 
 @functools.cache
 def known() -> dict[str, type[Baseline]]:
-    """Every baseline by name, in the order of the file names."""
+    """All baselines by name, in the order of the file names."""
     return {cls.__name__: cls for cls in discover(__name__, __path__, Baseline)}  # type: ignore[type-abstract]
 
 
 def available_baselines() -> list[str]:
-    """Names of the baselines that `compare` puts beside the formulations.
+    """Names of the baselines that `compare` runs besides the formulations.
 
     >>> available_baselines()
     ['KNN', 'LIBSVM', 'RVM']
@@ -33,7 +33,7 @@ def available_baselines() -> list[str]:
 
 
 def as_baseline(baseline: Baseline | type[Baseline] | str) -> Baseline:
-    """A baseline object from itself, its class, or its name with parameters."""
+    """A baseline, given as an object, a class, or a name with parameters."""
     if isinstance(baseline, Baseline):
         return baseline
     if isinstance(baseline, type) and issubclass(baseline, Baseline):

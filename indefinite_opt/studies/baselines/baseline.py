@@ -1,4 +1,4 @@
-"""The contract of a baseline: a method that is no optimization problem of the package's own."""
+"""The contract of a baseline, which is a method other than the package's formulations."""
 
 from __future__ import annotations
 
@@ -16,17 +16,11 @@ __all__ = ["Baseline", "Fitted"]
 
 
 class Fitted(Protocol):
-    """What training leaves: decision values and labels of new points; `Classifier` is one.
-
-    Attributes
-    ----------
-    support : (s,) array
-        Indices of the training points that are needed to classify.
-    """
+    """A trained classifier, such as `Classifier`: decision values and labels of new points."""
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """Indices of the training points that are needed to classify."""
+        """Indices of the training points that are needed to classify, (s,)."""
 
     def decision_function(
         self, K_new: ArrayLike, K_new_new: ArrayLike | None = None
@@ -40,25 +34,24 @@ class Fitted(Protocol):
 class Baseline(ABC):
     """A method to compare with; subclasses are frozen dataclasses of its parameters.
 
-    `name` is the name of the class. A baseline whose decision values are a sum of kernel values
-    returns a `Classifier`.
+    A baseline whose decision values are a weighted sum of kernel values returns a `Classifier`.
 
     Attributes
     ----------
     reference : str
-        Where the method is described.
+        The publication that describes the method.
     """
 
     reference: ClassVar[str]
 
     @property
     def name(self) -> str:
-        """As users write it."""
+        """The name of the class, as users write it."""
         return type(self).__name__
 
     @abstractmethod
     def fit(self, problem: KernelProblem, seed: int = 0) -> Fitted:
-        """Train on a problem; `seed` is that of every random draw.
+        """Train on a problem; `seed` determines every random draw.
 
         Raises
         ------
@@ -67,8 +60,8 @@ class Baseline(ABC):
         """
 
     def __str__(self) -> str:
-        # Different baselines have different titles: tables tell them apart by these.
-        # Settings that are no part of the method, with `repr=False`, only if they are not as usual.
+        # Tables tell baselines apart by this title. Fields with `repr=False` do not belong to the
+        # method, and are shown only if they differ from their defaults.
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)  # type: ignore[arg-type]

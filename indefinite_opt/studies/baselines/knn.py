@@ -1,4 +1,4 @@
-"""k nearest neighbours in the squared distances of a kernel of any inertia."""
+"""k nearest neighbours by the squared distances of a kernel of any inertia."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["KNN", "Neighbours"]
 
 @dataclass(frozen=True)
 class KNN(Baseline):
-    """The vote of the k training points with the least d²(x, x_i), which may be negative.
+    """The majority vote of the k training points with the least d²(x, x_i), possibly negative.
 
     Parameters
     ----------
     k : int
-        Neighbours that vote, from 1 to n.
+        Number of neighbours that vote, from 1 to n.
 
     Notes
     -----
-    d²(x, x_i) = k(x, x) - 2k(x, x_i) + k(x_i, x_i): the first term is the same for all x_i, so
-    that the rows of the new points and the diagonal of the training kernel give the order.
+    In d²(x, x_i) = k(x, x) - 2k(x, x_i) + k(x_i, x_i) the first term is the same for all x_i, so
+    that the rows of the new points and the diagonal of the training kernel determine the order.
 
     References
     ----------
@@ -51,7 +51,7 @@ class KNN(Baseline):
         checks.whole("k", self.k)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Neighbours:
-        """Remember the labels and the diagonal; nothing is drawn.
+        """Store the labels and the diagonal; nothing is random.
 
         Raises
         ------
@@ -87,17 +87,17 @@ class Neighbours:
         return np.arange(self.y.size)
 
     def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
-        """Votes for +1 less votes for -1 at m new points, never 0.
+        """Votes for +1 minus votes for -1 at m new points, never 0.
 
-        Of training points at equal distance the one of lower index is nearer. Where votes are
-        equal the farthest of the k neighbours has none, which leaves ±1.
+        Of training points at equal distance the one with the lower index counts as nearer. If the
+        votes are equal, that of the farthest of the k neighbours is dropped, which leaves ±1.
 
         Parameters
         ----------
         K_new : (m, n) array_like
             k(new point, training point).
         K_new_new : optional
-            Not needed.
+            Not used.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class Neighbours:
         Raises
         ------
         ProblemError
-            For a wrong shape or non-finite values.
+            If K_new has a wrong shape or entries that are not finite.
         """
         rows = finite_array("K_new", K_new, (None, self.y.size))
         order = np.argsort(self.diagonal - 2.0 * rows, axis=1, kind="stable")[:, : self.k]

@@ -1,4 +1,4 @@
-"""LIBSVM, by scikit-learn, on the kernel as it is."""
+"""LIBSVM, through scikit-learn, on the kernel as it is."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from indefinite_opt.studies.baselines.baseline import Baseline
 __all__ = ["LIBSVM"]
 
 _MAX_ITER = 10_000_000
-"""LIBSVM's own limit, which scikit-learn lifts."""
+"""Pair steps; LIBSVM's own limit for n ≤ 100 000, which scikit-learn removes."""
 
 
 @dataclass(frozen=True)
 class LIBSVM(Baseline):
     """SVC of scikit-learn with a precomputed kernel of any inertia: the usual practice.
 
-    On an indefinite kernel it ends at a stationary point of `SVMDual`, as accurate as LIBSVM's
-    own tolerance, 10⁻³, leaves it (Lin & Lin 2003). A run that reaches the limit of iterations
-    warns, by scikit-learn's `ConvergenceWarning`.
+    On an indefinite kernel it ends at a stationary point of `SVMDual`, to LIBSVM's default
+    tolerance of 10⁻³ (Lin & Lin 2003). A run that reaches the limit of iterations issues
+    scikit-learn's `ConvergenceWarning`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LIBSVM(Baseline):
         checks.positive("C", self.C)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Classifier:
-        """Train; nothing is drawn."""
+        """Train; nothing is random."""
         from sklearn.svm import SVC
 
         machine = SVC(C=self.C, kernel="precomputed", max_iter=_MAX_ITER)

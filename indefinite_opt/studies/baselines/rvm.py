@@ -19,7 +19,7 @@ __all__ = ["RVM", "RelevanceClassifier"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RelevanceClassifier(Classifier):
-    """A classifier whose values are log odds: P(+1 | x) = σ(f(x)); see `RelevanceFit` for `fit`."""
+    """A classifier whose values are log odds, P(+1 | x) = σ(f(x)), with its `RelevanceFit`."""
 
     fit: RelevanceFit = field(repr=False)
 
@@ -32,20 +32,22 @@ class RelevanceClassifier(Classifier):
 
 @dataclass(frozen=True)
 class RVM(Baseline):
-    """Sparse Bayesian logistic regression on the columns of K, of any inertia.
+    """Sparse Bayesian logistic regression on the columns of K, which may have any inertia.
 
         P(y = 1 | x) = σ(Σ_i w_i k(x_i, x) + b),   w_i ~ N(0, 1/α_i),   b ~ N(0, 1/α_0)
 
-    The α maximise the marginal likelihood of the labels; nothing is left to cross-validation.
+    The α maximise the marginal likelihood of the labels, so that no parameter needs
+    cross-validation.
 
     Parameters
     ----------
     constant : bool
-        Whether there is a b.
+        Whether the model has the offset b.
     max_iter : int
-        Most changes of α in a search; `fit.status` of the classifier tells if it was enough.
+        Largest number of changes of α in a search; `fit.status` of the classifier says whether it
+        sufficed.
     tol : float
-        Nats of log marginal likelihood that no change of one α promises at the end.
+        At the end no change of one α gains more than this in log marginal likelihood, in nats.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class RVM(Baseline):
         checks.positive("tol", self.tol)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> RelevanceClassifier:
-        """Train; nothing is random. Rows that are computed on demand are a `ProblemError`."""
+        """Train; nothing is random. Raises `ProblemError` if the kernel matrix is never formed."""
         K, y = problem.K, problem.y
         fit = fit_relevance(K, y, constant=self.constant, max_iter=self.max_iter, tol=self.tol)
         return RelevanceClassifier(fit.coef, fit.offset, problem.classes, fit=fit)

@@ -1,7 +1,7 @@
 """Problems with known optima, to check a solver against.
 
-`load` one by its name, `check` values against its certified bracket, `export` it for other solvers,
-and `prove` its bound anew.
+`load` a problem by its name, `check` values against its certified bracket, `export` it for another
+solver, and `prove` its bound anew.
 """
 
 from indefinite_opt.studies.reference_library.instances import Digest, Instance

@@ -27,9 +27,10 @@ from indefinite_opt.problem.datasets import haasdonk_lemma4
 __all__ = ["Digest", "Instance", "instances"]
 
 LIBRARY = 1
-"""Changes when an instance is added, removed or redefined."""
+"""Version of the library, raised when an instance is added, removed or redefined."""
 
 FEATURES = 8
+"""Number of coordinates of the random points."""
 
 KERNELS = {
     "sigmoid": "sigmoid(a=1, r=-1)",
@@ -48,7 +49,8 @@ KERNELS = {
     "lemma4": "haasdonk-lemma4",
     "paley": "paley-graph",
 }
-"""What the table calls each family; those with a matrix of their own have no kernel function."""
+"""Families and the names of their kernels in the table. Where the matrix is built directly, the
+name is not that of a kernel function."""
 
 SIZES = (10, 20, 40, 60, 80, 100)
 GRID = tuple(KERNELS)[:10]
@@ -75,16 +77,16 @@ EXTRAS = (
     ("paley", 38, "guo", "GuoSchuurmansQP(beta=0.5)"),
     ("paley", 62, "guo", "GuoSchuurmansQP(beta=0.5)"),
 )
-"""Family, n, end of the name, formulation; the families after the grid are convex controls and
+"""Family, n, end of the name, formulation. The families outside the grid are convex controls and
 instances built to have a known optimum."""
 
 CLIQUES = {14: 3, 38: 4, 62: 5}
-"""n: clique number of the Paley graph on n - 1 vertices."""
+"""The clique number of the Paley graph on n - 1 vertices, by n."""
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """What defines an instance; everything else about it is computed.
+    """The definition of an instance; everything else is computed from it.
 
     Attributes
     ----------
@@ -95,7 +97,7 @@ class Instance:
     n : int
         Number of points.
     seed : int
-        Of the 32-bit Mersenne twister that draws points and labels; 0 where nothing is drawn.
+        Seed of the 32-bit Mersenne twister that draws points and labels; 0 if nothing is drawn.
     title : str
         The formulation with its parameters.
     """
@@ -126,7 +128,7 @@ class Instance:
             )
         if self.kernel == "paley-graph":
             return KernelProblem(*_paley(self.n), name=self.name)
-        # The stream of RandomState is frozen for ever, that of default_rng is not.
+        # NumPy guarantees the stream of RandomState, but not that of default_rng.
         random = np.random.RandomState(self.seed)
         X = random.uniform(-1.0, 1.0, (self.n, FEATURES))
         y = np.where(X[:, 0] + random.uniform(-1.0, 1.0, self.n) > 0.0, 1, -1)
@@ -138,22 +140,21 @@ class Instance:
         return KernelProblem.from_data(X, y, self.kernel, name=self.name)
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        """The quadratic program for direct solvers."""
+        """The quadratic program as solvers read it."""
         return cast("BoxLineQP", self.formulation.structure(problem))
 
     def closed_form(self, problem: KernelProblem) -> float | None:
-        """The optimal value, for the instances built to have a known one."""
+        """The optimal value of an instance built to have a known one, else None."""
         if self.kernel == "haasdonk-lemma4":
-            # Lemma 4 of [H05]_: the vertex of least <v, v> = 4 with the origin; any C above 1/2
-            # leaves it so.
+            # Lemma 4 of [H05]_: the origin and the vertex of least <v, v> = 4, for any C ≥ 1/2.
             return 0.5
         if self.kernel == "paley-graph":
-            # The lone point of its class has weight 1/2, the others u/2 with u in the simplex,
-            # so that the objective is -uᵀAu/4, and max uᵀAu = 1 - 1/ω for a graph A ([MS65]_).
+            # The only point of its class has weight 1/2 and the others u/2 with u in the simplex,
+            # so the objective is -uᵀAu/4, and max uᵀAu = 1 - 1/ω for a graph A ([MS65]_).
             return -0.25 * (1.0 - 1.0 / CLIQUES[self.n])
         if self.kernel == "minus-identity":
-            # eᵀα + ½αᵀα is convex: it is greatest at a vertex, where as many weights as the
-            # smaller class has are at C in either class.
+            # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
+            # are at C as the smaller class has points.
             C = self.structure(problem).upper
             return problem.smaller_class * (2.0 * C + C * C)
         return None
@@ -179,7 +180,7 @@ def instances() -> list[Instance]:
     >>> first.name, first.kernel, first.n, first.seed, first.title
     ('sigmoid-010-c1', 'sigmoid(a=1, r=-1)', 10, 1010, 'SVMDual(C=1)')
     """
-    # C changes along rows and columns of the grid: it does not go with n or with a kernel.
+    # C alternates along rows and columns of the grid, so as not to depend on n or the kernel.
     grid = [
         (family, n, f"c{C}", f"SVMDual(C={C})")
         for row, family in enumerate(GRID)
@@ -193,16 +194,16 @@ def instances() -> list[Instance]:
 
 
 def _seed(family: str, n: int) -> int:
-    """Different for every family and size; 0 for the graphs and cubes, which draw nothing."""
+    """A different seed for every family and size; 0 for graphs and cubes, which draw nothing."""
     drawn = family not in ("lemma4", "paley")
     return 1000 * (1 + list(KERNELS).index(family)) + n if drawn else 0
 
 
 @dataclass(frozen=True)
 class Digest:
-    """Numbers that tell whether somebody built the same matrix and labels, up to rounding.
+    """Numbers that show whether a matrix and labels are the same, up to rounding.
 
-    No hash: libraries of mathematical functions differ in the last place.
+    A hash would not do, as mathematical libraries differ in the last place.
 
     Attributes
     ----------
@@ -211,7 +212,7 @@ class Digest:
     trace, frobenius : float
         Σ K_ii and (Σ K_ij²)^½.
     checksum : float
-        wᵀKw with w_i = y_i i/n, i = 1..n, which sees the order of the points and the labels.
+        wᵀKw with w_i = y_i i/n, i = 1..n, which depends on the order of points and labels.
     lambda_min, lambda_max : float
         Extreme eigenvalues of K.
     """
@@ -247,7 +248,7 @@ class Digest:
         )
 
     def difference(self, other: Digest) -> float:
-        """Largest difference of two entries, relative to the norm of K."""
+        """Largest difference between entries, relative to the norm of K."""
         mine, others = (np.array(dataclasses.astuple(digest)) for digest in (self, other))
         size = max(self.frobenius, other.frobenius, 1.0)
         return float(np.max(np.abs(mine - others))) / size

@@ -1,8 +1,8 @@
 """The reference library: small quadratic programs with best-known objectives and brackets.
 
-Every instance is generated from its kernel, its number of points and a seed; the folder
-`reference` beside this file says how in a few lines of plain numpy, and holds a table and the
-best-known points for readers who do not use this package.
+Every instance is generated from its kernel, its number of points and a seed. The folder `data`
+holds a table, the best-known points, and a README with the instances in a few lines of plain numpy,
+for readers who do not use this package.
 """
 
 from __future__ import annotations
@@ -51,27 +51,27 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""Of the table: changes when its columns do."""
+"""Version of the table format, raised when its columns change."""
 
 FOLDER = Path(__file__).parent / "data"
 TABLE, POINTS, PROOFS = "references.csv", "points.json", "proofs"
 
-NARROW = 1e-6
-"""Relative gap at which a bracket is narrow enough."""
+TARGET_GAP = 1e-6
+"""Relative gap at which the computation of a bracket stops; the default tolerance of `solve`."""
 
 SEARCH = "multistart(starts=50, budget=1000)"
-"""The search for better points: 25 times the work of the default."""
+"""The solver that searches for better points, with 25 times the work of its default."""
 
 ROUNDING = 1e-9
-"""Relative size below which two objectives, computed on two machines, are the same: their kernels
-differ by some units in the last place, and the sums over 100² entries by some hundred."""
+"""Relative difference below which objectives from two machines count as equal: their kernels may
+differ by a few units in the last place, and sums over 100² entries by a few hundred."""
 
 CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
-"""What stands in the table in place of the method of a bound."""
+"""Entries of the table in place of the method of `bound`."""
 
 
 class FalseCertificate(IndefiniteOptError):
-    """A feasible point outside a certified bracket: one of the two is a lie."""
+    """A feasible point lies outside a certified bracket: one of the two is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +85,16 @@ class Reference(Instance):
     convex : bool
         Whether the program is convex, decided by eigenvalues.
     best : float
-        Best-known objective: that of the point `values`.
+        Best-known objective, attained by the point `values`.
     lower, upper : float
-        lower ≤ optimal value ≤ upper, both proved; one of them is the best-known objective itself,
-        the other is infinite where nothing is proved.
+        lower ≤ optimal value ≤ upper, both proved. One of them is the best-known objective, and
+        the other is infinite if nothing is proved.
     method : str
-        What proved the bracket: that of `bound`, or "closed form", or "nothing proved".
+        The method of `bound` that proved the bracket, or "closed form", or "nothing proved".
     date, version : str
-        Day of the computation, and version of this package.
+        Date of the computation, and version of this package.
     digest : Digest
-        Of the kernel matrix and the labels.
+        Digest of the kernel matrix and the labels.
     values : dict of str to array
         The best-known point.
     """
@@ -117,7 +117,7 @@ class Reference(Instance):
 
 
 class Standing(enum.Enum):
-    """Where a point stands beside the best-known one; the value is a sentence."""
+    """How a point compares with the best-known one; the value is the verdict in words."""
 
     INFEASIBLE = "the point is infeasible"
     WORSE = "feasible, and worse than the best-known objective"
@@ -130,27 +130,27 @@ class Standing(enum.Enum):
 
     @property
     def succeeds(self) -> bool:
-        """Whether the point is at least as good as the best known, and no contradiction."""
+        """Whether the point is at least as good as the best-known one, without contradiction."""
         return self in (Standing.EQUAL, Standing.BETTER)
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What `check` found; `print` it.
+    """The outcome of `check`; `print` it.
 
     Attributes
     ----------
     reference : Reference
     standing : Standing
     objective : float
-        At the nearest point that is feasible to rounding, in the declared sense: what an
-        infeasible point gains within the tolerance does not count.
+        In the declared sense, at the nearest point that is feasible to rounding, so that nothing
+        is gained by violating constraints within the tolerance.
     shortfall : float
-        How much worse that is than the best-known objective, relative to it; negative if better.
+        How much worse this is than the best-known objective, relative to it; negative if better.
     excess : float
         How far it lies outside the bracket on the better side, relative likewise; 0 inside.
     certificate : Certificate
-        What the point itself proves.
+        The certificate of the point itself.
     """
 
     reference: Reference
@@ -176,25 +176,25 @@ class Check:
 
 
 def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: float = 1e-6) -> Check:
-    """Compare somebody's point with the best-known one and with the bracket.
+    """Compare a point with the best-known one and with the bracket.
 
     Parameters
     ----------
     reference : Reference or str
     values : mapping of str to array_like
-        One entry a declared variable: `alpha`, or `alphabar` for the hulls.
+        One entry per declared variable: `alpha`, or `alphabar` for the hulls.
     tol : float
-        Relative tolerance of feasibility and of "as good as". A point outside the bracket is
-        called out beyond rounding already.
+        Relative tolerance of feasibility and of "as good as". Only rounding is tolerated in a
+        point outside the bracket.
 
     Raises
     ------
     UnknownName
         For a name that the library does not have.
     ProblemError
-        For values of the wrong names or shapes.
+        If values have wrong names or shapes.
     DataError
-        If the row belongs to another matrix than the one its seed makes here.
+        If the row belongs to a matrix other than the one generated here.
 
     Examples
     --------
@@ -224,21 +224,22 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
 
 
 def export(reference: Reference | str, path: str | Path) -> Path:
-    """Write the quadratic program of an instance to a .lp, .mps or .npz file; see `export.export`.
+    """Write the quadratic program of an instance to a .lp, .mps or .npz file.
 
     Raises
     ------
     UnknownName
         For a name that the library does not have.
     DataError
-        For another suffix, a file that cannot be written, or a row that belongs to another matrix.
+        If the suffix is another one, the file cannot be written, or the row belongs to a matrix
+        other than the one generated here.
     """
     known = load(reference) if isinstance(reference, str) else reference
     return write_model(known.structure(_rebuilt(known)), Path(path))
 
 
 def _rebuilt(known: Reference) -> KernelProblem:
-    """The problem, if it is the one that the row was computed for."""
+    """The problem of a row, checked against the digest of its matrix."""
     problem = known.problem()
     difference = known.digest.difference(Digest.of(problem.K, problem.y))
     if not difference <= ROUNDING:
@@ -267,17 +268,17 @@ def prove(reference: Reference | str, path: str | Path, time_limit: float = 60.0
         If the file cannot be written.
     """
     known = load(reference) if isinstance(reference, str) else reference
-    narrow = NARROW * min(1.0, abs(known.best))
-    return bound(known.problem(), known.formulation, time_limit=time_limit, gap=narrow).save(path)
+    gap = TARGET_GAP * min(1.0, abs(known.best))
+    return bound(known.problem(), known.formulation, time_limit=time_limit, gap=gap).save(path)
 
 
 def proof(name: str) -> Path:
-    """The file with the proof of an instance, for the small ones of at most 20 points.
+    """The file with the proof of an instance; most with at most 20 points have one.
 
     Raises
     ------
     UnknownName
-        For another name.
+        If the package holds no proof of this name.
 
     Examples
     --------
@@ -293,17 +294,17 @@ def proof(name: str) -> Path:
 
 
 def references(folder: str | Path | None = None) -> list[Reference]:
-    """The rows of the table, in its order.
+    """The rows of the table, in order.
 
     Parameters
     ----------
     folder : path, optional
-        Holds the two files that `write` makes; those of the package if not given.
+        Folder of the two files that `write` makes; by default that of the package.
 
     Raises
     ------
     DataError
-        If the files are missing, damaged, or of another format.
+        If a file is missing, damaged, or of another format.
 
     Examples
     --------
@@ -330,14 +331,14 @@ def references(folder: str | Path | None = None) -> list[Reference]:
 
 
 def load(name: str, folder: str | Path | None = None) -> Reference:
-    """One row of the table by its name.
+    """A row of the table by its name.
 
     Raises
     ------
     UnknownName
         For a name that the table does not have.
     DataError
-        As `references`.
+        As in `references`.
     """
     found = {reference.name: reference for reference in references(folder)}
     if name not in found:
@@ -346,7 +347,7 @@ def load(name: str, folder: str | Path | None = None) -> Reference:
 
 
 def write(entries: Iterable[Reference], folder: str | Path) -> Path:
-    """Write table and points into a folder; the path of the table.
+    """Write table and points to a folder, and return the path of the table.
 
     Raises
     ------
@@ -383,25 +384,24 @@ def regenerate(
     folder: str | Path,
     names: Iterable[str] | None = None,
     time_limit: float = 60.0,
-    gap: float = NARROW,
+    gap: float = TARGET_GAP,
     progress: Callable[[Reference], Any] | None = None,
 ) -> list[Reference]:
-    """Compute rows anew and write the table after each, so that nothing finished is lost.
+    """Compute rows anew, and write the table after each, so that no finished row is lost.
 
-    A best-known point that the folder has already is kept unless a better one is found. A bracket
-    is not: every row is the word of one version of this package.
+    A best-known point in the folder is kept unless a better one is found. Brackets are always
+    recomputed, so that every row comes from one version of this package.
 
     Parameters
     ----------
     folder : path
-        Where the table is, or is to be.
+        Folder of the table, which is made if it does not exist.
     names : iterable of str, optional
-        Instances to compute; all if not given. The others stay as they are in the folder, and are
-        left out if they are not there.
+        Instances to compute; by default all. Rows of other instances are kept as they are.
     time_limit : float
-        Seconds for the bracket of each instance; the search for points comes before.
+        Seconds for the bracket of each instance, after the search for points.
     gap : float
-        Relative gap at which a bracket is narrow enough.
+        Relative gap at which the computation of a bracket stops.
     progress : callable, optional
         Called with each new row.
 
@@ -434,9 +434,9 @@ def _computed(
     formulation, qp = instance.formulation, instance.structure(problem)
     sense = "max" if qp.sense < 0 else "min"
     searched = solve(problem, formulation, solver=SEARCH, seed=instance.seed)
-    # The gap of `bound` is relative to 1 where the objective is less, that of the table is not.
-    narrow = gap * min(1.0, abs(searched.objective))
-    bracket = bound(problem, formulation, time_limit=time_limit, gap=narrow)
+    # For an objective below 1 the gap of `bound` is relative to 1, that of the table is not.
+    scaled = gap * min(1.0, abs(searched.objective))
+    bracket = bound(problem, formulation, time_limit=time_limit, gap=scaled)
     candidates = [searched.values, bracket.values]
     if before is not None and [*before.values] == [qp.variable] and before.n == qp.n:
         candidates.append(before.values)
@@ -454,7 +454,7 @@ def _computed(
     for attained in (best, best if exact is None else exact):
         _refuse_contradiction(instance.name, sense, attained, proofs)
     limit, method = proofs[0] if proofs else (np.inf if sense == "max" else -np.inf, UNPROVED)
-    # Rounding may have carried the point past the limit, by no more than was allowed above.
+    # Rounding may have moved the point past the limit, by less than what was refused above.
     limit = max(limit, best) if sense == "max" else min(limit, best)
     return Reference(
         **dataclasses.asdict(instance),
@@ -474,7 +474,7 @@ def _computed(
 def _refuse_contradiction(
     name: str, sense: str, attained: float, proofs: list[tuple[float, str]]
 ) -> None:
-    """Raise `FalseCertificate` if an objective that is attained lies beyond a proved limit."""
+    """Raise `FalseCertificate` if an attained objective lies beyond a proved limit."""
     for limit, method in proofs:
         if _better(sense, attained, limit) > ROUNDING * abs(attained):
             raise FalseCertificate(
@@ -493,7 +493,7 @@ def _feasible(qp: BoxLineQP, values: Mapping[str, ArrayLike]) -> Array:
 
 
 def cells(entry: Reference) -> dict[str, str | int | float]:
-    """A row of the table under the names of its columns."""
+    """A row of the table as a dictionary, by column."""
     return {
         "name": entry.name,
         "kernel": entry.kernel,
@@ -540,7 +540,7 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
             name: finite_array(name, numbers, (int(row["n"]),)) for name, numbers in point.items()
         },
     )
-    # NaN fits in no bracket, and gaps are relative to the best-known objective, never 0.
+    # NaN lies in no bracket. Gaps are relative to the best-known objective, which is never 0.
     if not entry.lower <= entry.best <= entry.upper or not 0.0 < abs(entry.best) < np.inf:
         raise ValueError(f"of {entry.name}: {entry.best} between {entry.lower} and {entry.upper}")
     if not (0 <= entry.seed < 2**32 and 0 < entry.digest.plus < entry.n):

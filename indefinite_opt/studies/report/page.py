@@ -1,4 +1,4 @@
-"""A comparison for readers: terminal table, Markdown, and one self-contained HTML file."""
+"""A comparison as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -39,47 +39,37 @@ if TYPE_CHECKING:
 
 __all__ = ["to_html"]
 
-
 _FOLDER = Path(__file__).parent
-"""Holds the page as a template, page.html, and its style, page.css."""
+"""Holds the template page.html and the style sheet page.css."""
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
     "solver, is closed.",
     "LOCAL": "A local optimum: first-order conditions hold and the curvature is nonnegative on the "
     "free variables. Whether it is global is not known.",
-    "STATIONARY": "First-order conditions hold, but the curvature is negative in some direction: "
-    "possibly a saddle.",
-    "FEASIBLE": "All constraints hold; optimality was not shown to the tolerance asked for.",
-    "NONE": "Nothing was proved: a constraint is violated.",
+    "STATIONARY": "First-order conditions hold, but the curvature is negative in some direction, "
+    "or was not decided: possibly a saddle.",
+    "FEASIBLE": "All constraints hold; optimality was not proved to the required tolerance.",
+    "NONE": "Nothing was proved, as a constraint is violated.",
 }
 MEASURE_MEANINGS = {
     "duality gap": "Distance of the objective from a rigorous bound on the optimum, relative to "
     "the size of the objective. No other point can gain more than that.",
     "global bracket": "Distance of the objective of a nonconvex problem from a rigorous bound by "
     "branch and bound, relative to the size of the objective.",
-    "KKT residual": "Violation of the first-order conditions. It is no gap: it says nothing about "
-    "the distance from the global optimum.",
+    "KKT residual": "Violation of the first-order conditions. It is not a gap and says nothing "
+    "about the distance from the global optimum.",
 }
 
 
-# ------------------------------------------------------------------------------ numbers as text
-
-
-# --------------------------------------------------------------------------- terminal, Markdown
-
-
-# ----------------------------------------------------------------------------------------- HTML
-
-
 def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
-    """One HTML file with everything in it: no scripts, no fonts, nothing from a network.
+    """Write one HTML file that contains everything: no scripts, no fonts, no network.
 
     Parameters
     ----------
     comparison : Comparison
     path : str or Path
-        Written in one step: a reader never sees half a report.
+        Replaced in one step, so that a reader never sees half a report.
 
     Returns
     -------
@@ -117,9 +107,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
 def _regions(comparison: ComparisonLike) -> str:
     """Decision regions of every formulation trained on all the data, for points in the plane."""
     X = comparison.problem.X
-    if X is None or X.shape[1] != 2:
-        return ""
-    if not comparison.fitted:
+    if X is None or X.shape[1] != 2 or not comparison.fitted:
         return ""
     figure = regions_figure(comparison.problem, comparison.fitted)
     drawing = _image(figure, "Decision regions")
@@ -145,13 +133,13 @@ def _text(value: Any) -> str:
 
 
 def _scripted(value: str) -> str:
-    """Escaped text in which K_ij has an index and R^(p,q) an exponent."""
+    """Escaped text with the index of K_ij and the exponent of R^(p,q) set as such."""
     indexed = re.sub(r"(\w)_(\w+)", r"\1<sub>\2</sub>", _text(value))
     return re.sub(r"\^(\([\d,]+\))", r"<sup>\1</sup>", indexed)
 
 
 def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Rows of a definition list; both sides are HTML already."""
+    """Rows of a definition list, from terms and meanings in HTML."""
     return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
 
 
@@ -248,7 +236,7 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
 def _symbol(name: str) -> str:
     import cvxpy as cp
 
-    # The vector of ones is a constant of the language, not a name like the others.
+    # The vector of ones is a constant of the notation, not a variable.
     latex = r"\mathbf{e}" if name == "e" else latex_expression(cp.Variable(name=name))
     return mathml(latex, "inline")
 
@@ -276,7 +264,7 @@ def _folds(comparison: ComparisonLike) -> str:
 
 
 def _image(figure: Figure, label: str) -> str:
-    """A figure as an SVG image inside the page; the same figure has the same bytes on every run."""
+    """A figure as an embedded SVG image, with the same bytes on every run."""
     import matplotlib
 
     stream = io.BytesIO()

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["terminal_table", "to_markdown"]
 
-
 Row = Mapping[Any, Any]
-
 
 _HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
 
-
-_SHOWN_ERRORS = 3
-"""Different error messages shown for one row; the per-fold table has all of them."""
+MAX_ERRORS_SHOWN = 3
+"""Number of different error messages shown per row; the table of folds has all of them."""
 
 
 def records_of(table: Any) -> list[dict[Any, Any]]:
@@ -34,7 +31,7 @@ def number_text(value: float, form: str) -> str:
 
 
 def accuracy_text(row: Row) -> str:
-    """95.4 ± 1.2 %; one cell alone has no spread."""
+    """Mean and spread, such as 95.4 ± 1.2 %; a single cell has no spread."""
     if math.isnan(row["accuracy"]):
         return "–"
     several = row["cells"] - row["failed"] > 1
@@ -52,20 +49,20 @@ def gap_text(row: Row) -> tuple[str, str]:
 
 
 def failures_text(comparison: ComparisonLike, row: Row) -> str:
-    """How many cells of a row failed, and in which words; empty if none did."""
+    """The number of failed cells of a row with their messages; empty if none failed."""
     if not row["failed"]:
         return ""
     frame = comparison.frame
     mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
     errors = Counter(" ".join(error.split()) for error in frame[mine]["error"] if error)
-    words = [message for message, _ in errors.most_common(_SHOWN_ERRORS)]
-    if len(errors) > _SHOWN_ERRORS:
-        words.append(f"{len(errors) - _SHOWN_ERRORS} other messages")
+    words = [message for message, _ in errors.most_common(MAX_ERRORS_SHOWN)]
+    if len(errors) > MAX_ERRORS_SHOWN:
+        words.append(f"{len(errors) - MAX_ERRORS_SHOWN} other messages")
     return f"{row['failed']} of {row['cells']} failed: {' | '.join(words)}"
 
 
 def to_markdown(comparison: ComparisonLike) -> str:
-    """The summary as a GitHub Markdown table, then one line for each row with failures.
+    """The summary as a GitHub Markdown table, followed by one line per row with failures.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ _TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
 
 
 def terminal_table(comparison: ComparisonLike) -> Table:
-    """The summary for a terminal of 80 columns or more; parameters stand below the name.
+    """The summary for a terminal of at least 80 columns, with parameters below the name.
 
     Parameters
     ----------
