@@ -1,7 +1,8 @@
-"""Numbers the foundation is held to; run `python benchmarks/foundation.py`.
+"""Import time, linear programs, SMO and paths against their targets.
 
-Every ratio compares two calls that take turns in this one process, so that a slow machine is slow
-for both; import time is taken in fresh processes. One BLAS thread, as one problem leaves.
+Run `python benchmarks/foundation.py`. Every ratio compares two calls that take turns in one
+process, so that a slow machine is slow for both; import time is taken in fresh processes. BLAS uses
+one thread.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def medians(first: Callable[[], object], second: Callable[[], object], runs: int
 
 
 def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Kernel matrix and labels of n points in ten dimensions, curved boundary, noisy labels."""
+    """Kernel matrix and noisy labels of n points in ten dimensions with a curved boundary."""
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, 10))
     noise = 0.5 * generator.standard_normal(n)
@@ -40,7 +41,7 @@ def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndar
 
 
 def import_time() -> None:
-    """`import indefinite_opt` in a fresh process, start of Python subtracted."""
+    """Time `import indefinite_opt` in fresh processes, without the start of Python."""
     print("\n## Import, median of 7 fresh processes\n")
     command = "import time; t = time.perf_counter(); import indefinite_opt; "
     command += "print(time.perf_counter() - t)"
@@ -54,7 +55,7 @@ def import_time() -> None:
 
 
 def agreement() -> None:
-    """Largest relative difference of objectives between solvers on convex problems."""
+    """Print the largest relative difference between the objectives of solvers, where convex."""
     print("\n## Agreement on convex problems, n = 150, relative difference from the first solver\n")
     print("| formulation | kernel | solvers | largest difference (to meet: 1e-6) |")
     print("|---|---|---|---|")
@@ -74,7 +75,7 @@ def agreement() -> None:
 
 
 def linear_programs(n: int, runs: int) -> None:
-    """Our direct HiGHS route against a hand-written call and against cvxpy."""
+    """Compare our direct use of HiGHS with a hand-written call and with cvxpy."""
     print(f"\n## Linear programs, n = {n}, median of {runs} turns\n")
     print(
         "By hand: highspy on matrices made beforehand, with its defaults, and with presolve off.\n"
@@ -90,7 +91,7 @@ def linear_programs(n: int, runs: int) -> None:
 
 
 def linear_program(problem: iopt.KernelProblem, formulation: iopt.Formulation, runs: int) -> None:
-    """One row: the matrices are made beforehand for the hand-written call, not for ours."""
+    """Print one row. Only the hand-written call has its matrices made beforehand."""
     import cvxpy as cp
     import highspy
     from scipy import sparse
@@ -128,7 +129,7 @@ def linear_program(problem: iopt.KernelProblem, formulation: iopt.Formulation, r
 
 
 def against_libsvm(n: int, runs: int) -> None:
-    """SVMDual, everything included, against scikit-learn's SVC on the same matrix."""
+    """Compare whole calls on SVMDual with scikit-learn's SVC on the same matrix."""
     from sklearn.svm import SVC
 
     print(f"\n## SVMDual, n = {n}, whole call, against SVC(kernel='precomputed'), {runs} turns\n")
@@ -161,7 +162,7 @@ def against_libsvm(n: int, runs: int) -> None:
 
 
 def paths(n: int) -> None:
-    """A path of parameters on one model against separate solves."""
+    """Compare a path of parameters with separate solves."""
     print(f"\n## Paths of 15 values, n = {n}\n")
     print("| formulation | solver | one path | separate solves | ratio |")
     print("|---|---|---|---|---|")

@@ -1,15 +1,16 @@
-"""Numbers that `iopt.bound` is held to; run `python benchmarks/global_bracket.py`.
+"""`iopt.bound` against its targets and its peers; run `python benchmarks/global_bracket.py`.
 
-Brackets of SVMDual on indefinite kernels of 20 to 250 points, beside SCIP and Gurobi where they are
-installed; bounds against the enumerated optimum of small random programs and against thousands of
-local solves; and how far LIBSVM, one descent and the default solve are from the proved optimum.
+Brackets of SVMDual on indefinite kernels of 20 to 250 points, compared with SCIP and Gurobi where
+they are installed; bounds against the enumerated optimum of small random programs and against
+thousands of local solves; and the distance of LIBSVM, one descent and the default solve from the
+proved optimum.
 
-Gaps are (bound - value) / max(1, |value|). "Gap after" and "s to" are read off the trace of the
+Gaps are (bound - value) / max(1, |value|). "Gap after" and "s to" are taken from the trace of the
 search, whose first entry is the multistart value with a bound from one eigendecomposition. Seconds
-hold the local search, not the making of the problem; compiled loops are warm. The protein data set
-is read from the folder that `INDEFINITE_OPT_DATA` names, and left out where that has none.
+include the local search, but not the construction of the problem or compilation. The protein data
+set is read from the folder that `INDEFINITE_OPT_DATA` names, and omitted if it is not there.
 
-`--resume FILE` keeps every finished instance as a line of JSON and takes it from there next time.
+`--resume FILE` keeps every finished instance as a line of JSON, and reads it from there next time.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ KERNELS = (
 """Families of indefinite kernels, and the Gaussian as a convex control."""
 
 CONVEX = ("l1-gaussian", "polynomial", "distance(gamma=0.1)")
-"""Named in the table of convexity only: on these points they are convex at every size."""
+"""Kernels in the table of convexity only, as they are convex on these points at every size."""
 
 LARGE_KERNELS = (
     "sigmoid",
@@ -70,21 +71,22 @@ BOUNDS = (1.0, 10.0)
 """Values of C."""
 
 MOMENTS = (1.0, 5.0, 30.0)
-"""Seconds after which the gap is told."""
+"""Seconds after which the gap is printed."""
 
 PROCESSES = 2
 
 CHUNK = 50
-"""Enumerated instances between two lines of the journal."""
+"""Number of enumerated instances per line of the journal."""
 
 FALSE = 1e-9
-"""Relative amount by which a bound must cross a feasible value to be false: rounding of ours."""
+"""Relative amount by which a bound must cross a feasible value to count as false, as the
+evaluation of that value is rounded."""
 
 SINGULAR = 1e12
-"""Condition number from which a face is passed over; tests/bruteforce.py has the same."""
+"""Condition number from which a face is skipped, as in tests/helpers/bruteforce.py."""
 
 LIBSVM_STEPS = 1_000_000
-"""Most steps of LIBSVM, whose working set may cycle on indefinite kernels."""
+"""Largest number of steps of LIBSVM, which may cycle on indefinite kernels."""
 
 
 # Instances, and what is kept about them
@@ -92,7 +94,7 @@ LIBSVM_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Instance:
-    """One SVM dual; `kernel` may be the name of a data set that brings its own."""
+    """One SVM dual; `kernel` may be the name of a data set that has its own."""
 
     n: int
     kernel: str
@@ -111,7 +113,7 @@ class Instance:
 
     @property
     def convex(self) -> bool:
-        """Convex along yᵀα = 0, so that a local solve is global."""
+        """Whether it is convex along yᵀα = 0, so that local optima are global."""
         return self.problem.is_convex(lines=1)
 
     @property
@@ -121,9 +123,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class Closed:
-    """The bracket of one instance; the value is attained, the bound is above it.
+    """The bracket of one instance: an attained value and the bound above it.
 
-    `curve` is the trace: (seconds, gap) where the gap changed.
+    `curve` is the trace as pairs (seconds, gap), one per change of the gap.
     """
 
     value: float
@@ -144,7 +146,7 @@ class Closed:
 
 @dataclass(frozen=True)
 class Faced:
-    """What one peer says of an instance, as a maximum; `false` names the bound that is crossed."""
+    """The answer of one peer, as a maximum; `false` names a bound that a value crosses."""
 
     gap: float
     seconds: float
@@ -154,7 +156,7 @@ class Faced:
 
 @dataclass(frozen=True)
 class Checked:
-    """Enumerated instances of a chunk of seeds; `false` has a line for each that fails."""
+    """Enumerated instances of a chunk of seeds; `false` has one line per failure."""
 
     instances: int
     nonconvex: int
@@ -167,7 +169,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Rivals:
-    """The best of many local solves from random points, and in how many it was reached."""
+    """The best of many local solves from random points, and the share that reached it."""
 
     best: float
     share: float
@@ -187,7 +189,7 @@ Kept = TypeVar("Kept", Closed, Faced, Checked, Rivals, Points)
 
 
 class Journal:
-    """Finished work by its key, in memory and where wanted as JSON lines in a file."""
+    """Finished work by its key, in memory and optionally as JSON lines in a file."""
 
     def __init__(self, path: Path | None) -> None:
         self.file = None if path is None else JsonLines(path)
@@ -196,12 +198,12 @@ class Journal:
             self.lines = self.file.latest(itemgetter("key"))[0]
 
     def get(self, kind: type[Kept], key: str) -> Kept | None:
-        """What is kept, None if nothing is."""
+        """The outcome stored under a key, or None."""
         line = self.lines.get(f"{kind.__name__} {key}")
         return None if line is None else kind(**line["kept"])
 
     def put(self, key: str, kept: Kept) -> Kept:
-        """Keep it, on disk before anything else happens."""
+        """Store an outcome, at once on disk, too."""
         key = f"{type(kept).__name__} {key}"
         self.lines[key] = {"key": key, "kept": asdict(kept)}
         if self.file is not None:
@@ -209,30 +211,30 @@ class Journal:
         return kept
 
     def once(self, kind: type[Kept], key: str, work: Callable[[], Kept]) -> Kept:
-        """What is kept, else the outcome of the work."""
+        """The stored outcome, or else that of the work, which is then stored."""
         kept = self.get(kind, key)
         return self.put(key, work()) if kept is None else kept
 
 
 def say(line: str) -> None:
-    """Print at once, so that nothing is lost when the run is stopped."""
+    """Print without a buffer, so that nothing is lost if the run is stopped."""
     print(line, flush=True)
 
 
 def head(title: str, columns: str) -> None:
-    """A heading and the two first lines of a table."""
+    """Print a heading and the first two lines of a table."""
     say(f"\n## {title}\n")
     say(f"| {columns} |\n" + "|---" * (columns.count("|") + 1) + "|")
 
 
 def share(counted: Iterable[bool]) -> str:
-    """Count and percentage of the true ones."""
+    """The number of true entries and their percentage."""
     flags = list(counted)
     return f"{sum(flags)} of {len(flags)} ({100.0 * sum(flags) / max(len(flags), 1):.0f} %)"
 
 
 def middle(numbers: Iterable[float]) -> str:
-    """Median and largest."""
+    """The median and the maximum."""
     found = list(numbers) or [np.nan]
     return f"{np.median(found):.3g}, {max(found):.3g}"
 
@@ -241,7 +243,7 @@ def middle(numbers: Iterable[float]) -> str:
 
 
 def bracket(instance: Instance, seconds: float, gap: float) -> Closed:
-    """`iopt.bound`, cut down to numbers."""
+    """The outcome of `iopt.bound` as numbers."""
     found = iopt.bound(instance.problem, instance.formulation, time_limit=seconds, gap=gap)
     curve: list[tuple[float, float]] = []
     for at, reached in zip(found.trace.seconds, found.trace.residual, strict=True):
@@ -261,9 +263,9 @@ def bracket(instance: Instance, seconds: float, gap: float) -> Closed:
 
 @dataclass(frozen=True)
 class Section:
-    """Instances that are held to the same numbers.
+    """Instances with the same targets.
 
-    `gap` is where the search stops, `levels` are the gaps that are counted.
+    The search stops at the relative gap `gap`, and the gaps in `levels` are counted.
     """
 
     name: str
@@ -274,13 +276,13 @@ class Section:
     to_reach: str
 
     def closed(self, instance: Instance, journal: Journal) -> Closed:
-        """The bracket of one of the instances, from the journal where it is there."""
+        """The bracket of an instance, from the journal if it is there."""
         key = f"{instance} {self.seconds:g} s {self.gap:g}"
         return journal.once(Closed, key, lambda: bracket(instance, self.seconds, self.gap))
 
 
 def brackets(section: Section, journal: Journal) -> None:
-    """One row an instance, and a summary."""
+    """Print one row per instance, and a summary."""
     after = " | ".join(f"gap after {at:g} s" for at in MOMENTS)
     levels = " | ".join(f"s to {level:g}" for level in section.levels)
     head(
@@ -303,7 +305,7 @@ def brackets(section: Section, journal: Journal) -> None:
 
 
 def summary(section: Section, rows: list[tuple[Instance, Closed]]) -> None:
-    """Shares and times, of all instances by size and of the nonconvex ones by kernel."""
+    """Print shares and times of all instances by size, and of the nonconvex ones by kernel."""
     levels = " | ".join(f"gap ≤ {level:g}" for level in section.levels)
     head(
         f"{section.name}: summary",
@@ -317,7 +319,7 @@ def summary(section: Section, rows: list[tuple[Instance, Closed]]) -> None:
             names += ["nonconvex", f"nonconvex, {instance.kernel}"]
         for name in names:
             groups.setdefault(name, []).append(found)
-    # Sizes, then all nonconvex ones, then these by kernel.
+    # First by size, then all nonconvex instances, then those by kernel.
     for name in sorted(groups, key=lambda name: (name.startswith("nonconvex"), "," in name)):
         founds = groups[name]
         cells = " | ".join(share(f.gap <= level for f in founds) for level in section.levels)
@@ -330,13 +332,13 @@ def summary(section: Section, rows: list[tuple[Instance, Closed]]) -> None:
 
 
 def grid(sizes: Iterable[int], kernels: Iterable[str], seeds: int) -> list[Instance]:
-    """All combinations, with both values of C."""
+    """The instances of all combinations, with both values of C."""
     chosen = itertools.product(sizes, kernels, BOUNDS, range(seeds))
     return [Instance(n, kernel, C, seed) for n, kernel, C, seed in chosen]
 
 
 def convexity(sizes: list[int], seeds: int) -> None:
-    """How many problems are nonconvex: the others are closed by any local solve."""
+    """Count the nonconvex problems; a local solve is enough for the others."""
     head(
         f"Nonconvex along yᵀα = 0, of {seeds} seeds",
         "kernel | " + " | ".join(f"n = {n}" for n in sizes),
@@ -349,7 +351,7 @@ def convexity(sizes: list[int], seeds: int) -> None:
 
 
 def protein() -> list[Instance]:
-    """The protein distances with the Gaussian form, or none and the reason why."""
+    """The protein distances in Gaussian form; if they are missing, print why."""
     try:
         data = iopt.datasets.load(PROTEIN)
     except iopt.IndefiniteOptError as error:
@@ -362,7 +364,7 @@ def protein() -> list[Instance]:
 
 
 def faced(instance: Instance, peer: str, seconds: float, ours: Closed) -> Faced:
-    """One peer on one instance, and whether its value crosses our bound or its bound our value."""
+    """Run one peer, and see whether its value crosses our bound or its bound our value."""
     structure = instance.formulation.structure(instance.problem)
     found = PEERS[peer](structure, seconds)
     value, bound = structure.declared(found.upper), structure.declared(found.lower)
@@ -375,7 +377,7 @@ def faced(instance: Instance, peer: str, seconds: float, ours: Closed) -> Faced:
 
 
 def facing(instances: list[Instance], most: int) -> list[Instance]:
-    """Nonconvex ones of the first seed, one a kernel as far as possible, sizes and C in turns."""
+    """Nonconvex instances of the first seed, one per kernel, with alternating sizes and C."""
     by_kernel: dict[str, list[Instance]] = {}
     for instance in instances:
         if instance.seed == 0 and not instance.convex:
@@ -385,7 +387,7 @@ def facing(instances: list[Instance], most: int) -> list[Instance]:
 
 
 def peers(instances: list[Instance], seconds: float, most: int, journal: Journal) -> None:
-    """Our bracket and those of the peers at the same time limit."""
+    """Print our brackets and those of the peers with the same time limit."""
     section = Section("peers", facing(instances, most), seconds, 1e-6, (), "")
     columns = " | ".join(f"{name} gap | s | note" for name in PEERS)
     head(
@@ -414,7 +416,7 @@ def peers(instances: list[Instance], seconds: float, most: int, journal: Journal
 class Small:
     """min F(x) = ½xᵀHx + qᵀx  s.t.  0 ≤ x ≤ u, Ax = b; the declared objective is sense·F.
 
-    Each weight appears in one row of A at most.
+    Each weight appears in at most one row of A.
     """
 
     H: Array
@@ -427,7 +429,7 @@ class Small:
 
 
 def declared(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Small:
-    """From K, y and the formulas alone, not from the structure that the search reads."""
+    """The program from K, y and the formulas alone, not from the structure the search reads."""
     K, y, n = problem.K, problem.y, problem.n
     Q = K * np.outer(y, y)
     if isinstance(formulation, iopt.SVMDual):
@@ -444,10 +446,10 @@ def declared(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Smal
 
 
 def candidates(small: Small, k: int) -> Array:
-    """The stationary point of F on every face with k free weights, where there is one.
+    """The stationary points of F on the faces with k free weights, where they exist.
 
-    One batch of KKT systems for all choices of free weights, all corners of the others being right
-    sides. A line that no free weight is on gets the multiplier 0; whether it holds is seen later.
+    One batch of KKT systems treats all choices of free weights, with the corners of the others as
+    right-hand sides. A constraint without a free weight gets the multiplier 0 and is checked later.
     """
     n, m = small.q.size, small.b.size
     free = np.array(list(itertools.combinations(range(n), k)), dtype=int)
@@ -476,10 +478,10 @@ def candidates(small: Small, k: int) -> Array:
 
 
 def least(small: Small) -> float:
-    """min F over the feasible stationary points of all 3ⁿ faces: the minimiser is one of them.
+    """min F over the feasible stationary points of all 3ⁿ faces, among which the minimiser is.
 
-    A face with a singular system is passed over: a minimum inside it continues to its edge at the
-    same value. Any feasible point will do, so multipliers need not be looked at.
+    A face with a singular system is skipped, since a minimum inside it extends to its boundary at
+    the same value. Multipliers need not be checked, as any feasible point bounds the minimum.
     """
     slack = 1e-11 * small.u
     best = np.inf
@@ -494,10 +496,10 @@ def least(small: Small) -> float:
 
 
 def random_matrix(generator: np.random.Generator, n: int) -> Array:
-    """A symmetric matrix: dense, with small integers, of low rank, or of tanh; of any scale."""
+    """A symmetric matrix of any scale: dense, of small integers, of low rank, or of tanh."""
     family = generator.integers(4)
     if family == 1:
-        # Ties, zeros and singular faces; whole numbers keep them exact.
+        # Integers make exact ties, zeros and singular faces.
         half = np.triu(generator.integers(-2, 3, (n, n))).astype(float)
         return half + np.triu(half, 1).T
     if family == 2:
@@ -514,14 +516,14 @@ def random_matrix(generator: np.random.Generator, n: int) -> Array:
 
 
 def random_program(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
-    """Two to seven points and one of four programs."""
+    """One of four programs on two to seven points."""
     generator = np.random.default_rng([seed, 7])
     n = int(generator.integers(2, 8))
     K = random_matrix(generator, n)
     y = generator.permutation(np.append([1, -1], generator.choice([-1, 1], n - 2)))
     problem = iopt.KernelProblem(K, y)
     C = float(10.0 ** generator.uniform(-1.0, 1.5))
-    # From the least that is feasible to the whole hull.
+    # From the least feasible value to that of the whole hull.
     part = generator.uniform(1.0, problem.smaller_class + 0.5) / problem.smaller_class
     formulations = (
         iopt.SVMDual(C=C),
@@ -533,7 +535,7 @@ def random_program(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
 
 
 def checked(seeds: range) -> Checked:
-    """Brackets of random programs against the enumerated optimum."""
+    """Compare brackets of random programs with the enumerated optimum."""
     began = time.perf_counter()
     false: list[str] = []
     nonconvex = closed = 0
@@ -561,7 +563,7 @@ def checked(seeds: range) -> Checked:
 
 
 def one_thread_each() -> None:
-    """In a worker: the processes are the parallelism."""
+    """Limit a worker process to one thread."""
     threadpool_limits(1)
 
 
@@ -570,16 +572,16 @@ def with_item(work: Callable[[Any], Any], item: Any) -> tuple[Any, Any]:
 
 
 def in_parallel(work: Callable[[Any], Any], items: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """(item, outcome) as they come from two processes."""
+    """Pairs (item, outcome) from two processes, in the order of completion."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(PROCESSES, one_thread_each) as pool:
         yield from pool.imap_unordered(partial(with_item, work), items)
 
 
 def enumeration_agrees(count: int) -> None:
-    """`least` against tests/bruteforce.py, whose least is a stationary value and so no less.
+    """Compare `least` with tests/helpers/bruteforce.py, whose minimum can only be larger.
 
-    With two lines it may be more: a face where a class has no free weight is passed over there.
+    With two lines it may be, as a face where a class has no free weight is skipped there.
     """
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
     from helpers.bruteforce import global_minimum
@@ -609,7 +611,7 @@ def enumeration_agrees(count: int) -> None:
 
 
 def enumeration(count: int, journal: Journal) -> None:
-    """Brackets of random programs of two to seven points against all stationary points."""
+    """Compare brackets of random programs of two to seven points with all stationary points."""
     say(f"\n## False certificates: {count} random programs, n ≤ 7, all 3ⁿ faces enumerated\n")
     enumeration_agrees(50)
     chunks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
@@ -640,7 +642,7 @@ def enumeration(count: int, journal: Journal) -> None:
 
 
 def rivals(task: tuple[Instance, int]) -> Rivals:
-    """Descents from random points; a share of those counts as the best that is within 1e-6."""
+    """Run descents from random points; those within 1e-6 of the best count as reaching it."""
     instance, starts = task
     generator = np.random.default_rng([instance.seed, 11])
     structure = instance.formulation.structure(instance.problem)
@@ -660,7 +662,7 @@ def rivals(task: tuple[Instance, int]) -> Rivals:
 
 
 def local_solves(section: Section, starts: int, journal: Journal) -> None:
-    """The bracket of every nonconvex instance of the first seed against many local solves."""
+    """Compare the brackets of nonconvex instances of the first seed with many local solves."""
     chosen = [each for each in section.instances if each.seed == 0 and not each.convex]
     ours = {each: section.closed(each, journal) for each in chosen}
     head(
@@ -699,7 +701,7 @@ def local_solves(section: Section, starts: int, journal: Journal) -> None:
 
 
 def points(instance: Instance) -> Points:
-    """Objectives of what is at hand without a proof."""
+    """Objectives of the methods that prove nothing."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC
 
@@ -716,13 +718,13 @@ def points(instance: Instance) -> Points:
 
 
 def shortfalls(instance: Instance, own: Closed, journal: Journal) -> tuple[float, ...]:
-    """(value of the bracket - objective) / max(1, |value|) of each way of solving."""
+    """(value of the bracket - objective) / max(1, |value|) of each method."""
     found = journal.once(Points, f"{instance}", partial(points, instance))
     return tuple((own.value - each) / max(1.0, abs(own.value)) for each in asdict(found).values())
 
 
 def distance(sections: list[Section], journal: Journal) -> None:
-    """How far each way of solving stays behind, by size and kernel, and of the nonconvex ones."""
+    """Print how far each method is from the optimum, by size, by kernel, and where nonconvex."""
     names = ("LIBSVM 1e-3", "LIBSVM 1e-6", "smo", "multistart")
     columns = " | ".join(f"{name}: median, worst | within 1e-6" for name in names)
     head(
@@ -752,7 +754,7 @@ def distance(sections: list[Section], journal: Journal) -> None:
 
 
 def distance_cells(rows: list[tuple[Closed, tuple[float, ...]]]) -> str:
-    """Number, largest gap, and two cells for each way of solving."""
+    """The number of rows, the largest gap, and two cells per method."""
     cells = [f"{len(rows)}", f"{max(own.gap for own, _ in rows):.1e}"]
     for column in zip(*(found for _, found in rows), strict=True):
         cells.append(f"{np.median(column):.1e}, {max(column, key=abs):.1e}")
@@ -764,7 +766,7 @@ def distance_cells(rows: list[tuple[Closed, tuple[float, ...]]]) -> str:
 
 
 def sections_of(options: argparse.Namespace) -> dict[str, Section]:
-    """The sections with brackets; limits are those of the targets unless the options say less."""
+    """The sections with brackets, with the limits of the targets or smaller ones by option."""
     quick = options.quick
 
     def limit(seconds: float) -> float:
@@ -821,7 +823,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Print the tables that were chosen."""
+    """Print the chosen tables."""
     options = parsed()
     journal = Journal(options.resume)
     say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start.")

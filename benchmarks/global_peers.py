@@ -1,13 +1,13 @@
-"""Generic global solvers as peers for nonconvex box-constrained QPs: SCIP and Gurobi, and HiGHS.
+"""Generic global solvers as peers for nonconvex box-constrained QPs: SCIP, Gurobi and HiGHS.
 
-min F(x) = ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b,  as `BoxLineQP` says it. Each peer gets H, c, A, b
-and u as they are, one thread, its default settings and our relative gap, and answers with a bracket
-of min F: the lower bound that it claims, within its own tolerances, and F at its best point, moved
-to the nearest feasible one and evaluated by us.
+The program is min F(x) = ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b, as in `BoxLineQP`. Each peer gets H,
+c, A, b and u as they are, one thread, its default settings and our relative gap, and answers with a
+bracket of min F: the lower bound that it claims, within its own tolerances, and F at the feasible
+point nearest to its best point, evaluated by us.
 
-`python benchmarks/global_peers.py` prints what they reach on two indefinite kernels. Neither SCIP
-(`pip install pyscipopt`) nor Gurobi (`pip install gurobipy`) is needed by the package. The licence
-that comes with gurobipy ends at 200 variables where the objective is quadratic.
+`python benchmarks/global_peers.py` prints what they reach on two indefinite kernels. The package
+needs neither SCIP (`pip install pyscipopt`) nor Gurobi (`pip install gurobipy`). The licence
+included in gurobipy allows 200 variables with a quadratic objective.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ from indefinite_opt.modeling.structures import BoxLineQP
 Array = NDArray[np.float64]
 
 RELATIVE_GAP = 1e-6
-"""Gap at which a peer may stop; less means nothing, as they satisfy constraints to 1e-6."""
+"""Gap at which a peer may stop; a smaller one means nothing with constraints satisfied to 1e-6."""
 
 GRACE = 1.1
-"""Multiple of the time limit after which a peer is stopped from outside."""
+"""Multiple of the time limit after which a peer is killed."""
 
 INFINITE = 1e20
-"""What SCIP calls infinite; Gurobi's 1e100 is beyond it."""
+"""SCIP's infinity; Gurobi's, 1e100, is larger."""
 
 
 @dataclass(frozen=True)
 class PeerBracket:
-    """lower ≤ min F ≤ upper, as one peer sees it.
+    """The bracket lower ≤ min F ≤ upper that one peer gives.
 
     Attributes
     ----------
     lower : float
-        The bound that the peer claims, -inf if none. It holds within the peer's tolerances only.
+        The bound that the peer claims, within its tolerances; -inf without one.
     upper : float
-        F at the peer's point after `BoxLineQP.project`, inf if it gave none.
+        F at the peer's point after `BoxLineQP.project`; inf without a point.
     seconds : float
-        Wall time from the arrays to the answer; imports are not counted.
+        Wall time from the arrays to the answer, without imports.
     note : str
-        What the numbers do not say: not installed, too large for the licence, stopped, crashed.
+        An explanation such as not installed, too large for the licence, stopped, or crashed.
     unit : float
-        `BoxLineQP.gap_floor` at the peer's point, the smallest size that the gap is divided by.
+        `BoxLineQP.gap_floor` at the peer's point, the least number by which the gap is divided.
     """
 
     lower: float
@@ -66,9 +66,9 @@ class PeerBracket:
 
     @property
     def gap(self) -> float:
-        """(upper - lower) / max(unit, |upper|); inf where an end of the bracket is missing.
+        """(upper - lower) / max(unit, |upper|); inf if an end of the bracket is missing.
 
-        Negative where the peer's tolerances let its bound cross a value that is reached.
+        It is negative if the peer's tolerances let its bound cross an attained value.
         """
         if not (np.isfinite(self.lower) and np.isfinite(self.upper)):
             return np.inf
@@ -83,7 +83,7 @@ Peer = Callable[[BoxLineQP, float], PeerBracket]
 
 @dataclass(frozen=True, eq=False)
 class BoxQP:
-    """min ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b; all that a peer is told."""
+    """min ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b, as a peer receives it."""
 
     H: Array
     c: Array
@@ -113,7 +113,7 @@ class BoxQP:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver says: its bound, its point, and a note."""
+    """The answer of a solver: its bound, its point, and a note."""
 
     lower: float = -np.inf
     x: Array | None = field(default=None, repr=False)
@@ -124,22 +124,22 @@ Solve = Callable[[BoxQP, float], Answer]
 
 
 def bound(claimed: float) -> float:
-    """A claimed lower bound, -inf where the solver means that it has none."""
+    """A claimed lower bound, or -inf if the solver means that it has none."""
     return claimed if abs(claimed) < INFINITE else -np.inf
 
 
 def answer_through(pipe: Connection, module: str, solve: Solve, qp: BoxQP, limit: float) -> None:
-    """In the child: say when the solver is imported, then what it found."""
+    """In the child process: report first that the solver is imported, then its answer."""
     import_module(module)
     pipe.send(None)
     pipe.send(solve(qp, limit))
 
 
 def in_child(module: str, solve: Solve, qp: BoxQP, limit: float) -> tuple[Answer, float]:
-    """An answer and its seconds from a process of its own.
+    """An answer and its seconds, computed in a separate process.
 
-    SCIP looks at its clock too seldom on dense programs of hundreds of variables, and a crash must
-    not end the benchmark.
+    SCIP checks its time limit too seldom on dense programs of hundreds of variables, and a crash
+    must not end the benchmark.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
@@ -184,9 +184,9 @@ def bracket(module: str, solve: Solve, structure: BoxLineQP, limit: float) -> Pe
 
 
 def solve_scip(qp: BoxQP, limit: float) -> Answer:
-    """min t  s.t.  ½xᵀHx + cᵀx ≤ t: SCIP has linear objectives only.
+    """Solve min t  s.t.  ½xᵀHx + cᵀx ≤ t, as SCIP has linear objectives only.
 
-    The time limit includes the building of the model, which takes n²/2 terms one by one.
+    The time limit includes the construction of the model from n²/2 single terms.
     """
     from pyscipopt import Model, quicksum
 
@@ -217,10 +217,10 @@ def scip(structure: BoxLineQP, time_limit: float) -> PeerBracket:
 
 
 def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
-    """The program as it is; a licence that refuses it gives a note.
+    """Solve the program as it is; if the licence refuses it, a note says so.
 
-    Where H is positive semidefinite within Gurobi's tolerance PSDTol this is a convex QP to it,
-    whose bound is the dual objective. The time limit includes the start of the licence.
+    If H is positive semidefinite within Gurobi's tolerance PSDTol, Gurobi treats the program as a
+    convex QP, whose bound is the dual objective. The time limit includes the licence check.
     """
     import gurobipy
 
@@ -247,7 +247,7 @@ def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
 
 
 def gurobi(structure: BoxLineQP, time_limit: float) -> PeerBracket:
-    """Gurobi's spatial branch and bound, through gurobipy and whatever licence it finds."""
+    """Gurobi's spatial branch and bound, through gurobipy with the licence that it finds."""
     return bracket("gurobipy", solve_gurobi, structure, time_limit)
 
 
@@ -255,7 +255,7 @@ def gurobi(structure: BoxLineQP, time_limit: float) -> PeerBracket:
 
 
 def solve_highs(qp: BoxQP, limit: float) -> Answer:
-    """HiGHS's convex QP solver, fed a program that need not be convex; it has no bound to offer."""
+    """Give the program, convex or not, to the convex QP solver of HiGHS, which has no bound."""
     import highspy
 
     model = highspy.HighsModel()
@@ -267,7 +267,7 @@ def solve_highs(qp: BoxQP, limit: float) -> Answer:
     lp.a_matrix_.start_ = qp.n * np.arange(qp.b.size + 1)
     lp.a_matrix_.index_ = np.tile(np.arange(qp.n), qp.b.size)
     lp.a_matrix_.value_ = qp.A.ravel()
-    # Columns of the lower triangle of H are the rows of the upper one.
+    # The columns of the lower triangle of H are the rows of the upper one.
     columns, rows = np.triu_indices(qp.n)
     hessian.dim_, hessian.format_ = qp.n, highspy.HessianFormat.kTriangular
     hessian.start_ = np.searchsorted(columns, np.arange(qp.n + 1))
@@ -284,11 +284,11 @@ def solve_highs(qp: BoxQP, limit: float) -> Answer:
 
 
 def highs(structure: BoxLineQP, time_limit: float) -> PeerBracket:
-    """HiGHS, which has no nonconvex QP: here to show what it does with one.
+    """HiGHS, which cannot solve nonconvex QPs: here to show what it does with one.
 
-    It refuses a Hessian with a negative entry on the diagonal, and ends with an error where its
-    active-set method meets negative curvature. Where it meets none it calls a local minimum
-    'Optimal', although H is indefinite; so `lower` is -inf whatever it says.
+    It refuses a Hessian with a negative diagonal entry, and ends with an error if its active-set
+    method encounters negative curvature. Otherwise it calls a local minimum 'Optimal', although H
+    is indefinite; so `lower` is always -inf.
     """
     return bracket("highspy", solve_highs, structure, time_limit)
 
@@ -297,7 +297,7 @@ PEERS: dict[str, Peer] = {"SCIP": scip, "Gurobi": gurobi, "HiGHS": highs}
 
 
 def table(sizes: list[int], kernels: list[str], bounds: list[float], seconds: float) -> None:
-    """What each peer reaches on the SVM dual, as Markdown."""
+    """Print what each peer reaches on the SVM dual, as Markdown."""
     print(f"\n## Global peers on SVMDual after {seconds:g} s, one thread, F minimised\n")
     print("| n | kernel | C | peer | upper | lower | gap | s | note |\n" + "|---" * 9 + "|")
     for n in sizes:

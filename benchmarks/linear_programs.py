@@ -1,9 +1,8 @@
-"""Generation against the full HiGHS model; run `python benchmarks/linear_programs.py`.
+"""`generation` against the full HiGHS model; run `python benchmarks/linear_programs.py`.
 
-Each line solves one linear program twice in this process, on the same matrix: as a full model with
-`highs`, up to a time limit, and with `generation`. The structure of each solve is made anew, so
-that both pay for their matrix; problems are made before the clock starts. Where HiGHS is stopped by
-the limit the ratio is a lower bound.
+For each line one linear program is solved twice in this process, on the same matrix: as a full
+model with `highs`, up to a time limit, and with `generation`. Both times include the construction
+of the structure, but not of the problem. If the limit stops HiGHS, the ratio is a lower bound.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ FORMULATIONS = ("GuoSchuurmansLP", "LPSVM(C=1)", "LPSVM(C=10)")
 def timed(
     problem: iopt.KernelProblem, formulation: str, solver: str, limit: float
 ) -> tuple[float, iopt.workflow.Result]:
-    """Seconds of the whole call, and its result."""
+    """The seconds of a whole call, and its result."""
     began = time.perf_counter()
     result = iopt.solve(problem, formulation, solver=solver, time_limit=limit)
     return time.perf_counter() - began, result
 
 
 def table(sizes: list[int], kernels: list[str], limit: float) -> None:
-    """One line a problem; relative gaps are proved by `Formulation.dual_bound`."""
+    """Print one line per problem; relative gaps are proved by `Formulation.dual_bound`."""
     print(f"\n## Full HiGHS (at most {limit:g} s) against generation, tol 1e-6\n")
     print("| n | kernel | formulation | HiGHS s | generation s | ratio (to reach: 5) | ", end="")
     print("gap of HiGHS | gap | difference | how |\n" + "|---" * 10 + "|")

@@ -1,9 +1,9 @@
-"""Numbers the local solver is held to; run `python benchmarks/local_solver.py`.
+"""The local solver against its targets; run `python benchmarks/local_solver.py`.
 
-Every ratio compares calls that take turns in this one process on the same matrices, so that a slow
-machine is slow for both. Problems are made before the clock starts; what making one costs (a check
-of K for symmetry and finite numbers, once for all solves) is a column of its own. Compiled loops
-are warm; their compile time is the first table.
+Every ratio compares calls that take turns in one process on the same matrices, so that a slow
+machine is slow for both. Times exclude the construction of the problem (a check that K is symmetric
+and finite, once for all solves), which has its own column, and compilation, which is the first
+table.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ print(peak() - before)
 
 
 def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Kernel matrix and labels of n points in ten dimensions, curved boundary, noisy labels."""
+    """Kernel matrix and noisy labels of n points in ten dimensions with a curved boundary."""
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, 10))
     noise = 0.5 * generator.standard_normal(n)
@@ -88,7 +88,7 @@ def libsvm_objective(K: np.ndarray, y: np.ndarray, libsvm: object) -> float:
 
 
 def compile_time() -> None:
-    """The first call in a fresh process, with an empty and with a filled cache."""
+    """Time the first call in a fresh process, with an empty and with a filled cache."""
     print("\n## First call in a fresh process\n")
     print("| solver | compiling | from the cache on disk |\n|---|---|---|")
     for solver in ("smo", "multistart"):
@@ -110,11 +110,11 @@ def two_rows(K: np.ndarray) -> float:
 
 
 def speed(sizes: list[int], runs: int) -> None:
-    """One run of SMO against SVC at the same tolerance of the KKT residual."""
+    """Compare one run of SMO with SVC at the same tolerance of the KKT residual."""
     from sklearn.svm import SVC
 
     print("\n## One SMO run against SVC(kernel='precomputed', cache_size=2000)\n")
-    print("Medians of calls that take turns. Limit: reading two rows of K an iteration.\n")
+    print("Medians of calls that take turns. Limit: reading two rows of K per iteration.\n")
     print("| n | kernel | C | tol | SVC ms | smo ms | SVC/smo | with making the problem | ", end="")
     print("iterations | µs each | limit µs | objective against SVC |\n" + "|---" * 12 + "|")
     ratios: dict[float, list[float]] = {1e-3: [], 1e-6: []}
@@ -172,7 +172,7 @@ def smo_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts:
 
 
 def objectives(sizes: list[int], uno_size: int, random_starts: int) -> None:
-    """Default solve against LIBSVM, UNO from 20 starts and random SMO starts."""
+    """Compare the default solve with LIBSVM, UNO from 20 starts and random SMO starts."""
     from sklearn.svm import SVC
 
     print(
@@ -223,7 +223,7 @@ def objectives(sizes: list[int], uno_size: int, random_starts: int) -> None:
 
 
 def paths(n: int) -> None:
-    """Thirty values of C, from 0.1 to 100, one after the other against one by one."""
+    """Compare a path of thirty values of C, from 0.1 to 100, with separate solves."""
     print(f"\n## A path of 30 values of C, n = {n}, tol 1e-6\n")
     print("| kernel | path | 30 cold solves | ratio (to reach: 5) | largest residual |")
     print("|---|---|---|---|---|")
@@ -240,21 +240,21 @@ def paths(n: int) -> None:
 
 
 def reset_peak() -> None:
-    """Start the measurement of the largest resident memory anew (Linux)."""
+    """Restart the measurement of the peak resident memory (Linux)."""
     Path(PEAK).write_text("5")
 
 
 def peak() -> int:
-    """Largest resident memory since the last reset, in bytes."""
+    """Peak resident memory since the last reset, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
 
 
 def memory(n: int) -> None:
-    """Resident memory that a solve adds to that of the problem."""
+    """Print the resident memory that a solve needs beyond that of the problem."""
     print(f"\n## Memory beyond K, n = {n}, K = {8e-6 * n * n:.0f} MB\n")
     if not os.access(PEAK, os.W_OK):
-        print("Not measured: this system does not tell the largest resident memory.")
+        print("Not measured: this system does not report the peak resident memory.")
         return
     print("| kernel | C | MB | share of K (to reach: 5 %) |\n|---|---|---|---|")
     for kernel in ("sigmoid", "gaussian"):

@@ -1,10 +1,10 @@
-"""Numbers the Luss-d'Aspremont dual is held to; run `python benchmarks/luss.py`.
+"""The Luss-d'Aspremont dual against its targets and peers; run `python benchmarks/luss.py`.
 
-Every ratio compares calls in this one process on the same matrices. The peers, in `luss_peers.py`,
-are the paper's two methods written plainly with a full eigendecomposition for every evaluation.
-Digits are USPS where `INDEFINITE_OPT_DATA` names a folder that has them, else scikit-learn's with
-pixels flipped at random. Kernels: sigmoid on noisy points in ten dimensions, Simpson score on
-binarised digits, Epanechnikov on the same points as the sigmoid.
+Every ratio compares calls in one process on the same matrices. The peers in `luss_peers.py` are
+plain versions of the paper's two methods, with a full eigendecomposition per evaluation. The
+kernels are the sigmoid and Epanechnikov on the same noisy points in ten dimensions, and the Simpson
+score on binarised digits: USPS if the folder that `INDEFINITE_OPT_DATA` names has them, else
+scikit-learn's with pixels flipped at random.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ C, RHO = 1.0, 1.0
 
 
 def binarised(X: np.ndarray) -> np.ndarray:
-    """1.0 where a pixel is nearer to black than to white."""
+    """1.0 where a pixel is closer to the largest value than to the smallest, else 0.0."""
     return np.greater(2.0 * X, X.min() + X.max()).astype(float)
 
 
@@ -74,7 +74,7 @@ def full_evaluation(problem: iopt.KernelProblem, z: np.ndarray) -> tuple[float, 
 
 
 def oracle(sizes: list[int], runs: int) -> None:
-    """Value and gradient at the same z: secular equation against a full eigendecomposition."""
+    """Compare value and gradient by the secular equation with a full eigendecomposition."""
     print("\n## One evaluation of value and gradient at the optimum, one BLAS thread\n")
     print(
         "| n | kernel | eigenvalues > 0, < 0 | eigh ms | oracle ms | ratio | value differs ", end=""
@@ -110,7 +110,7 @@ def decomposed(K: np.ndarray, y: np.ndarray) -> tuple[iopt.KernelProblem, float]
 
 
 def against_peers(n: int, limit: float) -> None:
-    """Relative gap 1e-6: the default solver against the paper's methods."""
+    """Compare the default solver with the paper's methods at relative gap 1e-6."""
     print(f"\n## n = {n}, C = {C:g}, ρ = {RHO:g}, relative gap 1e-6\n")
     print("newton: with the eigendecomposition of a new problem, the median of 5. ", end="")
     print(f"Peers are stopped after {limit:g} s.\n")
@@ -142,7 +142,7 @@ def against_peers(n: int, limit: float) -> None:
 
 
 def growth(sizes: list[int]) -> None:
-    """Seconds to relative gap 1e-4 after the eigendecomposition, and how they grow."""
+    """Print the seconds to relative gap 1e-4 after the eigendecomposition, and their growth."""
     print("\n## Relative gap 1e-4, seconds after the eigendecomposition, all threads\n")
     print(
         "| kernel | " + " | ".join(f"n = {n}" for n in sizes) + " | exponent | eigh at the last |"
@@ -160,11 +160,11 @@ def growth(sizes: list[int]) -> None:
 
 
 def convergence(sizes: list[int], folder: Path) -> None:
-    """The paper's Figure 1: gap against iteration, and how straight the line is."""
+    """Repeat the paper's Figure 1, gap against iteration, and measure how straight the line is."""
     print("\n## ACCPM, log gap against iteration (the paper: 1e4 to 1e-4 within 200 iterations)\n")
     print("Without the proximal term the method is the paper's; it is stopped after 200 cuts.\n")
     print("| n | kernel | solver | iterations | relative gap | gap first, last ", end="")
-    print("| iterations to gap 1e-4 | decades an iteration | R² |\n" + "|---" * 9 + "|")
+    print("| iterations to gap 1e-4 | decades per iteration | R² |\n" + "|---" * 9 + "|")
     for n in sizes:
         results = {}
         for kernel in KERNELS:
@@ -199,7 +199,7 @@ def convergence(sizes: list[int], folder: Path) -> None:
 
 
 def grid(n: int) -> None:
-    """A grid of C and ρ along a path against separate solves."""
+    """Compare a grid of C and ρ along a path with separate solves."""
     bounds, prices = np.geomspace(0.01, 10.0, 10), np.geomspace(0.01, 100.0, 10)
     print(f"\n## A grid of 10 C × 10 ρ, n = {n}: solve_path against 100 separate solves\n")
     print("| kernel | separate s | path s | ratio | objectives differ |\n|---|---|---|---|---|")

@@ -1,8 +1,8 @@
-"""The two methods of Luss & d'Aspremont (2007), plainly: the peers our solver is timed against.
+"""Plain versions of the two methods of Luss & d'Aspremont (2007), to time our solver against.
 
-maximise f(α) = min over K ⪰ 0 of eᵀα - ½zᵀKz + ρ‖K - K₀‖²,  z = y∘α,  over
+They maximise f(α) = min over K ⪰ 0 of eᵀα - ½zᵀKz + ρ‖K - K₀‖²,  z = y∘α,  over
 A = {0 ≤ α ≤ C, yᵀα = 0}. Every evaluation of f is a full eigendecomposition, as in the paper.
-Values and bounds are of f(α) - f(0), f(0) = ρ‖(K₀)₋‖² being a constant of K₀.
+Values and bounds are those of f(α) - f(0), where f(0) = ρ‖(K₀)₋‖² depends on K₀ only.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sklearn.svm import SVC
 Array = NDArray[np.float64]
 
 MACHINE_EVERY = 25
-"""Iterations between two bounds from a support vector machine."""
+"""Number of iterations between two bounds from a support vector machine."""
 
 MACHINE_STEPS = 50
-"""Most pair steps in such a machine, a multiple of n: about what a few evaluations cost."""
+"""Largest number of pair steps in such a machine, per point: the cost of a few evaluations."""
 
 ARMIJO = 0.1
-"""Share of the increase that the slope promises which a projected gradient step must keep."""
+"""Share of the first-order increase that a projected gradient step must attain."""
 
 CENTRED = 0.5
 """Newton decrement at which a point counts as the analytic centre."""
@@ -61,7 +61,7 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The best point, f - f(0) there, an upper bound on its maximum, and how both came about."""
+    """The best point, f - f(0) there, an upper bound on its maximum, and the trace."""
 
     alpha: Array
     value: float
@@ -75,11 +75,11 @@ class Outcome:
         return self.trace[-1].gap
 
     def seconds_to(self, gap: float) -> float:
-        """When the relative gap first was at most this; infinite if it never was."""
+        """Seconds until the relative gap was first at most this; infinite if it never was."""
         return next((r.seconds for r in self.trace if r.gap <= gap), np.inf)
 
     def calls_to(self, gap: float) -> float:
-        """Evaluations until the relative gap first was at most this; infinite if it never was."""
+        """Evaluations until the relative gap was first at most this; infinite if it never was."""
         return next((r.calls for r in self.trace if r.gap <= gap), np.inf)
 
 
@@ -96,8 +96,7 @@ def value_gradient(
 ) -> Evaluation:
     """f(α) - f(0) and ∇f(α) = e - y∘(K*z), by one full eigendecomposition.
 
-    f(α) - f(0) = eᵀα - ρ(‖M₊‖² - ‖(K₀)₊‖²). `base` is ‖(K₀)₊‖², which a caller of many
-    evaluations finds once.
+    f(α) - f(0) = eᵀα - ρ(‖M₊‖² - ‖(K₀)₊‖²). `base` is ‖(K₀)₊‖², which many evaluations share.
     """
     if base is None:
         base = positive_square(np.linalg.eigvalsh(K0))
@@ -134,7 +133,7 @@ def project(x: Array, y: Array, C: float) -> Array:
 
 
 def largest_linear(g: Array, y: Array, C: float) -> float:
-    """max gᵀα over A, exactly: weight on pairs of opposite classes, the best ones first."""
+    """The exact maximum of gᵀα over A, by weights on the best pairs of opposite classes."""
     plus, minus = np.sort(g[y > 0])[::-1], np.sort(g[y < 0])[::-1]
     pairs = min(plus.size, minus.size)
     return C * float(np.maximum(plus[:pairs] + minus[:pairs], 0.0).sum())
@@ -168,7 +167,7 @@ def machine_bound(at: Evaluation, y: Array, C: float, tol: float) -> float:
 
 
 class Search:
-    """What both methods share: the oracle, the best point and bound, the trace, when to stop."""
+    """The common parts of both methods: oracle, best point and bound, trace, stopping rule."""
 
     def __init__(
         self,
@@ -190,7 +189,7 @@ class Search:
         self.trace: list[Record] = []
 
     def evaluate(self, alpha: Array) -> Evaluation:
-        """f and ∇f; remembers the best point and the best bound."""
+        """Evaluate f and ∇f, and keep the best point and the best bound."""
         at = value_gradient(self.K0, self.y, self.rho, alpha, self.base)
         self.calls += 1
         self.bound = min(self.bound, tangent_bound(at, self.y, self.C))
@@ -205,7 +204,7 @@ class Search:
         return max(self.bound - self.best.value, 0.0) / max(1.0, abs(self.best.value))
 
     def done(self) -> bool:
-        """End of an iteration: its line in the trace, and whether to stop."""
+        """End an iteration: add it to the trace, and decide whether to stop."""
         assert self.best is not None
         if (len(self.trace) + 1) % MACHINE_EVERY == 0 and self.gap > self.tol:
             tol = min(0.1 * self.gap, 1e-3)
@@ -216,7 +215,7 @@ class Search:
         return self.gap <= self.tol or out_of_budget
 
     def outcome(self) -> Outcome:
-        """The best point, with what is known of it."""
+        """The best point with its value and bound."""
         assert self.best is not None
         return Outcome(self.best.alpha, self.best.value, self.bound, self.calls, self.trace)
 
@@ -234,7 +233,7 @@ def projected_gradient(
     time_limit: float = np.inf,
     spectral: bool = False,
 ) -> Outcome:
-    """α ← P_A(α + t∇f(α)), from α = 0.
+    """Iterate α ← P_A(α + t∇f(α)), from α = 0.
 
     The paper leaves t open. Here t is halved until f rises enough (Armijo along the projected
     arc), each trial being an evaluation, and doubled after each success; far better than a constant
@@ -299,7 +298,7 @@ class Cuts:
         """The analytic centre, by damped Newton steps from a point inside the set."""
         for _ in range(max_iter):
             d = self.newton(alpha, self.barrier_gradient(alpha))
-            # Every slack changes by this share of itself.
+            # The relative change of every slack.
             shares = np.concatenate(
                 [d / alpha, -d / (self.C - alpha), self.slopes @ d / self.slack(alpha)]
             )
@@ -358,7 +357,7 @@ def accpm(
             here, there = cuts.slack(start)[last], cuts.slack(alpha)[last]
             start = start + 0.9 * here / (here - there) * (alpha - start)
         if np.min(cuts.slack(start)) <= 0.0:
-            break  # the set is as thin as rounding errors are large
+            break  # the set is as thin as the rounding errors
         alpha = cuts.centre(start)
         weights = 1.0 / cuts.slack(alpha)
         weights /= weights.sum()

@@ -1,8 +1,8 @@
-"""Which lines no test depends on; run `python benchmarks/mutants.py --seed 1 minorant kkt`.
+"""Mutation tests; run `python benchmarks/mutants.py --seed 1 minorant relaxation`.
 
-One random change at a time is made in a temporary copy of the package: an operator, a comparison, a
-constant, a sign. A change that no test notices has survived: nothing tests what it changed, or it
-changes nothing. A test run that takes too long counts as having noticed.
+One random change at a time is made in a temporary copy of the package: of an operator, a
+comparison, a constant or a sign. A change survives if no test fails: either nothing tests what it
+changed, or it changes nothing. A test run that takes too long counts as failed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STAGES = (
     ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )  # fmt: skip
-"""Test files in the order in which they are run, the quick ones first."""
+"""Test files in the order in which they run, the fastest first."""
 
 OPERATORS = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
@@ -44,11 +44,11 @@ NAMES = {
 NAMES |= {new: old for old, new in NAMES.items()}
 
 SWITCHES = ("strict", "frozen", "eq", "repr", "copy", "overwrite_a", "check_finite")
-"""Keyword arguments that decide nothing about a number."""
+"""Keyword arguments that do not affect any number."""
 
 
 class Mutant(NamedTuple):
-    """Bytes `start` to `end` of a module are replaced."""
+    """A change of a module: bytes `start` to `end` are replaced by `new`."""
 
     module: str
     line: int
@@ -58,7 +58,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(module: str, source: bytes) -> Iterator[Mutant]:
-    """Every change that is tried in a module."""
+    """All changes that can be made in a module."""
     starts = [0]
     for text in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(text))
@@ -109,7 +109,7 @@ def mutants(module: str, source: bytes) -> Iterator[Mutant]:
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes that are run: no annotations, decorators or docstrings, and no mere switches."""
+    """Nodes that are executed: no annotations, decorators or docstrings, and no switches."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -122,7 +122,7 @@ def _code(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def noticed(folder: Path, stages: list[list[str]], seconds: float) -> str | None:
-    """What noticed the change, or None."""
+    """The test run that noticed the change, or None."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     for files in stages:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
