@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import noisy_problem, random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.theory.lifting import lin_lin_theorem_1
@@ -16,15 +16,6 @@ Array = NDArray[np.float64]
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 KERNELS = ("sigmoid", "l1-gaussian", "noise")
-
-
-def problem_of(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
-    """A kernel by name, or a random symmetric matrix with half of its eigenvalues negative."""
-    if kernel != "noise":
-        return random_problem(kernel, n, seed)
-    generator = np.random.default_rng(seed)
-    K = generator.standard_normal((n, n))
-    return iopt.KernelProblem(K + K.T, np.where(generator.uniform(size=n) > 0.4, 1, -1))
 
 
 # ----------------------------------------------------------------------------- known optima
@@ -60,7 +51,7 @@ def test_zero_kernel(identity: bool) -> None:
 @pytest.mark.parametrize("C", [1e-6, 0.1, 10.0, 1e4])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_clarabel_agrees(kernel: str, C: float) -> None:
-    problem, formulation = problem_of(kernel), SeparabilitySVM(C=C)
+    problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=C)
     program = formulation.declare(problem)
     model = program.cvxpy()
     model.solve(solver="CLARABEL", tol_gap_abs=1e-14, tol_gap_rel=1e-10)
@@ -79,7 +70,7 @@ def test_clarabel_agrees(kernel: str, C: float) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_scale_of_the_kernel(kernel: str, scale: float) -> None:
     """With α/s for α the problem (sK, C) is that of (K, s²C), divided by s²."""
-    problem = problem_of(kernel)
+    problem = noisy_problem(kernel)
     scaled = iopt.KernelProblem(problem.K * scale, problem.y)
     one = iopt.solve(problem, SeparabilitySVM(C=1e4), tol=1e-9)
     other = iopt.solve(scaled, SeparabilitySVM(C=1e4 / scale**2), tol=1e-9)
@@ -89,7 +80,7 @@ def test_scale_of_the_kernel(kernel: str, scale: float) -> None:
 
 def test_large_numbers_in_the_kernel() -> None:
     """No slack pays here, and one of 1e-13 would already outweigh ½αᵀα."""
-    problem = problem_of("noise")
+    problem = noisy_problem("noise")
     hard = iopt.solve(problem, SeparabilitySVM(C=1e6), tol=1e-9)
     scaled = iopt.KernelProblem(problem.K * 1e8, problem.y)
     result = iopt.solve(scaled, SeparabilitySVM(C=1.0), tol=1e-9)
@@ -100,7 +91,7 @@ def test_large_numbers_in_the_kernel() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_clarabel_returns_is_certified(kernel: str) -> None:
-    problem, formulation = problem_of(kernel), SeparabilitySVM(C=1.0)
+    problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=1.0)
     program = formulation.declare(problem)
     program.cvxpy().solve(solver="CLARABEL")
     values = {name: variable.value for name, variable in program.variables.items()}
@@ -143,7 +134,7 @@ def test_a_singular_kernel_is_convex_to_cvxpy_too() -> None:
 
 
 def test_classifier() -> None:
-    problem = problem_of("noise")
+    problem = noisy_problem("noise")
     result = iopt.solve(problem, SeparabilitySVM(C=100.0))
     margins = problem.Q @ result.values["alpha"] + result.values["b"] * problem.y
     decisions = result.classifier.decision_function(problem.K)
@@ -158,7 +149,7 @@ def test_classifier() -> None:
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_theorem_1(kernel: str, C: float) -> None:
-    problem = problem_of(kernel)
+    problem = noisy_problem(kernel)
     dual = iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=1e-9)
     lift = lin_lin_theorem_1(problem, C, dual.values["alpha"])
     # As (5) is printed.
@@ -180,7 +171,7 @@ def test_theorem_1(kernel: str, C: float) -> None:
 
 
 def test_theorem_1_needs_a_stationary_point() -> None:
-    problem = problem_of("sigmoid")
+    problem = noisy_problem("sigmoid")
     dual = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo")
     with pytest.raises(iopt.errors.ProblemError, match="alpha: expected a stationary point"):
         lin_lin_theorem_1(problem, 1.0, 0.5 * dual.values["alpha"])
@@ -194,7 +185,7 @@ def test_theorem_1_needs_a_stationary_point() -> None:
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "noise"])
 def test_an_indefinite_kernel_leaves_a_stationary_point(kernel: str) -> None:
-    problem = problem_of(kernel)
+    problem = noisy_problem(kernel)
     formulation = SeparabilitySVM(C=1.0, identity=False)
     result = iopt.solve(problem, formulation)
     certificate = result.certificate
@@ -233,7 +224,7 @@ def test_conditionally_psd_is_not_enough() -> None:
 
 @pytest.mark.parametrize("identity", [True, False])
 def test_structure_agrees_with_the_declaration(identity: bool) -> None:
-    problem = problem_of("sigmoid", n=14)
+    problem = noisy_problem("sigmoid", n=14)
     program = SeparabilitySVM(C=2.0, identity=identity).declare(problem)
     structure, generator = program.structure, np.random.default_rng(0)
     for _ in range(10):
@@ -270,7 +261,7 @@ def test_the_bound_holds_for_any_multipliers(kernel: str, size: float, identity:
 @pytest.mark.parametrize("C", [1e-9, 1.0, 1e4])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
-    problem, formulation = problem_of(kernel), SeparabilitySVM(C=C)
+    problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=C)
     right = iopt.solve(problem, formulation, tol=1e-9)
     assert right.certificate.claim is iopt.Claim.GLOBAL
     generator = np.random.default_rng(5)
@@ -297,7 +288,7 @@ def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
 
 @pytest.mark.parametrize("identity", [True, False])
 def test_given_multipliers_are_held_to_their_word(identity: bool) -> None:
-    problem, formulation = problem_of("sigmoid"), SeparabilitySVM(C=1.0, identity=identity)
+    problem, formulation = noisy_problem("sigmoid"), SeparabilitySVM(C=1.0, identity=identity)
     right = iopt.solve(problem, formulation, tol=1e-8)
     lam = right.multipliers["margin"]
     free = int(np.argmax(np.minimum(lam, 1.0 - lam)))
@@ -316,7 +307,7 @@ def test_given_multipliers_are_held_to_their_word(identity: bool) -> None:
 
 def test_a_feasible_point_need_not_be_stationary() -> None:
     """Every (α, b) has slacks that make it feasible; the nonconvex claim must say no more."""
-    problem, generator = problem_of("sigmoid"), np.random.default_rng(6)
+    problem, generator = noisy_problem("sigmoid"), np.random.default_rng(6)
     formulation = SeparabilitySVM(C=1.0, identity=False)
     for size in (1e-3, 1.0, 1e3):
         alpha, b = size * generator.standard_normal(40), 0.3
@@ -331,14 +322,14 @@ def test_a_feasible_point_need_not_be_stationary() -> None:
 @pytest.mark.parametrize("identity", [True, False])
 def test_iteration_limit(identity: bool) -> None:
     result = iopt.solve(
-        problem_of("sigmoid"), SeparabilitySVM(C=100.0, identity=identity), max_iter=5
+        noisy_problem("sigmoid"), SeparabilitySVM(C=100.0, identity=identity), max_iter=5
     )
     assert result.status is iopt.Status.MAX_ITER
     assert result.certificate.claim is iopt.Claim.FEASIBLE
 
 
 def test_time_limit() -> None:
-    problem, formulation = problem_of("noise", n=500), SeparabilitySVM(C=1e8)
+    problem, formulation = noisy_problem("noise", n=500), SeparabilitySVM(C=1e8)
     result = iopt.solve(problem, formulation, tol=1e-14, time_limit=1e-3)
     assert result.status is iopt.Status.TIME_LIMIT
     # Rounding of the margins is more than the tolerance that was asked for.
@@ -348,7 +339,7 @@ def test_time_limit() -> None:
 
 def test_trace_and_callback() -> None:
     # With C = 1e-6 the first residual of the dual leaves a gap of more than 1e-10 of the optimum.
-    problem, formulation = problem_of("l1-gaussian"), SeparabilitySVM(C=1e-3)
+    problem, formulation = noisy_problem("l1-gaussian"), SeparabilitySVM(C=1e-3)
     result = iopt.solve(problem, formulation, tol=1e-10)
     trace = result.trace
     assert result.status is iopt.Status.SOLVED
@@ -361,7 +352,7 @@ def test_trace_and_callback() -> None:
 
 
 def test_unreachable_tolerance_is_told() -> None:
-    result = iopt.solve(problem_of("noise"), SeparabilitySVM(C=1.0), tol=1e-16)
+    result = iopt.solve(noisy_problem("noise"), SeparabilitySVM(C=1.0), tol=1e-16)
     assert result.status is iopt.Status.INACCURATE
     assert result.certificate.relative_gap <= 1e-9
 
@@ -375,7 +366,7 @@ def test_rows_on_demand_are_refused() -> None:
 
 
 def test_single_precision() -> None:
-    whole = problem_of("sigmoid")
+    whole = noisy_problem("sigmoid")
     single = iopt.KernelProblem(whole.K, whole.y, precision="single")
     result = iopt.solve(single, SeparabilitySVM(C=1.0))
     assert result.certificate.claim is iopt.Claim.GLOBAL
@@ -384,7 +375,7 @@ def test_single_precision() -> None:
 
 
 def test_data_for_export() -> None:
-    problem = problem_of("sigmoid", n=6)
+    problem = noisy_problem("sigmoid", n=6)
     arrays = SeparabilityProgram(problem, 2.0, identity=True).arrays()
     np.testing.assert_array_equal(arrays["R"], np.eye(6))
     np.testing.assert_array_equal(arrays["Q"], problem.Q)

@@ -1,10 +1,13 @@
-"""Random problems that several test files use."""
+"""Random problems, kernels and labels that several test files use."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+
+Array = NDArray[np.float64]
 
 
 def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
@@ -13,3 +16,76 @@ def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
     X = generator.standard_normal((n, 5))
     y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1, -1)
     return iopt.KernelProblem.from_data(X, y, kernel)
+
+
+def noisy_problem(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
+    """A kernel by name, or "noise": a symmetric matrix with half of its eigenvalues negative."""
+    if kernel != "noise":
+        return random_problem(kernel, n, seed)
+    generator = np.random.default_rng(seed)
+    K = generator.standard_normal((n, n))
+    return iopt.KernelProblem(K + K.T, np.where(generator.uniform(size=n) > 0.4, 1, -1))
+
+
+def rugged_problem(n: int, seed: int = 0) -> iopt.KernelProblem:
+    """A random symmetric matrix: half of its eigenvalues are negative, local optima abound."""
+    return iopt.KernelProblem(symmetric(n, seed), np.resize([1, -1], n))
+
+
+def symmetric(n: int, seed: int) -> Array:
+    """The symmetric part of a matrix of standard normal entries."""
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return 0.5 * (A + A.T)
+
+
+def gaussian(n: int, d: int, gamma: float, seed: int = 0) -> Array:
+    """A Gaussian kernel matrix of standard normal points."""
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    return np.exp(-gamma * np.square(X[:, None] - X).sum(axis=2))
+
+
+def labels(n: int, seed: int = 0) -> Array:
+    """One point of each class first, then labels by chance."""
+    return np.append([1.0, -1.0], np.random.default_rng(seed).choice([-1.0, 1.0], n - 2))
+
+
+def points(n: int, seed: int) -> tuple[Array, Array]:
+    """Two overlapping classes in five dimensions."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 5))
+    return X, np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1.0, -1.0)
+
+
+FAMILIES = (
+    "random", "integers", "psd", "negative", "low rank", "krein", "rank one", "diagonal",
+    "constant", "zero", "twins", "opposite twins", "large diagonal", "graded",
+)  # fmt: skip
+"""What a kernel may be like, for tests of any kernel."""
+
+
+def kernel(family: str, n: int, seed: int) -> Array:
+    """A random kernel matrix of one of the families."""
+    generator = np.random.default_rng(seed)
+    A, x = generator.standard_normal((n, n)), generator.standard_normal(n)
+    low = generator.standard_normal((n, 2))
+    place = generator.integers(0, max(n // 2, 1), n)
+    integers = np.triu(generator.integers(-2, 3, (n, n)))
+    graded = 10.0 ** generator.uniform(-4.0, 4.0, n)
+    sign = float(generator.choice([-1.0, 1.0]))
+    S = A + A.T
+    return {
+        "random": S,
+        "integers": (integers + np.triu(integers, 1).T).astype(float),
+        "psd": A @ A.T,
+        "negative": -A @ A.T,
+        "low rank": low @ low.T,
+        "krein": np.outer(low[:, 0], low[:, 0]) - np.outer(low[:, 1], low[:, 1]),
+        "rank one": sign * np.outer(x, x),
+        "diagonal": np.diag(generator.integers(-2, 3, n).astype(float)),
+        "constant": np.full((n, n), sign),
+        "zero": np.zeros((n, n)),
+        "twins": S[np.ix_(place, place)],
+        "opposite twins": S[np.ix_(place, place)] * np.outer(np.sign(x), np.sign(x)),
+        "large diagonal": S + np.diag(1e6 * x),
+        "graded": S * np.outer(graded, graded),
+    }[family]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
+from helpers.callbacks import press, stop
 from helpers.problems import random_problem
-from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.solvers.descent.dca import DCA
 from indefinite_opt.solvers.solver import Task
 
@@ -22,38 +22,6 @@ INF = float("inf")
 
 QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
 PARTS = ("clip", "shift")
-
-
-def program_of(problem: iopt.KernelProblem, title: str | iopt.Formulation) -> BoxLineQP:
-    structure = as_formulation(title).structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    return structure
-
-
-def weights(result: iopt.workflow.Result) -> Array:
-    (x,) = result.values.values()
-    return x
-
-
-def violation(qp: BoxLineQP, x: Array) -> float:
-    """m - M of Lin & Lin (2003), (21), over all pairs of one group, or the worst single slope."""
-    y = qp.problem.y
-    slope = qp.hessian * (qp.problem.K @ (y * x)) + y * qp.linear  # y∘∇F
-    rises = np.where(y > 0, x < qp.upper, x > 0)
-    falls = np.where(y > 0, x > 0, x < qp.upper)
-    if qp.lines == 0:
-        return max(np.max(-slope[rises], initial=0.0), np.max(slope[falls], initial=0.0))
-    groups = [y != 0] if qp.lines == 1 else [y > 0, y < 0]
-    return max(
-        np.max(slope[falls & g], initial=-INF) - np.min(slope[rises & g], initial=INF)
-        for g in groups
-    )
-
-
-def check_feasible(qp: BoxLineQP, x: Array) -> None:
-    assert x.min() >= 0.0
-    assert x.max() <= qp.upper
-    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, x.sum()))
 
 
 # ----------------------------------------------------------------------------------- the iteration
@@ -112,7 +80,8 @@ def test_the_end_is_stationary(title: str, kernel: str) -> None:
     qp, x = program_of(problem, title), weights(result)
     check_feasible(qp, x)
     assert result.status is iopt.Status.SOLVED
-    assert violation(qp, x) <= 1e-6 * qp.gradient_unit(qp.gradient(x))
+    program = replace(Program.of(problem.K, problem.y, result.formulation), upper=qp.upper)
+    assert program.violation(x) <= 1e-6 * qp.gradient_unit(qp.gradient(x))
     assert result.certificate.claim >= iopt.Claim.STATIONARY
     assert result.residual <= 1e-6
 
@@ -290,19 +259,6 @@ def test_an_end_that_cannot_be_improved_is_called_inaccurate() -> None:
     result = iopt.solve(problem, "SVMDual(C=10)", solver=DCA("shift"), tol=1e-15, time_limit=5.0)
     assert result.status in (iopt.Status.INACCURATE, iopt.Status.MAX_ITER)
     assert result.certificate.claim <= iopt.Claim.FEASIBLE
-
-
-def stop(when: int) -> Callable[[iopt.solvers.Trace], bool]:
-    return lambda trace: len(trace) == when
-
-
-def press(when: int) -> Callable[[iopt.solvers.Trace], bool]:
-    def callback(trace: iopt.solvers.Trace) -> bool:
-        if len(trace) == when:
-            raise KeyboardInterrupt
-        return False
-
-    return callback
 
 
 @pytest.mark.parametrize("when", [1, 2, 4])

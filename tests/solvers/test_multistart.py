@@ -13,8 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
-from indefinite_opt.formulations import as_formulation
+from helpers.callbacks import press
+from helpers.problems import random_problem, rugged_problem
+from helpers.programs import check_feasible, program_of, weights
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.multistart import MultiStart
@@ -27,31 +28,8 @@ QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoS
 ONE_DESCENT = MultiStart(starts=1, kicks=0)
 
 
-def rugged(n: int, seed: int = 0) -> iopt.KernelProblem:
-    """A random symmetric matrix: half of its eigenvalues are negative, local optima abound."""
-    A = np.random.default_rng(seed).standard_normal((n, n))
-    return iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], n))
-
-
 def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
-    return rugged(n, seed) if kernel == "random" else random_problem(kernel, n, seed)
-
-
-def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
-    structure = as_formulation(formulation).structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    return structure
-
-
-def weights(result: iopt.workflow.Result) -> Array:
-    (x,) = result.values.values()
-    return x
-
-
-def check_feasible(qp: BoxLineQP, x: Array) -> None:
-    assert x.min() >= 0.0
-    assert x.max() <= qp.upper
-    np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-10 * max(1.0, x.sum()))
+    return rugged_problem(n, seed) if kernel == "random" else random_problem(kernel, n, seed)
 
 
 def told(result: iopt.workflow.Result) -> dict[str, int]:
@@ -123,7 +101,7 @@ def test_ends_are_counted_ordered_and_true(title: str, kernel: str) -> None:
 def test_the_best_of_many_ends_keep_their_weights() -> None:
     """ "empty but for the best of many": no end without weights is better than one with them."""
     result = iopt.solve(
-        rugged(200), "ConvexHullDual", solver=MultiStart(starts=150, kicks=0, budget=INF)
+        rugged_problem(200), "ConvexHullDual", solver=MultiStart(starts=150, kicks=0, budget=INF)
     )
     kept = [bool(end.values) for end in result.optima]
     assert 50 <= sum(kept) < len(kept)
@@ -133,7 +111,7 @@ def test_the_best_of_many_ends_keep_their_weights() -> None:
 @pytest.mark.parametrize("kicks", [1, 5, 8, 100])
 def test_no_more_kicks_than_allowed_and_no_descents_without_any(kicks: int) -> None:
     """A chain in which nothing was kicked has not come down from anywhere."""
-    result = iopt.solve(rugged(60), "SVMDual", solver=MultiStart(kicks=kicks))
+    result = iopt.solve(rugged_problem(60), "SVMDual", solver=MultiStart(kicks=kicks))
     assert told(result)["kicks"] <= kicks
     assert told(result)["descents"] <= MultiStart().starts + told(result)["kicks"]
 
@@ -169,7 +147,7 @@ def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
 @pytest.mark.parametrize("title", QUADRATIC)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_threads_change_nothing(seed: int, title: str) -> None:
-    problem = rugged(120, seed)
+    problem = rugged_problem(120, seed)
     results = [
         iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs), seed=seed)
         for jobs in (1, 2, 3)
@@ -194,7 +172,7 @@ def assert_same(first: iopt.workflow.Result, second: iopt.workflow.Result) -> No
 def test_the_seed_is_used() -> None:
     """Half of the starts are random, and so are their ends on a rugged problem."""
     search = MultiStart(starts=9, kicks=0)
-    problem = rugged(200)
+    problem = rugged_problem(200)
     ends = {
         tuple(end.objective for end in iopt.solve(problem, "ConvexHullDual", search, seed=s).optima)
         for s in range(4)
@@ -258,7 +236,7 @@ def check_against_libsvm(problem: iopt.KernelProblem, C: float) -> None:
 def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
     """As the docstring has it; every pair is tried, with its longest step."""
     for seed in range(8):
-        problem = rugged(24, seed)
+        problem = rugged_problem(24, seed)
         result = iopt.solve(problem, title, solver=search)
         qp, x = program_of(problem, title), weights(result)
         gain = best_exchange(qp, x)
@@ -328,7 +306,7 @@ def test_one_start_without_kicks_is_one_descent(title: str, kernel: str) -> None
 @pytest.mark.parametrize("starts", [2, 3, 4, 7])
 def test_as_many_descents_as_starts(starts: int) -> None:
     search = MultiStart(starts=starts, kicks=0, budget=INF)
-    assert told(iopt.solve(rugged(60), "ConvexHullDual", search))["descents"] == starts
+    assert told(iopt.solve(rugged_problem(60), "ConvexHullDual", search))["descents"] == starts
 
 
 # ------------------------------------------------------------------------------------ when to stop
@@ -336,7 +314,7 @@ def test_as_many_descents_as_starts(starts: int) -> None:
 
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_a_small_budget_stops_the_search(title: str) -> None:
-    problem = rugged(60)
+    problem = rugged_problem(60)
     small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
     assert told(small) == {"descents": 1, "kicks": 0, "ends": 1}
     assert small.message.endswith("the budget is used up")
@@ -350,7 +328,7 @@ def test_a_small_budget_stops_the_search(title: str) -> None:
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_the_iteration_limit_is_kept(title: str) -> None:
     """`max_iter` limits the iterations of the solver, which are those that it reports."""
-    for problem in (random_problem("sigmoid", n=60, seed=0), rugged(60)):
+    for problem in (random_problem("sigmoid", n=60, seed=0), rugged_problem(60)):
         for limit in (1, 20, 100, 400, 1000, 2500):
             result = iopt.solve(problem, title, max_iter=limit)
             assert result.iterations <= limit
@@ -360,8 +338,8 @@ def test_the_iteration_limit_is_kept(title: str) -> None:
 
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_no_time_at_all(title: str) -> None:
-    problem = rugged(300)
-    iopt.solve(rugged(20), title)  # compiles
+    problem = rugged_problem(300)
+    iopt.solve(rugged_problem(20), title)  # compiles
     result = iopt.solve(problem, title, time_limit=1e-9)
     assert result.status is iopt.Status.TIME_LIMIT
     assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
@@ -391,7 +369,7 @@ def on_kicks(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> list[i
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_time_runs_out_among_the_kicks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each chain ends when it next looks at the clock."""
-    problem, clock = rugged(300), [0.0]
+    problem, clock = rugged_problem(300), [0.0]
     monkeypatch.setattr(Task, "elapsed", property(lambda task: clock[0]))
     slices = on_kicks(monkeypatch, lambda: clock.append(clock.pop() + 10.0))
     result = iopt.solve(problem, "SVMDual", solver=MultiStart(jobs=jobs, **ENDLESS), time_limit=5.0)
@@ -411,7 +389,7 @@ def interruptible() -> Iterator[None]:
 
 def check_interrupted_search(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real interrupt among the kicks, while the main thread waits for the others."""
-    problem = rugged(300)
+    problem = rugged_problem(300)
     slices = on_kicks(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
     search = MultiStart(jobs=jobs, **ENDLESS)
     try:
@@ -434,21 +412,13 @@ def test_ctrl_c_reaches_the_threads(jobs: int, monkeypatch: pytest.MonkeyPatch) 
 def test_ctrl_c_reaches_the_threads_after_uno(monkeypatch: pytest.MonkeyPatch) -> None:
     """UNO installs the handler of SIGINT anew, so that waiting calls go on waiting."""
     pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
-    iopt.solve(rugged(4), "SVMDual", solver="uno")
+    iopt.solve(rugged_problem(4), "SVMDual", solver="uno")
     check_interrupted_search(1, monkeypatch)
-
-
-def press(when: int) -> Callable[[iopt.solvers.Trace], None]:
-    def callback(trace: iopt.solvers.Trace) -> None:
-        if len(trace) == when:
-            raise KeyboardInterrupt
-
-    return callback
 
 
 @pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
 def test_ctrl_c_between_rounds_keeps_the_best_point(when: int) -> None:
-    problem = rugged(120)
+    problem = rugged_problem(120)
     try:
         result = iopt.solve(problem, "ConvexHullDual", callback=press(when))
     except KeyboardInterrupt:
@@ -469,7 +439,7 @@ def test_a_true_callback_stops_at_once(when: int) -> None:
         lengths.append(len(trace))
         return len(trace) == when
 
-    result = iopt.solve(rugged(120), "ConvexHullDual", callback=stop)
+    result = iopt.solve(rugged_problem(120), "ConvexHullDual", callback=stop)
     assert result.status is iopt.Status.INTERRUPTED
     assert lengths == list(range(1, when + 1))
     assert len(result.trace) == when
@@ -492,7 +462,7 @@ def test_an_error_of_the_callback_comes_through() -> None:
             raise RuntimeError("mine")
 
     with pytest.raises(RuntimeError, match="mine"):
-        iopt.solve(rugged(120), "ConvexHullDual", callback=fail)
+        iopt.solve(rugged_problem(120), "ConvexHullDual", callback=fail)
 
 
 # -------------------------------------------------------------------------------------- parameters
@@ -500,7 +470,7 @@ def test_an_error_of_the_callback_comes_through() -> None:
 
 def test_parameters_of_numpy_are_numbers() -> None:
     search = MultiStart(np.int64(2), np.int32(0), np.float64(3.0), np.int64(1))
-    assert told(iopt.solve(rugged(20), "SVMDual", solver=search))["descents"] <= 2
+    assert told(iopt.solve(rugged_problem(20), "SVMDual", solver=search))["descents"] <= 2
 
 
 # -------------------------------------------------------------------------- problems of every kind

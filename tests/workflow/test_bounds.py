@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.bruteforce import global_minimum
+from helpers.callbacks import press
 from helpers.cases import CASES, LIN_LIN
+from helpers.problems import symmetric
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.workflow.bracket import METHODS
@@ -24,14 +26,9 @@ ROUNDING = 1e-12
 CHEAP = {"spectral", "box-diagonal", "separable"}
 
 
-def symmetric(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A symmetric Gaussian matrix, about half of its eigenvalues negative, and labels in turn."""
-    A = np.random.default_rng(seed).standard_normal((n, n))
-    return 0.5 * (A + A.T), np.where(np.arange(n) % 2, 1, -1)
-
-
 def problem_of(n: int, seed: int, scale: float = 1.0) -> iopt.KernelProblem:
-    K, y = symmetric(n, seed)
+    """About half of the eigenvalues are negative, and the labels are given in turn."""
+    K, y = symmetric(n, seed), np.resize([-1, 1], n)
     return iopt.KernelProblem(scale * K, y, name="gaussian-matrix")
 
 
@@ -168,7 +165,7 @@ def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
 def test_brute_force(seed: int) -> None:
     """All 3ⁿ active sets; the homogeneous problems at three scales of the kernel, too."""
     n = 5 + seed % 2
-    K, y = symmetric(n, seed)
+    K, y = symmetric(n, seed), np.resize([-1, 1], n)
     Q, y = K * np.outer(y, y), y.astype(float)
     both, zeros, none = np.array([y, np.ones(n)]), np.zeros(n), np.zeros((0, n))
     svm = -global_minimum(Q, -np.ones(n), 2.0, y[None], np.zeros(1))
@@ -195,7 +192,7 @@ def test_brute_force(seed: int) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_method_holds_the_optimum(method: str, seed: int) -> None:
-    K, y = symmetric(6, 100 + seed)
+    K, y = symmetric(6, 100 + seed), np.resize([-1, 1], 6)
     Q = K * np.outer(y, y)
     optimum = -global_minimum(Q, -np.ones(6), 1.5, y[None].astype(float), np.zeros(1))
     bracket = iopt.bound(iopt.KernelProblem(K, y), iopt.SVMDual(C=1.5), method=method)
@@ -328,10 +325,7 @@ def test_a_callback_that_only_looks() -> None:
 
 
 def test_ctrl_c_keeps_the_bracket() -> None:
-    def press(trace: iopt.solvers.Trace) -> None:
-        raise KeyboardInterrupt
-
-    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=press)
+    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=press())
     assert_consistent(bracket)
     assert bracket.status is iopt.Status.INTERRUPTED
     assert "interrupted" in str(bracket)

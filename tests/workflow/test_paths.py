@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
-from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from helpers.callbacks import press
+from helpers.problems import random_problem, rugged_problem
+from helpers.programs import program_of, weights
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
 
@@ -25,11 +25,8 @@ CONVEX = ("gaussian", "linear")
 NONCONVEX = ("sigmoid", "epanechnikov", "random")
 
 
-def problem_of(kernel: str, n: int = 50) -> iopt.KernelProblem:
-    if kernel != "random":
-        return random_problem(kernel, n, seed=1)
-    A = np.random.default_rng(1).standard_normal((n, n))
-    return iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], n))
+def path_problem(kernel: str, n: int = 50) -> iopt.KernelProblem:
+    return rugged_problem(n, seed=1) if kernel == "random" else random_problem(kernel, n, seed=1)
 
 
 def svms(values: ArrayLike, bias: bool = True) -> Formulations:
@@ -76,18 +73,7 @@ def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
     }  # fmt: skip
 
 
-ROUTES = tuple(routes(problem_of("gaussian")))
-
-
-def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
-    structure = as_formulation(formulation).structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    return structure
-
-
-def weights(result: iopt.workflow.Result) -> Array:
-    (x,) = result.values.values()
-    return x
+ROUTES = tuple(routes(path_problem("gaussian")))
 
 
 def check_point(
@@ -127,7 +113,7 @@ def check_point(
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("kernel", CONVEX)
 def test_each_point_of_a_convex_path_is_the_optimum(kernel: str, route: str) -> None:
-    problem = problem_of(kernel)
+    problem = path_problem(kernel)
     formulations = routes(problem)[route]
     path = iopt.solve_path(problem, formulations, solver="smo")
     assert [result.formulation for result in path] == formulations
@@ -143,7 +129,7 @@ def test_each_point_of_a_convex_path_is_the_optimum(kernel: str, route: str) -> 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("kernel", NONCONVEX)
 def test_each_point_of_a_nonconvex_path_is_stationary(kernel: str, route: str) -> None:
-    problem = problem_of(kernel)
+    problem = path_problem(kernel)
     for result in iopt.solve_path(problem, routes(problem)[route], solver="smo"):
         check_point(problem, result)
         assert result.status is iopt.Status.SOLVED
@@ -162,7 +148,7 @@ def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem
 
 
 def test_one_point_is_one_solve() -> None:
-    problem = problem_of("sigmoid")
+    problem = path_problem("sigmoid")
     (result,) = iopt.solve_path(problem, ["SVMDual(C=3)"], solver="smo")
     alone = iopt.solve(problem, "SVMDual(C=3)", solver="smo")
     np.testing.assert_array_equal(weights(result), weights(alone))
@@ -171,16 +157,16 @@ def test_one_point_is_one_solve() -> None:
 
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_a_repeated_point_costs_nothing(kernel: str) -> None:
-    problem = problem_of(kernel)
+    problem = path_problem(kernel)
     first, second, third = iopt.solve_path(problem, svms([3.0, 3.0, 3.0]), solver="smo")
     assert first.iterations > 0
     assert second.iterations <= 1  # a Newton step may still find something
     assert third.objective == pytest.approx(first.objective, rel=1e-9)
-    assert problem_of(kernel).n == second.values["alpha"].size
+    assert path_problem(kernel).n == second.values["alpha"].size
 
 
 def test_a_path_is_shorter_than_its_points_alone() -> None:
-    problem = problem_of("gaussian", n=120)
+    problem = path_problem("gaussian", n=120)
     formulations = svms(np.logspace(-1, 1, 30))
     followed = sum(
         result.iterations for result in iopt.solve_path(problem, formulations, solver="smo")
@@ -196,7 +182,7 @@ def test_a_path_is_shorter_than_its_points_alone() -> None:
 @pytest.mark.parametrize("route", ["C up", "C down", "C zigzag", "mu zigzag"])
 def test_nothing_drifts_over_a_thousand_points(route: str, kernel: str) -> None:
     """Weights and gradients are carried along; at every point they are held to the exact ones."""
-    problem = problem_of(kernel, n=30)
+    problem = path_problem(kernel, n=30)
     count = 500
     zigzag = 0.5 + 0.4 * np.sin(0.7 * np.arange(count))
     formulations = {
@@ -237,7 +223,7 @@ def test_a_far_jump_upwards_is_not_believed() -> None:
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_far_jumps_both_ways(bias: bool) -> None:
-    problem = problem_of("gaussian", n=20)
+    problem = path_problem("gaussian", n=20)
     for result in iopt.solve_path(
         problem, svms([1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12], bias), solver="smo"
     ):
@@ -268,7 +254,7 @@ def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None
 @pytest.mark.parametrize("kernel", ["gaussian", "l1-gaussian"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_an_infinite_bound_on_the_way(bias: bool, kernel: str) -> None:
-    problem = problem_of(kernel)
+    problem = path_problem(kernel)
     for result in iopt.solve_path(
         problem, svms([1.0, INF, 0.5, INF, INF, 1e3, 3.0, INF], bias), solver="smo"
     ):
@@ -292,7 +278,7 @@ def test_an_infinite_bound_and_two_optima() -> None:
 
 @pytest.mark.parametrize("solver", [None, "multistart", "dca", "osqp"])
 def test_an_infeasible_bound_in_the_middle_raises(solver: str | None) -> None:
-    problem = problem_of("gaussian")
+    problem = path_problem("gaussian")
     before = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
     with pytest.raises(iopt.errors.InfeasibleProblem, match="mu: expected at least"):
         iopt.solve_path(
@@ -337,16 +323,13 @@ def test_a_session_goes_on_after_an_unbounded_point() -> None:
 
 
 def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
-    problem = problem_of("sigmoid")
+    problem = path_problem("sigmoid")
     session = SMO().session()
     formulation = iopt.SVMDual(C=10.0)
     task = Task(problem, formulation, formulation.structure(problem))
 
-    def press(trace: iopt.solvers.Trace) -> bool:
-        raise KeyboardInterrupt
-
     try:
-        stopped = session.solve(replace(task, callback=press))
+        stopped = session.solve(replace(task, callback=press()))
     except KeyboardInterrupt:  # would end the test session
         pytest.fail("the interrupt came through")
     assert stopped.status is iopt.Status.INTERRUPTED
@@ -361,7 +344,7 @@ def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
 @pytest.mark.parametrize("route", ["C up", "C down", "mu down", "mixed"])
 def test_limits_hold_at_each_point(route: str) -> None:
     """Three steps do not solve anything; the residual that is told is that of the point."""
-    problem = problem_of("sigmoid")
+    problem = path_problem("sigmoid")
     for result in iopt.solve_path(problem, routes(problem)[route], max_iter=3, solver="smo"):
         qp, x = program_of(problem, result.formulation), weights(result)
         assert result.iterations <= 3
@@ -374,8 +357,8 @@ def test_limits_hold_at_each_point(route: str) -> None:
 
 
 def test_no_time_at_any_point() -> None:
-    problem = problem_of("random", n=200)
-    iopt.solve(problem_of("random", n=10), "ConvexHullDual", solver="smo")  # compiles
+    problem = path_problem("random", n=200)
+    iopt.solve(path_problem("random", n=10), "ConvexHullDual", solver="smo")  # compiles
     for result in iopt.solve_path(
         problem, hulls([0.0, 0.05, 0.1], problem), time_limit=1e-9, solver="smo"
     ):
@@ -392,7 +375,7 @@ def check_bounds_only(problem: iopt.KernelProblem, result: iopt.workflow.Result)
 
 def test_points_of_a_path_share_no_memory() -> None:
     """What a caller does to one result changes no other."""
-    problem = problem_of("sigmoid")
+    problem = path_problem("sigmoid")
     for solver in ("smo", "multistart", "dca"):
         path = iopt.solve_path(problem, svms([1.0, 1.0, 2.0]), solver=solver)
         for one, other in itertools.pairwise(path):
@@ -406,7 +389,7 @@ def test_points_of_a_path_share_no_memory() -> None:
 @pytest.mark.parametrize("route", ["C up", "C jumps", "mu down", "beta up", "mixed"])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> None:
-    problem = problem_of(kernel, n=30)
+    problem = path_problem(kernel, n=30)
     for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
         assert result.solver == solver
         assert result.status is iopt.Status.SOLVED
@@ -417,7 +400,7 @@ def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> N
 
 @pytest.mark.parametrize("route", ["C up", "C down", "C jumps", "mu down", "beta up", "mixed"])
 def test_paths_of_osqp(route: str) -> None:
-    problem = problem_of("gaussian", n=30)
+    problem = path_problem("gaussian", n=30)
     for result in iopt.solve_path(problem, routes(problem)[route], solver="osqp"):
         alone = iopt.solve(problem, result.formulation, solver="smo", tol=1e-8).objective
         assert result.objective == pytest.approx(alone, rel=1e-5, abs=1e-6)
@@ -425,7 +408,7 @@ def test_paths_of_osqp(route: str) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("unopy") is None, reason="no wheel of unopy")
 def test_paths_of_uno() -> None:
-    problem = problem_of("sigmoid", n=12)
+    problem = path_problem("sigmoid", n=12)
     chosen = [*svms([0.5, 2.0]), *svms([2.0], bias=False), *hulls([0.5], problem)]
     for result in iopt.solve_path(problem, chosen, solver="uno"):
         assert result.solver == "uno"
@@ -438,7 +421,7 @@ def test_paths_of_uno() -> None:
 
 def test_multistart_on_a_path_is_never_worse_than_following() -> None:
     """It starts at the point before, as `smo` does without its prediction."""
-    problem = problem_of("random")
+    problem = path_problem("random")
     formulations = svms([0.5, 1.0, 2.0, 4.0])
     followed = iopt.solve_path(problem, formulations, solver="smo")
     searched = iopt.solve_path(problem, formulations, solver="multistart")
@@ -449,7 +432,7 @@ def test_multistart_on_a_path_is_never_worse_than_following() -> None:
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_a_path_of_transformed_kernels(kernel: str) -> None:
     """Clip, flip and shift share C but no matrix."""
-    problem = problem_of(kernel)
+    problem = path_problem(kernel)
     chosen = [
         iopt.SpectrumSVM(C=C, transform=transform)
         for C in (0.5, 5.0)
@@ -463,7 +446,7 @@ def test_a_path_of_transformed_kernels(kernel: str) -> None:
 
 def test_a_path_of_general_sensitivities() -> None:
     """Matrices that differ although the bound does not."""
-    problem = problem_of("gaussian", n=20)
+    problem = path_problem("gaussian", n=20)
     generator = np.random.default_rng(0)
     chosen = []
     for _ in range(3):

@@ -1,0 +1,155 @@
+"""Quadratic programs on a box and lines as plain numbers after formulations.md, and checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+import indefinite_opt as iopt
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+
+Array = NDArray[np.float64]
+INF = float("inf")
+EPS = float(np.finfo(np.float64).eps)
+TOL = 1e-6
+
+FORMS = ("SVMDual", "no bias", "ConvexHullDual", "GuoSchuurmansQP")
+"""One line, no line, and two lines twice."""
+
+
+def form(name: str, y: ArrayLike, size: float) -> iopt.Formulation:
+    """A formulation whose bound is `size`: C itself, or in units of the least that is feasible."""
+    positive = int(np.sum(np.asarray(y) > 0))
+    least = 1.0 / min(positive, np.size(y) - positive)
+    if name == "ConvexHullDual":
+        return iopt.ConvexHullDual(mu=least * max(size, 1.0))
+    if name == "GuoSchuurmansQP":
+        return iopt.GuoSchuurmansQP(beta=0.5 * least * max(size, 1.0))
+    return iopt.SVMDual(C=size, bias=name != "no bias")
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """min F(x) = ½h xᵀQx + c eᵀx, 0 ≤ x ≤ u, and none, one or two lines."""
+
+    Q: Array
+    y: Array
+    h: float
+    c: float
+    upper: float
+    lines: int
+    total: float = 0.0
+    sense: int = 1
+    variable: str = "alpha"
+
+    @classmethod
+    def of(cls, K: ArrayLike, y: ArrayLike, formulation: Any) -> Program:
+        signs = np.where(np.asarray(y) > 0, 1.0, -1.0)
+        Q = np.asarray(K, float) * np.outer(signs, signs)
+        if isinstance(formulation, iopt.SVMDual):
+            return cls(Q, signs, 1.0, -1.0, formulation.C, int(formulation.bias), sense=-1)
+        if isinstance(formulation, iopt.ConvexHullDual):
+            return cls(Q, signs, 2.0, 0.0, formulation.mu, 2, 2.0, -1, "alphabar")
+        return cls(Q, signs, 2.0, 0.0, formulation.beta, 2, 1.0)
+
+    @property
+    def A(self) -> Array:
+        return np.vstack([self.y, np.ones(self.y.size)])[: self.lines]
+
+    @property
+    def groups(self) -> list[NDArray[np.bool_]]:
+        """The points among which weight is exchanged."""
+        return [self.y > 0, self.y < 0] if self.lines == 2 else [self.y != 0][: self.lines]
+
+    def gradient(self, x: Array) -> Array:
+        """∇F, summed in extended precision where the machine has it."""
+        product = self.Q.astype(np.longdouble) @ x.astype(np.longdouble)
+        return np.asarray(self.h * product + self.c, float)
+
+    def value(self, x: Array) -> float:
+        return float(0.5 * x @ (self.gradient(x) + self.c))
+
+    def rounding(self, x: Array) -> float:
+        """Of F or of an entry of ∇F, whichever way they are summed up."""
+        terms = self.h * np.abs(self.Q) @ np.abs(x) + abs(self.c)
+        return 4.0 * x.size * EPS * float(max(terms.max(), np.abs(x) @ terms))
+
+    def unit(self, x: Array) -> float:
+        """What a violation is compared with."""
+        largest = float(np.abs(self.gradient(x) - self.c).max())
+        if self.c:
+            return max(abs(self.c), 1e-6 * largest)
+        # Balanced weights do not notice a constant in K: half the range of its entries counts.
+        spread = 0.5 * float(np.ptp(self.Q * np.outer(self.y, self.y)))
+        return max(largest, 1e-3 * self.h * spread * self.total) or 1.0
+
+    def violation(self, x: Array) -> float:
+        """max(0, m - M) of Lin & Lin (21); without lines the largest slope of one weight."""
+        signed = -self.y * self.gradient(x)
+        rising = np.where(self.y > 0, x < self.upper, x > 0)
+        falling = np.where(self.y > 0, x > 0, x < self.upper)
+        if not self.lines:
+            up = np.max(signed[rising], initial=0.0)
+            return float(max(up, np.max(-signed[falling], initial=0.0)))
+        worst = 0.0
+        for group in self.groups:
+            m = np.max(signed[group & rising], initial=-INF)
+            worst = max(worst, float(m - np.min(signed[group & falling], initial=INF)))
+        return worst
+
+    def check_feasible(self, x: Array, steps: int = 0) -> None:
+        """Bounds exactly, and lines without drift but what so many steps may round two weights."""
+        assert np.all(np.isfinite(x))
+        assert x.min() >= 0.0
+        assert x.max() <= self.upper
+        sums, mass = self.A.astype(np.longdouble) @ x, float(x.sum())
+        drift = np.abs(sums - np.array([0.0, self.total])[: self.lines])
+        assert np.all(drift <= x.size * EPS * mass + (steps * EPS * self.upper if steps else 0.0))
+
+    def check(self, result: iopt.workflow.Result) -> Array:
+        """Everything a result says about itself that can be computed again; its weights."""
+        x = result.values[self.variable]
+        self.check_feasible(x)
+        assert result.status in (iopt.Status.SOLVED, iopt.Status.INACCURATE)
+        rounding = self.rounding(x)
+        assert self.sense * result.objective == pytest.approx(self.value(x), abs=rounding)
+        violation, unit = self.violation(x), self.unit(x)
+        assert result.residual * unit <= violation + rounding
+        if result.status is iopt.Status.SOLVED:
+            assert violation <= TOL * unit + rounding
+            assert result.certificate.claim >= iopt.Claim.STATIONARY
+        return x
+
+
+def smo(
+    problem: iopt.KernelProblem, formulation: iopt.Formulation, **options: Any
+) -> iopt.workflow.Result:
+    return iopt.solve(problem, formulation, solver="smo", **options)
+
+
+def program_of(problem: iopt.KernelProblem, formulation: iopt.Formulation | str) -> BoxLineQP:
+    """The structure that a solver reads."""
+    structure = as_formulation(formulation).structure(problem)
+    assert isinstance(structure, BoxLineQP)
+    return structure
+
+
+def weights(result: iopt.workflow.Result) -> Array:
+    """The only variable of a result."""
+    (x,) = result.values.values()
+    return x
+
+
+def check_feasible(
+    structure: BoxLineQP, x: Array, atol: float = 1e-10, at_least: float = 1.0
+) -> None:
+    """Bounds exactly, and lines up to atol times the larger of the weight and at_least."""
+    assert x.min() >= 0.0
+    assert x.max() <= structure.upper
+    atol *= max(at_least, float(x.sum()))
+    np.testing.assert_allclose(structure.A @ x, structure.b, rtol=0, atol=atol)

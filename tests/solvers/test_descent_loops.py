@@ -1,0 +1,455 @@
+"""The compiled loops of the descent, and the rounding of what they keep up to date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from helpers.internals import smo_loops
+from helpers.problems import gaussian, labels, symmetric
+from helpers.programs import FORMS, INF, Program, form, program_of
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.solver import Task
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def box(K: Array, y: Array, formulation: iopt.Formulation) -> BoxLineQP:
+    """The structure that a descent reads."""
+    return program_of(iopt.KernelProblem(K, y), formulation)
+
+
+# ----------------------------------------------------------------------------- compiled loops
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 25])
+def test_spread(count: int, dtype: Any) -> None:
+    generator = np.random.default_rng(count)
+    rows = generator.standard_normal((9, 37)).astype(dtype)
+    slots = generator.integers(0, 9, 30)
+    amounts, v = generator.standard_normal(30), generator.standard_normal(37)
+    expected = v - amounts[:count] @ rows[slots[:count]].astype(float)
+    smo_loops.spread(rows, slots, amounts, count, v)
+    np.testing.assert_allclose(v, expected, atol=1e-14 * max(count, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """v, weights, labels and groups of points on their way, many of them at a bound."""
+
+    v: Array
+    alpha: Array
+    y: Array
+    group: Indices
+    groups: int
+    upper: float
+
+    @property
+    def loops(self) -> tuple[smo_loops.Box, smo_loops.Point]:
+        """The state as the loops take it."""
+        box = smo_loops.Box(self.y, self.group, self.groups, self.upper)
+        return box, smo_loops.Point(self.alpha, self.v)
+
+    @property
+    def rises(self) -> NDArray[np.bool_]:
+        return np.where(self.y > 0, self.alpha < self.upper, self.alpha > 0)
+
+    @property
+    def falls(self) -> NDArray[np.bool_]:
+        return np.where(self.y > 0, self.alpha > 0, self.alpha < self.upper)
+
+    def worst(self, chosen: Indices) -> float:
+        """Largest violation among some points, pair by pair."""
+        rises, falls = self.rises, self.falls
+        if not self.groups:
+            alone = [max(self.v[i] * rises[i], -self.v[i] * falls[i]) for i in chosen]
+            return max(0.0, *alone)
+        pairs = [
+            self.v[i] - self.v[j]
+            for i in chosen
+            for j in chosen
+            if rises[i] and falls[j] and self.group[i] == self.group[j]
+        ]
+        return max([0.0, *pairs])
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    n, groups = draw(st.integers(2, 24)), draw(st.integers(0, 2))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    levels = draw(st.sampled_from([2, 5, 1000]))  # few of them, for ties
+    v = generator.integers(-levels, levels, n).astype(float) * 10.0 ** draw(st.integers(-6, 6))
+    upper = draw(st.sampled_from([0.1, 1.0, INF]))
+    alpha = generator.choice([0.0, min(upper, 5.0), 0.5 * min(upper, 5.0)], n)
+    y = labels(n, int(generator.integers(99)))
+    return State(v, alpha, y, (y < 0).astype(np.int64) * (groups == 2), groups, upper)
+
+
+def chosen_block(
+    state: State, tolerance: float, size: int, offset: int
+) -> tuple[Indices, Indices, float]:
+    block = smo_loops.Block(np.full(size + 4, -1), np.array([0, -1, -1]))
+    count, worst = smo_loops.choose_block(*state.loops, tolerance, size, offset, block)
+    assert np.all(block.members[count:] == -1)
+    return block.members[:count], block.ends, worst
+
+
+@settings(max_examples=200)
+@given(state=states(), size=st.integers(2, 30), offset=st.integers(0, 23))
+def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int) -> None:
+    n = state.v.size
+    block, ends, worst = chosen_block(state, 0.0, size, offset % n)
+    everyone = np.arange(n)
+    assert worst == state.worst(everyone)
+    if worst == 0.0:
+        assert block.size == 0
+        return
+    assert 1 <= block.size <= size
+    assert np.unique(block).size == block.size
+    assert state.worst(block) == worst
+    assert ends[max(state.groups, 1)] == block.size
+    for g in range(state.groups):
+        assert np.all(state.group[block[ends[g] : ends[g + 1]]] == g)
+    # How far a weight may move up or down the scale of v from where its group's extremes are.
+    up, down = np.full(n, -INF), np.full(n, -INF)
+    for g in range(max(state.groups, 1)):
+        here = state.group == g
+        top = np.max(state.v[here & state.rises], initial=-INF) if state.groups else 0.0
+        bottom = np.min(state.v[here & state.falls], initial=INF) if state.groups else 0.0
+        up[here & state.rises] = state.v[here & state.rises] - bottom
+        down[here & state.falls] = top - state.v[here & state.falls]
+    assert np.all(np.maximum(up, down)[block] > 0.0)
+    # The size/2 - 1 worst of each kind are there, but for differences of one bin.
+    for violation in (up, down):
+        if size >= 4:
+            cut = np.sort(violation)[::-1][min(size // 2 - 2, n - 1)]
+            sure = everyone[violation > max(cut, 0.0) + 1.01 * worst / (smo_loops.BINS - 1)]
+            assert np.isin(sure, block).all()
+
+
+@settings(max_examples=60)
+@given(state=states(), share=st.floats(0.0, 2.0))
+def test_no_block_where_nothing_violates(state: State, share: float) -> None:
+    """The tolerance counts as satisfied when it is met exactly."""
+    worst = state.worst(np.arange(state.v.size))
+    block, _, told = chosen_block(state, share * worst, 6, 0)
+    assert told == worst
+    assert (block.size == 0) == (worst <= share * worst)
+
+
+@pytest.mark.parametrize("offset", range(6))
+def test_ties_are_taken_in_turn(offset: int) -> None:
+    """All points alike: a block of two pairs begins where the last one ended."""
+    y = np.resize([1.0, -1.0], 12)
+    state = State(y.copy(), np.zeros(12), y, np.zeros(12, np.int64), 1, 1.0)
+    block, _, worst = chosen_block(state, 1e-3, 6, 2 * offset)
+    assert worst == 2.0
+    taken = set(range(2 * offset, 2 * offset + 4))
+    assert {t % 12 for t in taken} <= set(block.tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sizes", [[5], [1], [4, 3], [1, 3], [2, 1], [1, 1], [0, 3]])
+@pytest.mark.parametrize("free", [True, False])
+def test_reduced_matrix(free: bool, sizes: list[int], dtype: Any) -> None:
+    """NᵀKN, where the columns of N are e_p - e_b with b the last of the group of p."""
+    n, m = 9, sum(sizes)
+    K = symmetric(n, 3).astype(dtype)
+    columns = np.random.default_rng(m).permutation(n)[:m]
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    N = np.eye(m)
+    if not free:
+        last = np.array([np.flatnonzero(group == g)[-1] for g in group])
+        N = np.delete(np.eye(m) - np.eye(m)[last].T, np.unique(last), axis=1)
+    expected = N.T @ K[np.ix_(columns, columns)].astype(float) @ N
+    storage, slots = K[columns[::-1]].copy(), np.arange(m)[::-1].copy()
+    matrix = np.zeros((N.shape[1], N.shape[1]))
+    labels_of = np.full(m, -1) if free else group
+    smo_loops.reduced_matrix(storage, slots, columns, labels_of, matrix)
+    rounding = 1e-15 if dtype is np.float64 else 1e-6
+    np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=8.0 * rounding)
+    np.testing.assert_array_equal(np.triu(matrix, 1), 0.0)
+
+
+@settings(max_examples=100)
+@given(state=states(), seed=st.integers(0, 99))
+def test_complementarity(state: State, seed: int) -> None:
+    """Σ|multiplier|·|slack| with the multipliers that the structure recovers."""
+    problem = iopt.KernelProblem(np.eye(state.v.size), state.y)
+    total = float(state.alpha.sum())
+    qp = BoxLineQP(problem, 1.0, -1.0, state.upper, state.groups, total)
+    first_order = qp.first_order(state.alpha, -state.y * state.v)
+    upper = first_order.upper if np.isfinite(state.upper) else None
+    expected = qp.complementarity(state.alpha, first_order.lower, upper)
+    found, levels = smo_loops.complementarity(*state.loops)
+    size = float(np.abs(state.v).max()) * max(total, state.v.size * min(state.upper, 5.0))
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-14 * size)
+    reduced = state.y * (levels[state.group] - state.v)
+    np.testing.assert_allclose(
+        reduced, first_order.reduced, atol=1e-14 * float(np.abs(state.v).max())
+    )
+
+
+@dataclass(eq=False)
+class Loose:
+    """A point, and v there, as the loops take them."""
+
+    program: Program
+    K: Array
+    group: Indices
+    alpha: Array
+    v: Array
+
+    @classmethod
+    def at(cls, program: Program, alpha: Array) -> Loose:
+        """With K and y protected, as in a problem: other types would be compiled for anew."""
+        group = (program.y < 0).astype(np.int64) * (program.lines == 2)
+        K = np.ascontiguousarray(program.Q * np.outer(program.y, program.y))
+        K.setflags(write=False)
+        program.y.setflags(write=False)
+        return cls(program, K, group, alpha, -program.y * program.gradient(alpha))
+
+    @property
+    def error(self) -> float:
+        """Of v against the gradient."""
+        return float(np.abs(self.v + self.program.y * self.program.gradient(self.alpha)).max())
+
+    @property
+    def loops(self) -> tuple[smo_loops.Hessian, smo_loops.Box, smo_loops.Point]:
+        """The program and the point as the loops take them."""
+        p = self.program
+        hessian = smo_loops.Hessian(self.K, np.diag(self.K).astype(float), p.h, 1e-12)
+        box = smo_loops.Box(p.y, self.group, p.lines, p.upper)
+        return hessian, box, smo_loops.Point(self.alpha, self.v)
+
+    def exchange(self, min_gain: float = 0.0) -> tuple[int, float]:
+        made, decrease, _ = smo_loops.exchange(*self.loops, min_gain)
+        return made, decrease
+
+    def kick(
+        self, state: NDArray[np.uint64], kicks: int = 50, steps: int = 10**9, work: float = INF
+    ) -> smo_loops.Kicked:
+        n = self.v.size
+        chain = smo_loops.Chain(kicks, pairs=n // 2, size=min(8, n))
+        limits = smo_loops.Limits(1e-3, 0.2, steps, work)
+        return smo_loops.kick(*self.loops, self.program.c, chain, limits, state)
+
+    def gains(self) -> Array:
+        """Decrease of F by the whole step of each pair of negative curvature, else 0."""
+        p, n = self.program, self.v.size
+        gains = np.zeros((n, n))
+        for i in range(n):
+            for j in range(n):
+                curvature = p.h * (self.K[i, i] + self.K[j, j] - 2.0 * self.K[i, j])
+                if i == j or self.group[i] != self.group[j] or curvature >= 0.0:
+                    continue
+                room_i = p.upper - self.alpha[i] if p.y[i] > 0 else self.alpha[i]
+                room_j = self.alpha[j] if p.y[j] > 0 else p.upper - self.alpha[j]
+                moved = self.alpha.copy()
+                moved[i] += p.y[i] * min(room_i, room_j)
+                moved[j] -= p.y[j] * min(room_i, room_j)
+                gains[i, j] = p.value(self.alpha) - p.value(moved)
+        return gains
+
+
+def integer_kernel(n: int, seed: int) -> Array:
+    """So that sums are exact."""
+    K = np.triu(np.random.default_rng(seed).integers(-8, 9, (n, n)))
+    return (K + np.triu(K, 1).T).astype(float)
+
+
+@pytest.mark.parametrize("name", ["SVMDual", "ConvexHullDual"])
+@pytest.mark.parametrize("seed", range(6))
+def test_exchange(seed: int, name: str) -> None:
+    """Every exchange pays what is told; in the end none is left that would."""
+    n = 8
+    y = np.resize([1.0, -1.0], n)
+    formulation = form(name, y, 2.0)
+    program = Program.of(integer_kernel(n, seed), y, formulation)
+    start = np.where(np.arange(n) < n // 2, program.upper, 0.0)
+    point = Loose.at(program, start.copy())
+    pays = point.gains().max() > 0.0
+    total, value = 0, program.value(start)
+    for _ in range(50):
+        made, decrease = point.exchange()
+        program.check_feasible(point.alpha)
+        assert program.value(point.alpha) == pytest.approx(value - decrease, abs=1e-12)
+        assert (decrease > 0.0) == (made > 0)
+        assert point.error <= 1e-13
+        value, total = program.value(point.alpha), total + made
+        if made == 0:
+            break
+    assert made == 0
+    assert (total > 0) == pays
+    assert point.gains().max() <= 1e-12
+
+
+def test_exchange_counts_only_what_exceeds_the_least() -> None:
+    """F = -2(α₁ - α₂)² - 2(α₃ - α₄)²: two concave pairs, each of gain 2."""
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    K = np.kron(np.eye(2), [[-2.0, 2.0], [2.0, -2.0]])
+    point = Loose.at(Program.of(K, y, iopt.ConvexHullDual(mu=1.0)), np.full(4, 0.5))
+    assert point.gains().max() == 2.0
+    assert point.exchange(2.0) == (0, 0.0)
+    np.testing.assert_array_equal(point.alpha, 0.5)
+    assert point.exchange(1.99) == (2, 4.0)
+    np.testing.assert_array_equal(np.sort(point.alpha), [0.0, 0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("kind", ["indefinite", "negative", "positive"])
+def test_kicks_only_go_down(kind: str, name: str) -> None:
+    n = 30
+    K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.5)
+    K = -K if kind == "negative" else K
+    y = np.resize([1.0, -1.0], n)
+    formulation = form(name, y, 2.0)
+    program = Program.of(K, y, formulation)
+    qp = box(K, y, formulation)
+    point = Loose.at(program, qp.random_start(np.random.default_rng(0)))
+    generator = np.array([7], np.uint64)
+    value, useful = program.value(point.alpha), 0
+    for _ in range(6):
+        before = point.alpha.copy()
+        made, used, steps, work = point.kick(generator)
+        assert made == 50
+        assert steps >= used
+        assert work > 0.0
+        program.check_feasible(point.alpha)
+        assert point.error <= 1e-10 * float(np.abs(K).max()) * max(1.0, point.alpha.sum())
+        reached = program.value(point.alpha)
+        assert (reached < value) if used else np.array_equal(before, point.alpha)
+        value, useful = reached, useful + used
+    assert useful > 0
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_kicks_depend_on_their_state_only(name: str) -> None:
+    n = 20
+    y, formulation = np.resize([1.0, -1.0], n), form(name, np.resize([1, -1], n), 2.0)
+    program = Program.of(symmetric(n, 2), y, formulation)
+    start = box(np.eye(n), y, formulation).random_start(np.random.default_rng(0))
+    ends = []
+    for seed in (1, 1, 2):
+        point, state = Loose.at(program, start.copy()), np.array([seed], np.uint64)
+        outcome = point.kick(state, kicks=3)
+        ends.append((point.alpha, point.v, outcome, int(state[0])))
+    np.testing.assert_array_equal(ends[0][0], ends[1][0])
+    np.testing.assert_array_equal(ends[0][1], ends[1][1])
+    assert ends[0][2:] == ends[1][2:]
+    assert ends[0][3] != ends[2][3]
+
+
+def test_kicks_keep_to_their_limits() -> None:
+    n = 20
+    program = Program.of(symmetric(n, 2), np.resize([1.0, -1.0], n), iopt.SVMDual(C=1.0))
+    point = Loose.at(program, np.zeros(n))
+    for nothing in ({"kicks": 0}, {"steps": 0}, {"work": 0.0}):
+        assert point.kick(np.array([1], np.uint64), **nothing) == (0, 0, 0, 0.0)
+        np.testing.assert_array_equal(point.alpha, 0.0)
+    made, _, _, work = point.kick(np.array([1], np.uint64), kicks=1000, work=5000.0)
+    assert 1 <= made < 1000
+    assert work >= 5000.0
+    made, _, steps, _ = point.kick(np.array([1], np.uint64), kicks=1000, steps=50)
+    assert 1 <= made < 1000
+    assert steps >= 50
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("steps", [1, 7, 400])
+@pytest.mark.parametrize("name", FORMS)
+def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
+    """Only weights of the block change, v everywhere, and F by what is told."""
+    n, m = 25, 10
+    y = np.resize([1.0, -1.0], n)
+    K = symmetric(n, 6).astype(dtype)
+    formulation = form(name, y, 3.0)
+    program = Program.of(K, y, formulation)
+    qp = box(np.eye(n), y, formulation)
+    point = Loose.at(program, qp.random_start(np.random.default_rng(1)))
+    before = point.alpha.copy()
+    block = np.sort(np.random.default_rng(2).permutation(n)[:m])
+    block = block[np.argsort(point.group[block], kind="stable")]
+    first = int(np.sum(point.group[block] == 0))
+    ends = np.array([0, first if program.lines == 2 else m, m])
+    hessian, feasible, at = point.loops
+    outcome = smo_loops.solve_block(
+        hessian._replace(rows=K[block]), np.arange(m), smo_loops.Block(block, ends), feasible, at,
+        1.0, smo_loops.Limits(2e-9, 0.0, steps, INF),
+    )  # fmt: skip
+    assert 1 <= outcome.steps <= steps
+    moved = np.flatnonzero(point.alpha != before)
+    assert outcome.work == smo_loops.work_of(n, m, moved.size, outcome.steps)
+    assert outcome.offset == (block[-1] + 1) % n
+    assert np.isin(moved, block).all()
+    program.check_feasible(point.alpha)
+    assert point.error <= 1e-14 * n
+    assert outcome.decrease > 0.0
+    fallen = program.value(before) - program.value(point.alpha)
+    assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
+
+
+# ----------------------------------------------------------------------------------- rounding
+
+
+def running(K: Array, y: Array, formulation: iopt.Formulation, start: Array | None) -> Descent:
+    qp = box(K, y, formulation)
+    task = Task(qp.problem, formulation, qp)
+    return Descent(task, qp.start() if start is None else start.copy())
+
+
+def rounding_of_v(run: Descent, program: Program) -> tuple[float, float, float]:
+    """Largest error that pair steps have made of v, the bound on it, and error of the value."""
+
+    def exact(alpha: Array) -> NDArray[np.longdouble]:
+        product = program.Q.astype(np.longdouble) @ alpha.astype(np.longdouble)
+        return -program.y * (program.h * product + program.c)
+
+    before = exact(run.alpha) - run.v
+    for _ in range(30):
+        state, _ = run.pair_steps(1e-10 * run.unit, 1000)
+        if state != smo_loops.RUNNING:
+            break
+    assert run.gradient is None
+    error = np.abs(exact(run.alpha) - run.v - before).max()
+    value = abs(run.value - program.value(run.alpha))
+    return float(error), float(run.rounding), value
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("kind", ["indefinite", "gaussian", "large"])
+def test_rounding_is_bounded(kind: str, name: str) -> None:
+    n = 60
+    K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.05)
+    K = 1e4 * K if kind == "large" else K
+    y = np.resize([1.0, -1.0], n)
+    formulation = form(name, y, 5.0 if name in FORMS[2:] else 100.0)
+    run = running(K, y, formulation, None)
+    error, bound, value = rounding_of_v(run, Program.of(K, y, formulation))
+    assert error <= bound
+    assert value <= 1e-9 * max(1.0, abs(run.value))
+
+
+def test_rounding_is_bounded_beside_heavy_weights() -> None:
+    """60 weights at the bound make v large, and four others take steps that it hardly shows."""
+    heavy, few, C = 60, 4, 1e4
+    y = np.resize([1.0, -1.0], few + heavy)
+    K = np.zeros((y.size, y.size))
+    K[:few, :few] = gaussian(few, 2, 0.3)
+    K[few:, few:] = -np.outer(y[few:], y[few:])
+    K[:few, few:] = 1e-6 * np.outer(np.ones(few), y[few:] * np.resize([1, 1, -1, -1], heavy))
+    K[few:, :few] = K[:few, few:].T
+    formulation = iopt.SVMDual(C=C, bias=False)
+    run = running(K, y, formulation, np.append(np.zeros(few), np.full(heavy, C)))
+    error, bound, _ = rounding_of_v(run, Program.of(K, y, formulation))
+    assert error <= bound

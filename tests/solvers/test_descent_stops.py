@@ -1,0 +1,120 @@
+"""The descent of `smo` when it is told to stop: its point is feasible, and no more is claimed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from helpers.problems import gaussian, labels
+from helpers.programs import FORMS, INF, Program, form, smo
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.solvers.descent import descent
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+BARRIER = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1; Q(⅓, ⅓) = e
+TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report after every block, and small blocks."""
+    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
+    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
+
+
+# ------------------------------------------------------------------------------------- stops
+
+
+def check_stopped(program: Program, result: iopt.workflow.Result, status: iopt.Status) -> None:
+    """The point is feasible, and nothing is claimed but what it is."""
+    x = result.values[program.variable]
+    program.check_feasible(x)
+    assert result.status is status
+    rounding = program.rounding(x)
+    assert program.sense * result.objective == pytest.approx(program.value(x), abs=rounding)
+    unit = program.unit(x)
+    at_bound = result.residual * unit - program.violation(x)
+    assert at_bound <= rounding
+    assert result.iterations == result.trace.iterations[-1]
+
+
+def slow(name: str) -> tuple[Program, iopt.KernelProblem, iopt.Formulation]:
+    K, y = gaussian(100, 3, 0.05), labels(100, 1)
+    formulation = form(name, y, 3.0 if name in FORMS[2:] else 1e4)
+    return Program.of(K, y, formulation), iopt.KernelProblem(K, y), formulation
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("how", ["stop", "interrupt"])
+@pytest.mark.parametrize("when", [1, 2, 5, 20])
+def test_callbacks_that_end_it(when: int, how: str, name: str) -> None:
+    program, problem, formulation = slow(name)
+    asked: list[int] = []
+
+    def callback(trace: iopt.solvers.Trace) -> bool:
+        asked.append(len(trace))
+        if how == "interrupt" and len(trace) == when:
+            raise KeyboardInterrupt
+        return len(trace) == when
+
+    result = smo(problem, formulation, callback=callback)
+    assert asked == list(range(1, when + 1))
+    check_stopped(program, result, iopt.Status.INTERRUPTED)
+    assert result.certificate.claim is iopt.Claim.FEASIBLE
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("seconds", [1e-9, 0.005])
+def test_time_runs_out(seconds: float, name: str) -> None:
+    program, problem, formulation = slow(name)
+    result = smo(problem, formulation, time_limit=seconds, tol=1e-12)
+    check_stopped(program, result, iopt.Status.TIME_LIMIT)
+
+
+@pytest.mark.parametrize("when", [1, 2])
+def test_a_true_answer_is_the_last_report(when: int) -> None:
+    """Two saddles to leave, each after a chunk that ends without a violation."""
+    K = TWO_BARRIERS * np.outer([1, 1, -1, -1], [1, 1, -1, -1])
+    problem, formulation = iopt.KernelProblem(K, [1, 1, -1, -1]), iopt.SVMDual(C=0.5, bias=False)
+    asked: list[int] = []
+
+    def callback(trace: iopt.solvers.Trace) -> bool:
+        asked.append(len(trace))
+        return len(trace) >= when
+
+    smo(problem, formulation, start=[1 / 3] * 4, callback=callback)
+    assert asked == list(range(1, when + 1))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", [1.0, INF])
+@pytest.mark.parametrize("call", [2, 3, 4])
+def test_an_interrupt_during_a_gradient(
+    call: int, C: float, bias: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where K is large that takes long; what is known of the point must still be true of it."""
+    K, y = gaussian(40, 5, 0.5), labels(40, 1)
+    formulation = iopt.SVMDual(C=C, bias=bias)
+    calls, original = [0], BoxLineQP.gradient
+
+    def gradient(self: BoxLineQP, x: Array) -> Array:
+        calls[0] += 1
+        if calls[0] == call:
+            raise KeyboardInterrupt
+        return original(self, x)
+
+    monkeypatch.setattr(BoxLineQP, "gradient", gradient)
+    problem = iopt.KernelProblem(K, y)
+    try:
+        result = smo(problem, formulation, tol=1e-9)
+    except KeyboardInterrupt:
+        pytest.skip("no more gradients than that")
+    program = Program.of(K, y, formulation)
+    x = result.values["alpha"]
+    program.check_feasible(x)
+    assert result.objective == pytest.approx(-program.value(x), abs=program.rounding(x))
