@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.comparisons import NAN, hand_made, hand_made_bracket
+from helpers.internals import decisions_on_grid
 from indefinite_opt import figures
 from indefinite_opt.figures import regions
 from indefinite_opt.figures.style import VERMILLION
@@ -361,12 +362,11 @@ def test_decision_regions_on_given_axes() -> None:
     assert ax.get_xlabel() == "x₁"
 
 
-def test_decision_regions_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decision_regions_in_blocks_are_the_same() -> None:
     problem, classifier = in_the_plane()
     grid = np.linspace(-1.0, 1.0, 7)
-    whole = regions._on_grid(problem, classifier, grid, grid)
-    monkeypatch.setattr(regions, "MAX_KERNEL_VALUES", 5)
-    np.testing.assert_array_equal(regions._on_grid(problem, classifier, grid, grid), whole)
+    whole = decisions_on_grid(problem, classifier, grid)
+    np.testing.assert_array_equal(decisions_on_grid(problem, classifier, grid, block=5), whole)
     np.testing.assert_allclose(whole, np.tile(2.0 * grid - 1.0, (7, 1)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from helpers.internals import relaxation_loops
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Multipliers,

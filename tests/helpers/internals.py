@@ -1,13 +1,93 @@
 """Private parts of the package that tests reach into, each with its reason; there are no others.
 
-Whatever is listed here may change without notice: a test that needs one of them takes it from here.
+Whatever stands here may change without notice: a test that needs one of them takes it from here.
 """
 
 from __future__ import annotations
 
-from indefinite_opt.solvers.descent import _loops as smo_loops
+from typing import Any
 
-__all__ = ["smo_loops"]
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 
-# `smo_loops`: the compiled loops of the descent. They keep v, the weights and the decrease of F up
-# to date by different sums, which a whole run recomputes before anybody could see an error.
+from indefinite_opt.figures import regions
+from indefinite_opt.foundation import journal
+from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
+from indefinite_opt.problem import confidence_functions
+from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from indefinite_opt.solvers.descent import _loops as descent_loops
+from indefinite_opt.solvers.external import cvxpy_backend, uno
+
+__all__ = ["descent_loops", "rank_one_update", "relaxation_loops"]
+
+# `descent_loops`: the compiled loops of the descent. They keep v, the weights and the decrease of F
+# up to date by different sums, and a whole run computes these afresh before an error could show.
+# `relaxation_loops`: the violated triangle inequalities and the partial products of the relaxation,
+# whose errors would only make bounds weaker, which no test of a bound can see.
+# `rank_one_update`: the roots of the secular equation, to a few units in the last place; in the
+# eigenvalues that are public they are mixed with the rounding of everything else.
+
+
+def count_evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each evaluation of the secular equation by `solve_root.py_func` from now on."""
+    evaluations: list[int] = []
+    compiled = rank_one_update.evaluate
+
+    def counted(*arguments: Any) -> Any:
+        evaluations.append(1)
+        return compiled(*arguments)
+
+    monkeypatch.setattr(rank_one_update, "evaluate", counted)
+    monkeypatch.setattr(rank_one_update, "_first_guess", rank_one_update._first_guess.py_func)
+    return evaluations
+
+
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solvers of others are given up at the time limit, not seconds later: tests would wait."""
+    for back_end in (cvxpy_backend, uno):
+        monkeypatch.setattr(back_end, "SECONDS_BEYOND_LIMIT", 0.0)
+
+
+def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
+    """Pairs are learned from in blocks of so many: the usual size exceeds any test's data."""
+    monkeypatch.setattr(confidence_functions, "_CHUNK", entries)
+
+
+def on_lock(monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
+    """Tell whether a journal was free whenever somebody asks: from outside a wait looks like work.
+
+    Parameters
+    ----------
+    told : callable
+        Called with True where the journal was free.
+    """
+    original = journal._lock
+
+    def lock(file: Any) -> bool:
+        free = original(file)
+        told(free)
+        return free
+
+    monkeypatch.setattr(journal, "_lock", lock)
+
+
+def decisions_on_grid(
+    problem: Any, classifier: Any, x: NDArray[np.float64], block: int = 10**9
+) -> NDArray[np.float64]:
+    """Decision values on a square grid, so many points at a time; pictures only show contours."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions, "MAX_KERNEL_VALUES", block)
+        return regions._on_grid(problem, classifier, x, x)
+
+
+INTERRUPT_AT_THE_END_OF_A_DESCENT = """
+import os, signal
+from indefinite_opt.solvers.descent import local_search
+finish = local_search.LocalSearch._settle
+def settle(self):
+    os.kill(os.getpid(), signal.SIGINT)
+    finish(self)
+local_search.LocalSearch._settle = settle
+"""
+"""Code for another process, whose Ctrl-C has to come in the middle of its work."""

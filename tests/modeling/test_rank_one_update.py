@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling.structures import _rank_one_update as secular
+from helpers.internals import count_evaluations
+from helpers.internals import rank_one_update as secular
 
 Array = NDArray[np.float64]
 
@@ -184,15 +185,7 @@ def test_eigenvalues_and_vectors_of_the_full_matrix(seed: int, scale: float) -> 
 
 @pytest.mark.parametrize("kind", POLES)
 def test_few_evaluations_are_enough(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = [0]
-    compiled = secular.evaluate
-
-    def counted(*arguments: object) -> object:
-        count[0] += 1
-        return compiled(*arguments)
-
-    monkeypatch.setattr(secular, "evaluate", counted)
-    monkeypatch.setattr(secular, "_first_guess", secular._first_guess.py_func)
+    evaluations = count_evaluations(monkeypatch)
     generator = np.random.default_rng(1)
     worst, sum_of_all, number = 0, 0, 0
     for spread in WEIGHTS:
@@ -201,9 +194,13 @@ def test_few_evaluations_are_enough(kind: str, monkeypatch: pytest.MonkeyPatch) 
             r = d.size
             s = weights(spread, r, generator)
             for j in range(r):
-                count[0] = 0
+                evaluations.clear()
                 secular.solve_root.py_func(d, s, r, float(s.sum()), j, np.empty(r), np.empty(r))
-                worst, sum_of_all, number = max(worst, count[0]), sum_of_all + count[0], number + 1
+                worst, sum_of_all, number = (
+                    max(worst, len(evaluations)),
+                    sum_of_all + len(evaluations),
+                    number + 1,
+                )
     assert worst <= 40
     assert sum_of_all <= 8 * number
 

@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.bruteforce import global_minimum
+from helpers.internals import small_tables
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.problem import confidence_functions as learned
@@ -329,7 +330,7 @@ def test_blocks_do_not_change_the_tables(
     X, y = learning_data()
     function = learner.fit(X, y)
     whole = function(X, X, y)
-    monkeypatch.setattr(learned, "_CHUNK", 5 * len(X))
+    small_tables(monkeypatch, entries=5 * len(X))
     np.testing.assert_array_equal(function(X, X, y), whole)
 
 

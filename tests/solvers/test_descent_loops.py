@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.internals import smo_loops
+from helpers.internals import descent_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -39,7 +39,7 @@ def test_spread(count: int, dtype: Any) -> None:
     slots = generator.integers(0, 9, 30)
     amounts, v = generator.standard_normal(30), generator.standard_normal(37)
     expected = v - amounts[:count] @ rows[slots[:count]].astype(float)
-    smo_loops.spread(rows, slots, amounts, count, v)
+    descent_loops.spread(rows, slots, amounts, count, v)
     np.testing.assert_allclose(v, expected, atol=1e-14 * max(count, 1))
 
 
@@ -55,10 +55,10 @@ class State:
     upper: float
 
     @property
-    def loops(self) -> tuple[smo_loops.Box, smo_loops.Point]:
+    def loops(self) -> tuple[descent_loops.Box, descent_loops.Point]:
         """The state as the loops take it."""
-        box = smo_loops.Box(self.y, self.group, self.groups, self.upper)
-        return box, smo_loops.Point(self.alpha, self.v)
+        box = descent_loops.Box(self.y, self.group, self.groups, self.upper)
+        return box, descent_loops.Point(self.alpha, self.v)
 
     @property
     def rises(self) -> NDArray[np.bool_]:
@@ -98,8 +98,8 @@ def states(draw: st.DrawFn) -> State:
 def chosen_block(
     state: State, tolerance: float, size: int, offset: int
 ) -> tuple[Indices, Indices, float]:
-    block = smo_loops.Block(np.full(size + 4, -1), np.array([0, -1, -1]))
-    count, worst = smo_loops.choose_block(*state.loops, tolerance, size, offset, block)
+    block = descent_loops.Block(np.full(size + 4, -1), np.array([0, -1, -1]))
+    count, worst = descent_loops.choose_block(*state.loops, tolerance, size, offset, block)
     assert np.all(block.members[count:] == -1)
     return block.members[:count], block.ends, worst
 
@@ -133,7 +133,7 @@ def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int)
     for violation in (up, down):
         if size >= 4:
             cut = np.sort(violation)[::-1][min(size // 2 - 2, n - 1)]
-            sure = everyone[violation > max(cut, 0.0) + 1.01 * worst / (smo_loops.BINS - 1)]
+            sure = everyone[violation > max(cut, 0.0) + 1.01 * worst / (descent_loops.BINS - 1)]
             assert np.isin(sure, block).all()
 
 
@@ -175,7 +175,7 @@ def test_reduced_matrix(free: bool, sizes: list[int], dtype: Any) -> None:
     storage, slots = K[columns[::-1]].copy(), np.arange(m)[::-1].copy()
     matrix = np.zeros((N.shape[1], N.shape[1]))
     labels_of = np.full(m, -1) if free else group
-    smo_loops.reduced_matrix(storage, slots, columns, labels_of, matrix)
+    descent_loops.reduced_matrix(storage, slots, columns, labels_of, matrix)
     rounding = 1e-15 if dtype is np.float64 else 1e-6
     np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=8.0 * rounding)
     np.testing.assert_array_equal(np.triu(matrix, 1), 0.0)
@@ -191,7 +191,7 @@ def test_complementarity(state: State, seed: int) -> None:
     first_order = qp.first_order(state.alpha, -state.y * state.v)
     upper = first_order.upper if np.isfinite(state.upper) else None
     expected = qp.complementarity(state.alpha, first_order.lower, upper)
-    found, levels = smo_loops.complementarity(*state.loops)
+    found, levels = descent_loops.complementarity(*state.loops)
     size = float(np.abs(state.v).max()) * max(total, state.v.size * min(state.upper, 5.0))
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-14 * size)
     reduced = state.y * (levels[state.group] - state.v)
@@ -225,24 +225,24 @@ class Loose:
         return float(np.abs(self.v + self.program.y * self.program.gradient(self.alpha)).max())
 
     @property
-    def loops(self) -> tuple[smo_loops.Hessian, smo_loops.Box, smo_loops.Point]:
+    def loops(self) -> tuple[descent_loops.Hessian, descent_loops.Box, descent_loops.Point]:
         """The program and the point as the loops take them."""
         p = self.program
-        hessian = smo_loops.Hessian(self.K, np.diag(self.K).astype(float), p.h, 1e-12)
-        box = smo_loops.Box(p.y, self.group, p.lines, p.upper)
-        return hessian, box, smo_loops.Point(self.alpha, self.v)
+        hessian = descent_loops.Hessian(self.K, np.diag(self.K).astype(float), p.h, 1e-12)
+        box = descent_loops.Box(p.y, self.group, p.lines, p.upper)
+        return hessian, box, descent_loops.Point(self.alpha, self.v)
 
     def exchange(self, min_gain: float = 0.0) -> tuple[int, float]:
-        made, decrease, _ = smo_loops.exchange(*self.loops, min_gain)
+        made, decrease, _ = descent_loops.exchange(*self.loops, min_gain)
         return made, decrease
 
     def kick(
         self, state: NDArray[np.uint64], kicks: int = 50, steps: int = 10**9, work: float = INF
-    ) -> smo_loops.Kicked:
+    ) -> descent_loops.Kicked:
         n = self.v.size
-        chain = smo_loops.Chain(kicks, pairs=n // 2, size=min(8, n))
-        limits = smo_loops.Limits(1e-3, 0.2, steps, work)
-        return smo_loops.kick(*self.loops, self.program.c, chain, limits, state)
+        chain = descent_loops.Chain(kicks, pairs=n // 2, size=min(8, n))
+        limits = descent_loops.Limits(1e-3, 0.2, steps, work)
+        return descent_loops.kick(*self.loops, self.program.c, chain, limits, state)
 
     def gains(self) -> Array:
         """Decrease of F by the whole step of each pair of negative curvature, else 0."""
@@ -383,13 +383,13 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     first = int(np.sum(point.group[block] == 0))
     ends = np.array([0, first if program.lines == 2 else m, m])
     hessian, feasible, at = point.loops
-    outcome = smo_loops.solve_block(
-        hessian._replace(rows=K[block]), np.arange(m), smo_loops.Block(block, ends), feasible, at,
-        1.0, smo_loops.Limits(2e-9, 0.0, steps, INF),
+    outcome = descent_loops.solve_block(
+        hessian._replace(rows=K[block]), np.arange(m), descent_loops.Block(block, ends),
+        feasible, at, 1.0, descent_loops.Limits(2e-9, 0.0, steps, INF),
     )  # fmt: skip
     assert 1 <= outcome.steps <= steps
     moved = np.flatnonzero(point.alpha != before)
-    assert outcome.work == smo_loops.work_of(n, m, moved.size, outcome.steps)
+    assert outcome.work == descent_loops.work_of(n, m, moved.size, outcome.steps)
     assert outcome.offset == (block[-1] + 1) % n
     assert np.isin(moved, block).all()
     program.check_feasible(point.alpha)
@@ -418,7 +418,7 @@ def rounding_of_v(run: Descent, program: Program) -> tuple[float, float, float]:
     before = exact(run.alpha) - run.v
     for _ in range(30):
         state, _ = run.pair_steps(1e-10 * run.unit, 1000)
-        if state != smo_loops.RUNNING:
+        if state != descent_loops.RUNNING:
             break
     assert run.gradient is None
     error = np.abs(exact(run.alpha) - run.v - before).max()

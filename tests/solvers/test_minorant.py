@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.boxes import random_multipliers, random_quadratic
-from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from helpers.internals import relaxation_loops
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,

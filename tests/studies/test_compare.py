@@ -25,7 +25,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.foundation import journal
+from helpers.internals import on_lock
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.solvers.external.uno import UNO
 from indefinite_opt.studies.comparison import default_methods
@@ -684,14 +684,7 @@ def test_a_second_writer_waits_and_reads(
     lines = list(map(json.loads, model.read_text(encoding="utf-8").splitlines()))
     refused = threading.Event()
 
-    def lock(file: Any) -> bool:
-        free = original(file)
-        if not free:
-            refused.set()
-        return free
-
-    original = journal._lock
-    monkeypatch.setattr(journal, "_lock", lock)
+    on_lock(monkeypatch, lambda free: free or refused.set())
     record = tmp_path / "study.jsonl"
     holder = Journal(record)
     seen: list[Any] = []
