@@ -277,14 +277,16 @@ def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "waiting\n"
-        process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "waiting\n"
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert rest.splitlines()[-1] == "interrupted"
     assert process.returncode == 0
 
