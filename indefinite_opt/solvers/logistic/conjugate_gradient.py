@@ -16,7 +16,7 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["ConjugateGradient"]
 
 _MAX_ITER = 20_000
-"""Directions by default; hundreds to thousands are usual."""
+"""Directions by default."""
 
 _MAX_SLOPE_SHARE = 0.01
 """A line search ends at this share of its first slope, as in the strong Wolfe condition."""

@@ -13,7 +13,7 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["NewtonCG"]
 
 _MAX_ITER = 1000
-"""Newton steps by default; a few dozen are usual."""
+"""Newton steps by default."""
 
 _MAX_RESIDUAL_SHARE, _MIN_INNER_ITERATIONS = 0.1, 10
 """Largest residual of a Newton equation, as a share of the gradient, Lin, Weng & Keerthi's ξ; and

@@ -1,5 +1,9 @@
-"""Solvers of the Luss duals, whose kernel is a variable too."""
+"""Solvers of the Luss duals, in which the kernel matrix is a variable, too."""
 
-from indefinite_opt.solvers.proxy_kernel.search import FINEST, KernelBound, kernel_program
+from indefinite_opt.solvers.proxy_kernel.search import (
+    MIN_INNER_TOL,
+    KernelBound,
+    kernel_program,
+)
 
-__all__ = ["FINEST", "KernelBound", "kernel_program"]
+__all__ = ["MIN_INNER_TOL", "KernelBound", "kernel_program"]

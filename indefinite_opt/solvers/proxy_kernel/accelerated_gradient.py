@@ -1,4 +1,4 @@
-"""Accelerated projected gradient with restart."""
+"""Accelerated projected gradients with restarts."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ import numpy as np
 
 from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, first_step_length
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["AcceleratedGradient"]
 
 _MAX_ITER = 100_000
+"""Steps by default."""
 
 _GROWTH, _SHRINK = 1.1, 0.5
-"""Change of the step length after one that was accepted, and after one that was not."""
+"""Factors for the step length after an accepted step and after a rejected one."""
 
-_SHORTENINGS = 100
-"""Times that a step is made shorter: one of 1e-30 is none."""
+_MAX_REDUCTIONS = 100
+"""Most reductions of the length of one step; after these it is 1e-30 and changes no weight."""
 
-_ROUNDING = 1e-11
-"""Share of F below which its changes mean little."""
+_ROUNDING_SHARE = 1e-11
+"""Changes of F that are smaller than this share of it count as rounding."""
 
-_STALLS = 50
-"""Restarts in a row without a better bound or value before rounding is blamed."""
+_MAX_IDLE_RESTARTS = 50
+"""Restarts in a row without a smaller gap after which rounding prevents further progress."""
 
 
 class AcceleratedGradient(Solver[ProxyStructure]):
     """Projected gradient steps from extrapolated points (Nesterov 1983; Beck & Teboulle 2009).
 
-    The step length comes from the quadratic upper bound of F and grows when it can; the momentum
-    is dropped when it points uphill (O'Donoghue & Candès 2015), which makes the convergence linear
-    where F is strongly convex. No products of matrices but for a few bounds: O(n²) a step.
+    The step length is reduced until F is below its quadratic upper bound, and grows after each
+    step; the momentum is reset when it points uphill (O'Donoghue & Candès 2015), which makes
+    convergence linear where F is strongly convex. O(n²) per step; only a few bounds take O(n³).
     """
 
     name = "accelerated-gradient"
@@ -57,7 +58,7 @@ class _Run:
         x = search.best
         value, gradient = search.evaluate(x)
         at, at_value, at_gradient = x, value, gradient  # the extrapolated point
-        t, momentum, stalls = 1.0 / max(dual.problem.spectrum.maximum, 1e-12), 1.0, 0
+        t, momentum, idle = first_step_length(dual), 1.0, 0
         while True:
             search.improve_bound_sometimes()
             status = search.report()
@@ -65,34 +66,34 @@ class _Run:
                 return status
             search.iterations += 1
             best, bound = search.value, search.bound
-            for _ in range(_SHORTENINGS):
+            for _ in range(_MAX_REDUCTIONS):
                 new = dual.project(at - t * at_gradient)
                 move = new - at
                 new_value, new_gradient = search.evaluate(new)
                 square = float(move @ move) / t
                 if new_value <= at_value + float(at_gradient @ move) + 0.5 * square:
                     break
-                # Where F cannot tell any more its gradient does.
-                level = abs(new_value - at_value) <= _ROUNDING * abs(at_value)
-                if level and float((new_gradient - at_gradient) @ move) <= square:
+                # Where rounding hides the change of F, its gradients are compared instead.
+                tied = abs(new_value - at_value) <= _ROUNDING_SHARE * abs(at_value)
+                if tied and float((new_gradient - at_gradient) @ move) <= square:
                     break
                 t *= _SHRINK
             else:
                 search.improve_bound()
                 return search.report() or Status.INACCURATE
             uphill = float(at_gradient @ (new - x)) > 0.0
-            if uphill or new_value > value + _ROUNDING * abs(value):
+            if uphill or new_value > value + _ROUNDING_SHARE * abs(value):
                 self.restarts += 1
                 closed = best - search.value + search.bound - bound
-                stalls = 0 if closed > _ROUNDING * abs(best) else stalls + 1
-                if stalls > _STALLS:
+                idle = 0 if closed > _ROUNDING_SHARE * abs(best) else idle + 1
+                if idle > _MAX_IDLE_RESTARTS:
                     search.improve_bound()
                     return search.report() or Status.INACCURATE
                 if new_value < value:
                     x, value, gradient = new, new_value, new_gradient
                 at, at_value, at_gradient, momentum = x, value, gradient, 1.0
                 continue
-            stalls = 0
+            idle = 0
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             at = new + (momentum - 1.0) / following * (new - x)
             x, value, gradient, momentum = new, new_value, new_gradient, following

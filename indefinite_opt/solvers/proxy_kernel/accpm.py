@@ -16,52 +16,55 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["ACCPM"]
 
 _MAX_ITER = 2000
+"""Centres by default."""
 
 _MIN_MULTIPLIER_SHARE = 1e-4
-"""A cut is dropped when its multiplier is this share of the average one."""
+"""A cut is dropped when its multiplier is at most this share of the average one."""
 
 _MAX_RELAXATION, _MAX_MOVE_COST = 3.0, 100.0
-"""The curvature of the metric falls by this factor at most from cut to cut, and rises at most until
-the last move would cost this multiple of what the cuts promise."""
+"""The curvature of the metric falls by at most this factor from cut to cut, and rises at most until
+the proximal term of the last move is this multiple of the decrease that the cuts allow."""
 
 _MIN_RISE_SHARE = 1e-10
-"""Share of F: smaller differences of F are integrated from gradients, which know more digits."""
+"""Differences of F below this share of it are integrated from gradients, which have more accurate
+digits."""
 
 _MAX_IDLE_CUTS, _PROGRESS_SHARE = 30, 0.99
-"""So many cuts lower neither the gap nor what the cuts promise to this share, before rounding is
-blamed."""
+"""Rounding prevents further progress after this many cuts in a row that reduce neither the gap nor
+the decrease that the cuts allow to this share."""
 
 
 @dataclass(frozen=True)
 class ACCPM(Solver[ProxyStructure]):
-    """Cutting planes: tangents of F, each at the analytic centre of what the others leave.
+    """Cutting planes: tangents of F, each at the analytic centre of the set that the others leave.
 
     Luss & d'Aspremont (2007), section 3.2; after Goffin & Vial (2002), the set is that of all
     (α, t) above the tangents and below the level of the best point ᾱ; see `AnalyticCenter`. A
     proximal term (du Merle & Vial 2002) keeps centres near ᾱ in the directions that no cut has
-    explored yet, which are almost all of them. It has the curvature that F has at zero along
-    leading eigenvectors of K₀, and along the others the one that F showed on the last move. Gaps
-    shrink linearly; with the term it takes dozens of cuts, without it about as many as there are
-    weights. One evaluation of F a cut.
+    explored yet, which are almost all of them. Its curvature along leading eigenvectors of K₀ is
+    that of F at zero, and in other directions that of F along the last move. Gaps shrink linearly;
+    with the term dozens of cuts are enough, without it about n are needed. F is evaluated once per
+    cut.
 
-    Every tangent bounds F, and so does their mean by the multipliers of the centre.
+    Every tangent bounds F from below, and so does their mean weighted by the multipliers.
 
     Parameters
     ----------
     cuts : int
         Most cuts kept: those with the largest multipliers. Without a proximal term there is no
-        progress with less than about n.
+        progress with fewer than about n.
     weight : float
-        Weight of the level in units of the number of all other sides. Centres are the more central
-        the less it is; without a proximal term 0.1 is better.
+        Weight of the level in units of the number of all other sides. A smaller weight makes
+        centres more central; without a proximal term 0.1 is better.
     proximal : float
-        Weight of the proximal term; 0 for the method as the paper has it.
+        Weight of the proximal term; 0 for the method of the paper.
     rank : int
         Eigenvectors of K₀ in the proximal term.
 
     Notes
     -----
-    O(n(m + rank)²) a Newton step with m cuts, and four or five steps a cut; O(n²) for F.
+    A Newton step with m cuts takes O(n(m + rank)²); a cut takes four or five such steps and O(n²)
+    for F.
     """
 
     cuts: int = 1000
@@ -87,7 +90,7 @@ class ACCPM(Solver[ProxyStructure]):
 
 
 class _Run:
-    """The best point ᾱ with F there, the cuts, and the metric."""
+    """The best point ᾱ with F there, the cuts and the metric."""
 
     def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
         self.options = options
@@ -137,7 +140,7 @@ class _Run:
             self._cut(np.minimum(cuts.alpha, self.dual.upper))
 
     def _cut(self, x: Array) -> None:
-        """The tangent at the centre x; and x is the next ᾱ if F is less there."""
+        """Add the tangent at the centre x, and make x the next ᾱ if F is smaller there."""
         value, gradient = self.search.evaluate(x)
         cuts, d = self.set, x - self.best
         slope, rise = float(cuts.g @ d), float(cuts.h_of(gradient) @ d)
@@ -155,7 +158,7 @@ class _Run:
         cuts.add(offset, gradient)
 
     def _learn(self, d: Array, curvature: float) -> None:
-        """Let the metric have the curvature of F along d, if that can be had."""
+        """Give the metric the curvature of F along d, within the limits on its change."""
         square = float(d @ d)
         if square > 0.0:
             curvature = min(curvature, 2.0 * _MAX_MOVE_COST * self.set.depth)
@@ -164,7 +167,7 @@ class _Run:
             self.rest = max(rest, self.rest / _MAX_RELAXATION)
 
     def _drop(self) -> None:
-        """Forget the cuts that no longer count, and the least of the others to make room."""
+        """Drop cuts with negligible multipliers, and enough others to leave room for one."""
         multipliers = self.set.multipliers
         kept = np.argsort(-multipliers, kind="stable")[: self.options.cuts - 1]
         least = _MIN_MULTIPLIER_SHARE * float(multipliers.mean())
@@ -173,7 +176,7 @@ class _Run:
         self.set.keep(kept)
 
     def _remember(self, k: int, x: Array, value: float, gradient: Array) -> None:
-        """Where the tangent is taken, and its value at α = 0 less what rounding may add."""
+        """Store the point of a tangent and its value at α = 0 less a bound on its rounding."""
         dual = self.dual
         value = dual.kernel_value(x, value, gradient)
         products = gradient * x
@@ -182,7 +185,7 @@ class _Run:
         self.bounds[k] = value - float(products.sum()) - dual.allowance(x) - rounding
 
     def _bound(self) -> None:
-        """The tangents, weighted by their multipliers, minimised over A."""
+        """Offer the minimum over A of the mean of all tangents weighted by their multipliers."""
         cuts = self.set
         shares = cuts.multipliers / float(cuts.multipliers.sum())
         bound = float(shares @ self.bounds[: cuts.count])
@@ -192,7 +195,7 @@ class _Run:
             self.search.offer(bound, "cut model", Witness(points, shares))
 
     def _round(self) -> None:
-        """A short projected gradient step, for weights that only the barrier keeps from bounds."""
+        """A short projected gradient step, to the bounds that the barrier keeps weights from."""
         search, dual = self.search, self.dual
         curvature = max(dual.problem.spectrum.maximum, 0.0) + self.rest
         across = float(np.max(np.abs(search.gradient))) / dual.upper

@@ -13,19 +13,19 @@ from indefinite_opt.modeling.structures import BoxLine
 __all__ = ["AnalyticCenter"]
 
 _MAX_STEPS = 50
-"""Newton steps before a centre is given up; four or five are usual."""
+"""Most Newton steps for one centre; four or five are usual."""
 
 _MAX_PRODUCT_ERROR = 0.5
-"""No slack times multiplier of a centre is off its weight by more than this share."""
+"""Largest relative deviation of a product of slack and multiplier from its weight at a centre."""
 
 _BOUNDARY_SHARE = 0.9
 """Share of the way to the boundary that a step may go."""
 
 _MIN_LENGTH = 1e-6
-"""Rounding is to blame for a step as short as this."""
+"""Shortest step, as a share of the full one, that counts as progress and not as rounding."""
 
-_MIN_SHARE = 1e-9
-"""Least share of the distance to ᾱ at which a centre is looked for."""
+_MIN_DISTANCE_SHARE = 1e-9
+"""Least distance from ᾱ at which a start is tried, as a share of that of the last centre."""
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class _Sides:
     Parameters
     ----------
     all : (1 + 2n + m,) array
-        Of the level, of 0 < α, of α < C, and of the cuts, which the properties tell apart.
+        Those of the level, of 0 < α, of α < C and of the cuts, as the properties return them.
     n : int
     """
 
@@ -68,18 +68,18 @@ class _Sides:
 
 
 class AnalyticCenter:
-    r"""Where the product of the distances from all sides of a localisation set is largest.
+    r"""The point of a localisation set whose distances from all its sides have the largest product.
 
     Over 0 < α < C with yᵀα = 0 and over t it minimises
 
         -Σ log α_j - Σ log(C - α_j) - Σ log(t - lᵢ(α)) - w log(U - t - ½dᵀQd),  d = α - ᾱ,
 
     where lᵢ(α) = U + eᵢ + (g + hᵢ)ᵀd are the cuts, U is the level to get below, w its weight, and
-    Q = qI + BᵀB. Without Q these are the points that the cuts allow to have F(α) ≤ U.
+    Q = qI + BᵀB. Without Q the set consists of the points where the cuts allow F(α) ≤ U.
 
-    Slacks are variables of their own that a full step makes true, so that a new cut may well pass
-    the old centre on the wrong side. All is measured from ᾱ, F = U and ∇F = g there, which keeps
-    the digits of differences that are small in the end: the variable for t is τ = t - U - gᵀd.
+    Slacks are independent variables whose equations hold after a full step, so that a new cut may
+    exclude the old centre. Everything is measured from ᾱ, where F = U and ∇F = g, which preserves
+    the digits of differences that become small: the variable for t is τ = t - U - gᵀd.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class AnalyticCenter:
     metric : (r, n) array
         B.
     most : int
-        Cuts there is room for.
+        Largest number of cuts.
     depth : float
         A guess of how far below U the centre is.
 
@@ -99,9 +99,9 @@ class AnalyticCenter:
     d : (n,) array
         α - ᾱ.
     g : (n,) array
-        ∇F(ᾱ) plus a multiple of y, which makes it small where α is free.
+        ∇F(ᾱ) plus a multiple of y that makes it small where α is free.
     q : float
-        May be set between calls of `center`.
+        It may be set between calls of `center`.
     steps : int
         Newton steps so far.
 
@@ -121,9 +121,9 @@ class AnalyticCenter:
         ⎢ yᵀ  0   0   0 ⎥ ⎢ Δν ⎥   ⎢ -yᵀα      ⎥    σ = -1, 0, 1
         ⎣ 0   σᵀ  0   0 ⎦ ⎣ Δτ ⎦   ⎣ λ₀ - Σλ_c ⎦    z = (w, -, 1)/λ - s - (what s is off by)
 
-    where E and G are diagonal, r is what is missing to stationarity, and z is 0 for the rows of B.
-    With P the projection that takes E^(-1/2)y out, Ā = A E^(-1/2) P and M = ĀĀᵀ + G, all is left to
-    two solutions with the Cholesky factors of M: O(n(m + r)² + (m + r)³) a step with m cuts.
+    where E and G are diagonal, r is the residual of stationarity, and z is 0 for the rows of B.
+    With P the projection orthogonal to E^(-1/2)y, Ā = A E^(-1/2) P and M = ĀĀᵀ + G, this takes two
+    solutions with the Cholesky factors of M: O(n(m + r)² + (m + r)³) per step with m cuts.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class AnalyticCenter:
 
     @property
     def gradients(self) -> Array:
-        """Of the cuts, (m, n)."""
+        """The gradients of the cuts, (m, n)."""
         return self._gradients[: self.count]
 
     @property
@@ -170,12 +170,12 @@ class AnalyticCenter:
 
     @property
     def level_multiplier(self) -> float:
-        """λ₀ of the level, at the centre the sum of those of the cuts."""
+        """λ₀ of the level, at the centre the sum of the multipliers of the cuts."""
         return self._lambda.level
 
     @property
     def depth(self) -> float:
-        """U - t: by so much the cuts allow F to fall."""
+        """U - t, the decrease of F that the cuts allow."""
         return -self._tau - float(self.g @ self.d)
 
     @property
@@ -191,14 +191,14 @@ class AnalyticCenter:
         return self._along_line(gradient - self._gradient)
 
     def _along_line(self, vector: Array) -> Array:
-        """The vector plus the multiple of y that leaves the least rounding error on the line."""
+        """The vector plus the multiple of y that minimises its rounding error on the line."""
         s, multipliers = self._s, self._lambda
         free = 1.0 / (multipliers.lower / s.lower + multipliers.upper / s.upper)
         part = (vector @ (self._y * free)) / float(free.sum())
         return vector - np.multiply.outer(part, self._y)
 
     def add(self, e: float, gradient: Array) -> None:
-        """A cut, through α or not; it starts with the slack of a cut that counts."""
+        """Add a cut, through α or not, with at least the slack that an average multiplier has."""
         k, h = self.count, self.h_of(gradient)
         slack = max(self._tau - e - float(h @ self.d), (k + 1) / self.level_multiplier)
         self._gradients[k], self._A[self._first + k], self._e[k] = gradient, h, e
@@ -206,14 +206,14 @@ class AnalyticCenter:
         self._lambda = self._lambda.with_cuts(np.append(self._lambda.cuts, 1.0 / slack))
 
     def keep(self, chosen: NDArray[np.intp]) -> None:
-        """Forget all other cuts."""
+        """Drop all cuts but these."""
         for array in self._gradients, self._A[self._first :], self._e:
             array[: chosen.size] = array[chosen]
         self._s = self._s.with_cuts(self._s.cuts[chosen])
         self._lambda = self._lambda.with_cuts(self._lambda.cuts[chosen])
 
     def lower_level(self, decrease: float, gradient: Array) -> None:
-        """Make α the new ᾱ, where F is less by `decrease`, with this gradient."""
+        """Make α the new ᾱ, where F is smaller by `decrease` and has this gradient."""
         change = float(self.g @ self.d) + decrease
         self._e[: self.count] += self._H @ self.d + change
         self._tau += change
@@ -222,7 +222,7 @@ class AnalyticCenter:
         self.d[:] = 0.0
 
     def center(self, weight: float, tol: float = _MAX_PRODUCT_ERROR) -> bool:
-        """Go to the centre for w = `weight`; whether that was possible."""
+        """Go to the centre for w = `weight`; False if that fails."""
         self._approach()
         weights = np.ones(self._s.all.size)
         weights[0] = weight
@@ -236,35 +236,35 @@ class AnalyticCenter:
         return False
 
     def _approach(self) -> None:
-        """Start between ᾱ and α if the cuts and the proximal term leave nothing at α.
+        """Move the start towards ᾱ if the cuts and the proximal term exclude α from the set.
 
-        All cuts but the last are below U all the way, and the last one is near ᾱ.
+        Between the two, all cuts but the last are below U, and the last one is near ᾱ.
         """
         part = self._B @ self.d
         term = 0.5 * (float(part @ part) + self.q * float(self.d @ self.d))
         slope, e = float(self.g @ self.d), self._e[: self.count]
         slopes = slope + self._H @ self.d
 
-        def left(share: float) -> float:
+        def room(share: float) -> float:
             return -float(np.max(e + share * slopes)) - share**2 * term
 
-        share, most = 1.0, left(1.0)
-        if most > 0.0 or term == 0.0:
+        share, height = 1.0, room(1.0)
+        if height > 0.0 or term == 0.0:
             return
-        while share > _MIN_SHARE and (most <= 0.0 or left(0.5 * share) > most):
+        while share > _MIN_DISTANCE_SHARE and (height <= 0.0 or room(0.5 * share) > height):
             share *= 0.5
-            most = left(share)
-        if most <= 0.0:
+            height = room(share)
+        if height <= 0.0:
             return
-        s, depth = self._s, share**2 * term + 0.5 * most
+        s, depth = self._s, share**2 * term + 0.5 * height
         lower, upper = s.lower - (1.0 - share) * self.d, s.upper + (1.0 - share) * self.d
-        self._s = _Sides.of(0.5 * most, lower, upper, -depth - e - share * slopes)
+        self._s = _Sides.of(0.5 * height, lower, upper, -depth - e - share * slopes)
         self._lambda.all[1:] = 1.0 / self._s.all[1:]
         self.d *= share
         self._tau = -(depth + share * slope)
 
     def _newton(self, weights: Array) -> float:
-        """One step of all slacks and all multipliers; the shorter of their two lengths."""
+        """One step of all slacks and multipliers; the smaller of its two lengths."""
         s, multipliers, d, H, B = self._s, self._lambda, self.d, self._H, self._B
         stiffness = _Sides(multipliers.all / s.all, self._n)
         Qd = self.q * d + (B @ d) @ B
@@ -298,7 +298,7 @@ class AnalyticCenter:
     def _direction(
         self, A: Array, stiffness: _Sides, r: Array, z: Array
     ) -> tuple[Array, float, float]:
-        """p, Δτ and Δν of the system of the class, for λ/s; nan if rounding wins."""
+        """p, Δτ and Δν of the system above for λ/s; nan if rounding makes M indefinite."""
         from scipy.linalg import cho_factor, cho_solve
 
         first, level, size = self._first, self.level_multiplier, len(A)

@@ -1,4 +1,4 @@
-"""Newton's method for the Luss dual: one quadratic program after the other."""
+"""Newton's method for the Luss duals, as a sequence of quadratic programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from indefinite_opt.foundation import Array, few_threads, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
-    FINEST,
+    MIN_INNER_TOL,
     GradientSteps,
     ProxySearch,
     kernel_program,
@@ -22,40 +22,48 @@ from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 __all__ = ["Newton"]
 
 _MAX_ITER = 1000
+"""Steps of both kinds by default."""
 
-_LOOK = 8
-"""Gradient steps to look back on before they are found to promise too little."""
+_RATE_STEPS = 8
+"""Gradient steps over which their rate of convergence is measured."""
 
-_MODEL, _MODEL_ALONG = 0.06, 0.006
-"""How many gradient steps, as a share of n, a model is worth: as many as it costs, and fewer along
-a path, where it serves the next problems, too."""
+_GRADIENT_STEPS_PER_MODEL, _GRADIENT_STEPS_PER_MODEL_ON_PATH = 0.06, 0.006
+"""Gradient steps that take the time of a model, as a share of n; along a path a model counts less,
+because it serves the next problems, too."""
 
-_STALE = 0.3
-"""The second derivatives are kept as long as they cut the residual to this share."""
+_MAX_RESIDUAL_RATIO = 0.3
+"""The model is kept as long as each step with it reduces the residual to this share."""
 
-_ARMIJO = 0.1
-"""Share of the decrease that the slope promises which a full step must keep."""
+_MIN_DECREASE_SHARE = 0.1
+"""Share of the decrease predicted by the slope that a full step must achieve."""
 
-_INNER = 0.03
+_INNER_TOL_SHARE = 0.03
 """Tolerance of a quadratic program, as a share of the residual of the problem itself."""
 
-_INNER_STEPS = 100_000
-"""Pair steps in a quadratic program, and 100 for every point: rounding is to blame for more."""
+_INNER_STEPS, _INNER_STEPS_PER_POINT = 100_000, 100
+"""Most pair steps in a quadratic program, this many plus these for each point: only rounding can
+take more."""
 
-_ROUNDING = 1e-12
-"""Share of F below which its changes mean nothing."""
+_ROUNDING_SHARE = 1e-12
+"""Changes of F that are smaller than this share of it count as rounding."""
 
-_LINE, _FLAT = 30, 0.01
-"""Most evaluations along a line, and the share of the slope at which one is good enough."""
+_MAX_SLOPES, _MAX_SLOPE_SHARE = 30, 0.01
+"""Most evaluations of the slope in a line search, and the share of the first slope to stop at."""
+
+_MIN_BRACKET_SHARE = 0.1
+"""Least distance of a trial point from both ends of the bracket, as a share of its width."""
+
+_MIN_LOG_GAP = 1e-300
+"""Gaps count as at least this in logarithms."""
 
 
 class Newton(Solver[ProxyStructure]):
-    """Sequential quadratic programming with exact second derivatives, kept while they serve.
+    """Sequential quadratic programming with exact second derivatives, reused while they are useful.
 
-    At α the second-order model of F is minimised over the whole feasible set by pair steps, from
-    where the last one ended. The first model, at α = 0, is the SVM of the clipped kernel; near the
-    solution the steps converge quadratically. A model costs O(n³) by products of matrices, a step
-    with an old one O(n²): so a model is kept as long as steps with it converge fast enough.
+    At α the second-order model of F is minimised over the whole feasible set by pair steps,
+    starting at α. The first model, at α = 0, is the SVM of the clipped kernel; near the solution
+    convergence is quadratic. A model takes O(n³) in matrix products, a step with an old one O(n²),
+    so a model is kept as long as steps with it converge fast enough.
     """
 
     name = "newton"
@@ -70,7 +78,7 @@ class Newton(Solver[ProxyStructure]):
 
 
 class NewtonSession(Session[ProxyStructure]):
-    """Follows the solution along C, ρ or r: starts where the last one ended, with its model."""
+    """Follows the solution along C, ρ or r, starting from the last solution and its model."""
 
     def __init__(self, solver: Solver[ProxyStructure]) -> None:
         super().__init__(solver)
@@ -99,7 +107,10 @@ class _Run:
         self.exact = False
         self.model: BoxLineQP | None = None
         self.length: float | None = None
-        self.patience = (_MODEL if previous is None else _MODEL_ALONG) * task.problem.n
+        per_point = _GRADIENT_STEPS_PER_MODEL
+        if previous is not None:
+            per_point = _GRADIENT_STEPS_PER_MODEL_ON_PATH
+        self.model_cost = per_point * task.problem.n  # in gradient steps
         self.alpha = search.best
         if previous is None:
             self.value, self.gradient = search.evaluate(self.alpha)
@@ -107,7 +118,7 @@ class _Run:
             self._follow(previous)
 
     def _follow(self, previous: _Run) -> None:
-        """Start at the best of what the last solution could have become under the new bound."""
+        """Start at the last solution, scaled with its bound or not, whichever is better."""
         ratio = self.dual.upper / previous.dual.upper
         candidates = [previous.alpha] if ratio == 1.0 else [previous.alpha, ratio * previous.alpha]
         self.value = np.inf
@@ -139,7 +150,7 @@ class _Run:
                     search.improve_bound()
                     return search.report() or Status.INACCURATE
                 self.exact = True
-            elif moved < 1.0 or residual > _STALE * before:
+            elif moved < 1.0 or residual > _MAX_RESIDUAL_RATIO * before:
                 self.model = None
 
     def _residual(self, alpha: Array, gradient: Array) -> float:
@@ -147,7 +158,7 @@ class _Run:
         return first_order.residual / self.dual.gradient_unit(gradient)
 
     def _descend(self) -> Status | None:
-        """Gradient steps, as long as they promise to close the gap sooner than a model would."""
+        """Gradient steps, as long as their rate predicts an end before a model would pay."""
         search = self.search
         steps = GradientSteps(
             search, self.alpha, self.value, self.gradient, spectral=True, length=self.length
@@ -157,23 +168,23 @@ class _Run:
             status = search.report()
             if status is not None:
                 return status
-            if len(gaps) > _LOOK:
-                rate = (gaps[-1 - _LOOK] - gaps[-1]) / _LOOK
-                if gaps[-1] > rate * (_LOOK + self.patience):
+            if len(gaps) > _RATE_STEPS:
+                rate = (gaps[-1 - _RATE_STEPS] - gaps[-1]) / _RATE_STEPS
+                if gaps[-1] > rate * (_RATE_STEPS + self.model_cost):
                     break
             if not steps.step():
                 break
             search.iterations += 1
             self.gradient_steps += 1
-            wanted = max(self.task.tol * abs(search.value), 1e-300)
-            gaps.append(float(np.log(max(search.gap, 1e-300) / wanted)))
+            wanted = max(self.task.tol * abs(search.value), _MIN_LOG_GAP)
+            gaps.append(float(np.log(max(search.gap, _MIN_LOG_GAP) / wanted)))
             self.length = steps.length
         self.alpha, self.value, self.gradient = steps.alpha, steps.value, steps.gradient
         return None
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
-        # A dual of its own: an abandoned call must not write where others compute.
+        # On a copy of the dual, because an abandoned call goes on writing to its workspace.
         dual = copy(self.dual)
         dual.__dict__.pop("oracle", None)
         second = limited(dual.n, self.task.remaining, dual.second_derivative, self.alpha.copy())
@@ -182,18 +193,20 @@ class _Run:
         return self.model
 
     def _step(self, model: BoxLineQP, residual: float) -> float:
-        """Minimise the model and go there, or as far as F falls; the length of the step."""
+        """Go towards the minimum of the model as far as F decreases; the length of the step."""
         tilt = self.gradient - model.gradient(self.alpha)
-        tol = FINEST if self.exact else max(_INNER * min(residual, 1.0), FINEST)
-        limit = _INNER_STEPS + 100 * self.dual.n
+        tol = MIN_INNER_TOL
+        if not self.exact:
+            tol = max(_INNER_TOL_SHARE * min(residual, 1.0), MIN_INNER_TOL)
+        limit = _INNER_STEPS + _INNER_STEPS_PER_POINT * self.dual.n
         inner = self.task.on(model, problem=model.problem, tol=tol, max_iter=limit)
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
         run.to_stationarity()
         direction = run.alpha - self.alpha
-        # The multiplier of the line takes the part across it out, and with it its rounding.
+        # The reduced gradient has no component along y, hence none of its rounding.
         reduced = self.dual.first_order(self.alpha, self.gradient).reduced
         slope = min(float(reduced @ direction), 0.0)
-        if self._accept(run.alpha, _ARMIJO * slope, residual):
+        if self._accept(run.alpha, _MIN_DECREASE_SHARE * slope, residual):
             return 1.0
         if slope == 0.0:
             return 0.0
@@ -201,27 +214,27 @@ class _Run:
         return length if self._accept(self.alpha + length * direction, 0.0, residual) else 0.0
 
     def _accept(self, alpha: Array, wanted: float, residual: float) -> bool:
-        """Go to a point where F has fallen enough, or the residual where F cannot tell any more."""
+        """Go to a point if F changes by `wanted` or less, or is tied and the residual falls."""
         value, gradient = self.search.evaluate(alpha)
-        level = value <= self.value + _ROUNDING * abs(self.value)
-        better = level and self._residual(alpha, gradient) < residual
+        tied = value <= self.value + _ROUNDING_SHARE * abs(self.value)
+        better = tied and self._residual(alpha, gradient) < residual
         if better or (value < self.value and value <= self.value + wanted):
             self.alpha, self.value, self.gradient = alpha, value, gradient
             return True
         return False
 
     def _search_line(self, direction: Array, slope: float) -> float:
-        """Where the slope of F vanishes between here and the end of the step."""
+        """The length at which the slope of F nearly vanishes, by regula falsi; at most 1."""
         slope_at = self.dual.slopes(self.alpha, direction)
         low, high, low_slope, high_slope = 0.0, 1.0, slope, slope_at(1.0)
         if high_slope <= 0.0:
             return 1.0
-        for _ in range(_LINE):
+        for _ in range(_MAX_SLOPES):
             middle = low - low_slope * (high - low) / (high_slope - low_slope)
-            margin = 0.1 * (high - low)
+            margin = _MIN_BRACKET_SHARE * (high - low)
             middle = min(max(middle, low + margin), high - margin)
             at = slope_at(middle)
-            if abs(at) <= _FLAT * abs(slope):
+            if abs(at) <= _MAX_SLOPE_SHARE * abs(slope):
                 return middle
             if at < 0.0:
                 low, low_slope = middle, at

@@ -16,25 +16,26 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["ProjectedGradient"]
 
 _MAX_ITER = 100_000
+"""Steps by default."""
 
 
 @dataclass(frozen=True)
 class ProjectedGradient(Solver[ProxyStructure]):
-    """α ← P_A(α + t∇f(α)), P_A the projection onto box and line.
+    """α ← P_A(α + t∇f(α)), where P_A projects onto the box and the line.
 
-    Luss & d'Aspremont (2007), section 3.1. Cheap steps, fast at first and slow in the end: a
+    Luss & d'Aspremont (2007), section 3.1. Steps take O(n²), but convergence is slow in the end: a
     method to compare with.
 
     Parameters
     ----------
     step : {"search", "spectral", "diminishing"}
-        `search` shortens t until f grows, and lengthens it otherwise; `spectral` starts from the
-        step of Barzilai & Borwein instead; `diminishing` is the subgradient method,
-        t = ‖(C, ..., C)‖/(‖∇f‖√k), which does not look at f.
+        `search` reduces t until f increases, and enlarges it after each step; `spectral` starts
+        each search from the step of Barzilai & Borwein; `diminishing` is the subgradient method
+        with t = ‖(C, ..., C)‖/(‖∇f‖√k) in step k.
     smoothing : float
-        ε of the smoothed gradient of section 3, 0 for the exact one. f is differentiable (Ying,
-        Campbell & Girolami 2009), so that nothing calls for ε > 0 but the paper's Figure 1. Values
-        and bounds are of the exact f always; `LussDual` only.
+        ε of the smoothed gradient of section 3, 0 for the exact one. Since f is differentiable
+        (Ying, Campbell & Girolami 2009), ε > 0 serves only to reproduce the paper's Figure 1.
+        Values and bounds are always those of the exact f. `LussDual` only.
     """
 
     step: str = "search"

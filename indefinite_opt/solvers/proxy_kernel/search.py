@@ -1,4 +1,4 @@
-"""What all methods for the Luss dual share: the best point, the best bound, and when to stop."""
+"""What the methods for the Luss duals share: the best point, the best bound and the stop test."""
 
 from __future__ import annotations
 
@@ -12,50 +12,77 @@ from indefinite_opt.solvers.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solvers.solver import Task
 
 __all__ = [
-    "FINEST",
+    "MIN_INNER_TOL",
     "GradientSteps",
     "KernelBound",
     "ProxySearch",
+    "first_step_length",
     "kernel_program",
 ]
 
-FINEST = 1e-12
-"""No quadratic program is solved beyond this residual, where rounding would be fought."""
+MIN_INNER_TOL, _MAX_INNER_TOL = 1e-12, 0.1
+"""Limits of the tolerance of a quadratic program: rounding allows no smaller residual, and with a
+larger one its dual bound is of no use."""
 
-_EQUAL = 0.01
-"""Values closer than this share of the tolerance pass for equal."""
+_TIE_SHARE = 0.01
+"""Values that differ by less than this share of the tolerance count as equal."""
 
-_LEAST_CALLS = 50
-"""Evaluations before a bound from a proxy kernel, and then as many as half of all so far."""
+_BOUND_ACCURACY_SHARE = 0.1
+"""Accuracy of a bound from a proxy kernel, as a share of the gap to reach."""
 
-_BOUND_LIMIT = 20_000
-"""Pair steps for a bound, and as many times ten for every point: any end of them is a bound."""
+_MIN_CALLS_BETWEEN_BOUNDS, _CALLS_PER_CALL_BETWEEN_BOUNDS = 50, 2
+"""Evaluations between two bounds from proxy kernels: this many, or one for every two evaluations so
+far, so that all bounds together take a fixed share of the time."""
 
-_ARMIJO = 1e-4
-"""Share of the decrease promised by the slope that a gradient step must keep."""
+_BOUND_STEPS, _BOUND_STEPS_PER_POINT = 20_000, 10
+"""Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
+each point."""
 
-_ROUNDING = 1e-11
-"""Share of F below which its changes mean little."""
+_MIN_DECREASE_SHARE = 1e-4
+"""Share of the decrease predicted by the slope that a gradient step must achieve (Armijo)."""
+
+_MAX_SLOPE_SHARE = 0.5
+"""Where rounding hides the decrease, the slope along a step may be at most this share of its first
+value, with the opposite sign (Hager & Zhang 2005)."""
+
+_ROUNDING_SHARE = 1e-11
+"""Changes of F that are smaller than this share of it count as rounding."""
 
 _GROWTH, _SHRINK = 1.5, 0.5
-"""Change of the step length after a step that was accepted, and after one that was not."""
+"""Factors for the step length after an accepted step and after a rejected one."""
 
-_SHORTEST = 1e-30
-"""A step this much shorter than the first is none."""
+_MIN_LENGTH_SHARE = 1e-30
+"""Shortest step that is tried, as a share of the first; it changes no weight."""
+
+_MIN_CURVATURE = 1e-12
+"""The largest eigenvalue of K₀ counts as at least this in the first step length."""
 
 
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
-    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the same box and line; `why` K is positive semidefinite."""
+    """min ½(y∘α)ᵀK(y∘α) - eᵀα on the box and line of a dual.
+
+    Parameters
+    ----------
+    dual : ProxyStructure
+    K : (n, n) array
+    why : str
+        Why K is positive semidefinite, as a clause of error messages.
+    """
     problem = dual.problem._constructed(K, "quadratic model", why)
     return BoxLineQP.svm(problem, dual.upper)
+
+
+def first_step_length(dual: ProxyStructure) -> float:
+    """The reciprocal of the curvature that F has at zero along the first eigenvector of K₀."""
+    return 1.0 / max(dual.problem.spectrum.maximum, _MIN_CURVATURE)
 
 
 class KernelBound:
     """Lower bounds on F from proxy kernels, each by one support vector machine.
 
-    For every K ⪰ 0, min over α of ½zᵀKz - eᵀα - ρ‖K - K₀‖² is a lower bound on -f (Luss &
-    d'Aspremont 2007, section 2.2). For K = K*(x) it is F(x) less what α = x leaves to be gained
-    with that kernel. Each machine starts at the weights of the last.
+    For every K ⪰ 0, min over α of ½zᵀKz - eᵀα - ρ‖K - K₀‖², z = y∘α, is a lower bound on F = -f
+    (Luss & d'Aspremont 2007, section 2.2). For K = K*(x) it is F(x) less the decrease that the SVM
+    with that kernel still allows from α = x. Each SVM starts at the weights of the last one.
     """
 
     def __init__(self, task: Task[ProxyStructure]) -> None:
@@ -66,10 +93,10 @@ class KernelBound:
     def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> float:
         """The bound of K*(x) to an absolute accuracy, given F and ∇F at x."""
         dual = self.dual
-        # A machine with residual ε has a duality gap of at most ε times the largest weight.
+        # With residual ε the duality gap is at most ε times the largest total weight.
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
-        tol = min(max(tol, FINEST), 0.1)
-        limit = _BOUND_LIMIT + 10 * dual.n
+        tol = min(max(tol, MIN_INNER_TOL), _MAX_INNER_TOL)
+        limit = _BOUND_STEPS + _BOUND_STEPS_PER_POINT * dual.n
         qp = kernel_program(dual, dual.proxy_kernel(x), "its kernel matrix is a positive part")
         before = qp.value(x)
         first = dual.project(x) if self._weights is None else self._weights
@@ -83,7 +110,7 @@ class KernelBound:
 
 
 class ProxySearch:
-    """The best point of a Luss dual, a lower bound on F, and the trace of both.
+    """The best point of a Luss dual, the best lower bound on F, and their trace.
 
     Attributes
     ----------
@@ -92,9 +119,9 @@ class ProxySearch:
     bound : float
         The best lower bound on F.
     kind, witness : str, Witness
-        Where that bound comes from.
+        How that bound was found, and the points that prove it.
     iterations, calls : int
-        Iterations of the method, evaluations of F.
+        Iterations of the method and evaluations of F.
     """
 
     def __init__(self, task: Task[ProxyStructure], limit: int) -> None:
@@ -108,53 +135,55 @@ class ProxySearch:
         self.kernel_bound = KernelBound(task)
         self.best = self.dual.start() if task.start is None else task.start.copy()
         self.value, self.gradient = np.inf, np.zeros(self.dual.n)
-        self._own = -np.inf
-        self._next_bound = _LEAST_CALLS
+        self._own_bound = -np.inf
+        self._next_bound = _MIN_CALLS_BETWEEN_BOUNDS
 
     def evaluate(self, x: Array, feasible: bool = True) -> tuple[float, Array]:
-        """F and ∇F; remembers the best feasible point and the best bound, which any point gives."""
+        """F and ∇F at a point, whose linearisation is a bound; keeps the best of each."""
         value, gradient = self.dual.value_gradient(x)
         self.calls += 1
         bound = self.dual.dual_bound(x, value, gradient)
         self.offer(bound, "linearisation", Witness.of(x))
         if not feasible:
             return value, gradient
-        # Of points as good as equal the one that proves more is the better one.
+        # Of two points with equal values the one with the higher bound is kept.
         size = self.dual.gap_unit(self.value, self.best)
-        margin = _EQUAL * self.task.tol * size if np.isfinite(self.value) else 0.0
-        if value < self.value - margin or (value <= self.value + margin and bound > self._own):
-            self.best, self.value, self.gradient, self._own = x, value, gradient, bound
+        margin = _TIE_SHARE * self.task.tol * size if np.isfinite(self.value) else 0.0
+        tied = value <= self.value + margin
+        if value < self.value - margin or (tied and bound > self._own_bound):
+            self.best, self.value, self.gradient, self._own_bound = x, value, gradient, bound
         return value, gradient
 
     def offer(self, bound: float, kind: str, witness: Witness) -> None:
-        """Take a lower bound on F and the points it comes from, if it is better than the best."""
+        """Keep a lower bound on F and the points that prove it, if it is the best so far."""
         if self.bound < bound < np.inf:
             self.bound, self.kind, self.witness = bound, kind, witness
 
     def improve_bound(self) -> None:
-        """The bound of the proxy kernel at the best point."""
-        accuracy = 0.1 * self.task.tol * abs(self.value)
+        """Compute the bound of the proxy kernel at the best point."""
+        accuracy = _BOUND_ACCURACY_SHARE * self.task.tol * abs(self.value)
         bound = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
         self.offer(bound, "proxy kernel", Witness.of(self.best))
 
     def improve_bound_sometimes(self) -> None:
-        """The same at ever longer intervals, so that it costs a fixed share of all evaluations."""
+        """The same at increasing intervals."""
         if self.calls >= self._next_bound:
             self.improve_bound()
-            self._next_bound = self.calls + max(_LEAST_CALLS, self.calls // 2)
+            pause = self.calls // _CALLS_PER_CALL_BETWEEN_BOUNDS
+            self._next_bound = self.calls + max(_MIN_CALLS_BETWEEN_BOUNDS, pause)
 
     @property
     def gap(self) -> float:
-        """Between the best point and the best bound."""
+        """The value of the best point less the best bound."""
         return max(self.value - self.bound, 0.0)
 
     @property
     def relative_gap(self) -> float:
-        """Gap between the best point and the best bound, the constant left out."""
+        """The gap in units of F without its constant."""
         return relative(self.gap, self.dual.gap_unit(self.value, self.best))
 
     def report(self) -> Status | None:
-        """One line of the trace; why to stop here, if there is a reason."""
+        """Add to the trace; the status if the search is to stop here, else None."""
         task, dual = self.task, self.dual
         self.trace.add(
             task.elapsed,
@@ -164,7 +193,7 @@ class ProxySearch:
             bound=dual.declared(self.bound),
             calls=self.calls,
         )
-        # Relative to F itself, however small: weights of 1e-9 are not as good as none.
+        # Relative to F even where it is tiny: weights of 1e-9 are not as good as zero.
         if self.gap <= task.tol * abs(self.value):
             return Status.SOLVED
         return task.stop(self.trace, self.iterations, self.limit)
@@ -183,16 +212,16 @@ class ProxySearch:
 
 
 class GradientSteps:
-    """α ← P_A(α - t∇F(α)), t shortened until F falls.
+    """α ← P_A(α - t∇F(α)), with t reduced until F decreases.
 
     Attributes
     ----------
     alpha, value, gradient
         The current point, F and ∇F there.
     length : float
-        t of the next step to try.
+        t, to be tried next.
     spectral : bool
-        Start each search from the step of Barzilai & Borwein (1988), which knows the curvature
+        Start each line search from the step of Barzilai & Borwein (1988), the inverse curvature
         along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
     """
 
@@ -207,13 +236,13 @@ class GradientSteps:
     ) -> None:
         self.search, self.dual, self.spectral = search, search.dual, spectral
         self.alpha, self.value, self.gradient = alpha, value, gradient
-        self._first = 1.0 / max(search.dual.problem.spectrum.maximum, 1e-12)
+        self._first = first_step_length(search.dual)
         self.length = self._first if length is None else length
 
     def step(self, direction: Array | None = None) -> bool:
-        """One step against ∇F, or another direction; False where none makes F fall."""
+        """One step along -∇F or minus another direction; False if no length decreases F."""
         slope = self.gradient if direction is None else direction
-        while self.length > _SHORTEST * self._first:
+        while self.length > _MIN_LENGTH_SHARE * self._first:
             alpha = self.dual.project(self.alpha - self.length * slope)
             value, gradient = self.search.evaluate(alpha)
             if self._accepts(alpha, value, gradient):
@@ -233,11 +262,10 @@ class GradientSteps:
 
     def _accepts(self, alpha: Array, value: float, gradient: Array) -> bool:
         move = alpha - self.alpha
-        promised = float(self.gradient @ move)
-        if not promised < 0.0:
+        slope = float(self.gradient @ move)
+        if not slope < 0.0:
             return False
-        if value <= self.value + _ARMIJO * promised:
+        if value <= self.value + _MIN_DECREASE_SHARE * slope:
             return True
-        # Where F cannot tell any more its slope does (Hager & Zhang 2005).
-        level = value <= self.value + _ROUNDING * abs(self.value)
-        return level and float(gradient @ move) <= -0.5 * promised
+        tied = value <= self.value + _ROUNDING_SHARE * abs(self.value)
+        return tied and float(gradient @ move) <= -_MAX_SLOPE_SHARE * slope

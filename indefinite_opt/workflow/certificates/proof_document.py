@@ -38,7 +38,7 @@ from indefinite_opt.solvers.branch_and_bound import (
     pair_indices,
 )
 from indefinite_opt.solvers.descent import Descent
-from indefinite_opt.solvers.proxy_kernel import FINEST, kernel_program
+from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL, kernel_program
 from indefinite_opt.workflow.certificates.proof_checker import FORMAT, FailedProof, exact, reached
 from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
 from indefinite_opt.workflow.certificates.proof_checker import Minorant as ExactMinorant
@@ -196,7 +196,7 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual, x)
     qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
-    inner = task.on(qp, problem=qp.problem, tol=FINEST, max_iter=_PAIR_STEPS)
+    inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=_PAIR_STEPS)
     run = Descent(inner, dual.project(x))
     run.to_stationarity()
     margins = factor @ (factor.T @ (y * run.alpha))
