@@ -15,7 +15,7 @@ from indefinite_opt.modeling import (
     constants,
     reduced_weight,
 )
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.linear_programs import (
     Columns,
     Entries,
     LinearProgram,

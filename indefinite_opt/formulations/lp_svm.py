@@ -10,7 +10,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.linear_programs import (
     Columns,
     DualUnits,
     Entries,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Classifier, Formulation, Model, confidence_classifier, constants
-from indefinite_opt.modeling.structures import Columns, LinearProgram
+from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["UniformWeights"]

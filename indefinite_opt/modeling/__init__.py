@@ -22,7 +22,6 @@ from indefinite_opt.modeling.semidefinite import (
     proxy_dual,
     proxy_within,
 )
-from indefinite_opt.modeling.to_highs import highs_model, new_highs
 
 __all__ = [
     "TREATMENTS",
@@ -35,10 +34,8 @@ __all__ = [
     "ProxyChange",
     "confidence_classifier",
     "constants",
-    "highs_model",
     "kernel_variable",
     "least_error_offset",
-    "new_highs",
     "priced_proxy",
     "proxy_dual",
     "proxy_within",

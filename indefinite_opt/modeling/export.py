@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.modeling.linear_programs.to_highs import highs_model
 from indefinite_opt.modeling.structures.structure import Structure
-from indefinite_opt.modeling.to_highs import highs_model
 
 __all__ = ["write_model"]
 

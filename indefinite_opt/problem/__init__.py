@@ -15,6 +15,7 @@ from indefinite_opt.problem.confidence_problem import (
 from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
+from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
@@ -37,6 +38,7 @@ __all__ = [
     "checked_sensitivity",
     "datasets",
     "eigendecomposition",
+    "eigenpairs_above",
     "embed",
     "kernels",
     "norm_bound",

@@ -20,9 +20,9 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
+from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.program import Program
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 

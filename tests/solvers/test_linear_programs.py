@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.solvers.solution import Claim, Status
 
 LABELS = np.array([-1, 1, -1, -1, -1, -1])

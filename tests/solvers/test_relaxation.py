@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound import relaxation as module
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
@@ -15,7 +16,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Iterate, Relaxation
 from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 

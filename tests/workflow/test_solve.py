@@ -18,7 +18,7 @@ from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.naming import parse_call
-from indefinite_opt.modeling.structures.linear_program import LinearProgram
+from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.external import highs

@@ -10,20 +10,6 @@ from indefinite_opt.modeling.structures.krein import (
     squared,
     stabilise,
 )
-from indefinite_opt.modeling.structures.linear_bounds import (
-    KernelUnits,
-    OneNormMachine,
-    SensitivityGame,
-    SensitivityUnits,
-)
-from indefinite_opt.modeling.structures.linear_program import (
-    Columns,
-    DualUnits,
-    Entries,
-    LinearProgram,
-    Rows,
-    power_near,
-)
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (
     DEAREST,
@@ -48,18 +34,12 @@ __all__ = [
     "DEAREST",
     "BoxLine",
     "BoxLineQP",
-    "Columns",
     "Curvature",
-    "DualUnits",
-    "Entries",
     "ExplicitProgram",
-    "KernelUnits",
     "KreinLeastSquares",
     "LiftedPrimal",
-    "LinearProgram",
     "LogisticPoint",
     "LogisticProgram",
-    "OneNormMachine",
     "Optimality",
     "Point",
     "ProxyBall",
@@ -67,13 +47,9 @@ __all__ = [
     "ProxyEigen",
     "ProxyOracle",
     "ProxyStructure",
-    "Rows",
-    "SensitivityGame",
-    "SensitivityUnits",
     "SeparabilityProgram",
     "Stabilised",
     "Structure",
-    "power_near",
     "project_line",
     "squared",
     "stabilise",

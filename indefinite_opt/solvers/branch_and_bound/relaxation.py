@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
+from indefinite_opt.problem import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Indices,
     Mask,
@@ -29,7 +30,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     add_products,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.partial_eigen import eigenpairs_above
 
 __all__ = ["TUNINGS", "Iterate", "Model", "Relaxation", "Steps", "Tuning"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
     BoxLineQP,
-    LinearProgram,
     LogisticProgram,
     ProxyBall,
     ProxyDual,

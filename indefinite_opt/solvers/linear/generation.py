@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, one_thread
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import LinearProgram
+from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.linear.simplex import RestrictedModel, simplex_limit

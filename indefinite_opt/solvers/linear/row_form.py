@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling.structures import LinearProgram
+from indefinite_opt.modeling.linear_programs import LinearProgram
 
 __all__ = ["RowForm"]
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import LONG, Array, within
-from indefinite_opt.modeling import new_highs
-from indefinite_opt.modeling.structures import power_near
+from indefinite_opt.modeling.linear_programs import new_highs, power_near
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT

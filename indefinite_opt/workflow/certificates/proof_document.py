@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.structures import BoxLineQP, LinearProgram, ProxyEigen, ProxyStructure
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (

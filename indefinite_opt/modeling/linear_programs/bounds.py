@@ -11,8 +11,8 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
-from indefinite_opt.modeling.structures.linear_program import Units, power_near
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]

@@ -1,0 +1,32 @@
+"""Linear programs of named blocks, their units and bounds, and programs as HiGHS reads them."""
+
+from indefinite_opt.modeling.linear_programs.bounds import (
+    KernelUnits,
+    OneNormMachine,
+    SensitivityGame,
+    SensitivityUnits,
+)
+from indefinite_opt.modeling.linear_programs.linear_program import (
+    Columns,
+    DualUnits,
+    Entries,
+    LinearProgram,
+    Rows,
+    power_near,
+)
+from indefinite_opt.modeling.linear_programs.to_highs import highs_model, new_highs
+
+__all__ = [
+    "Columns",
+    "DualUnits",
+    "Entries",
+    "KernelUnits",
+    "LinearProgram",
+    "OneNormMachine",
+    "Rows",
+    "SensitivityGame",
+    "SensitivityUnits",
+    "highs_model",
+    "new_highs",
+    "power_near",
+]
