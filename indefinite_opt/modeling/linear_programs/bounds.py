@@ -1,6 +1,6 @@
-"""What the two large linear programs need beside their statement: units, repair, and bounds.
+"""Units, feasible points and bounds of the two large linear programs.
 
-A bound holds for any multipliers whatever, and pays for the rounding of its own computation.
+A bound holds for any multipliers, and includes the rounding of its own computation.
 """
 
 from __future__ import annotations
@@ -20,27 +20,24 @@ __all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits
 _EPS = float(np.finfo(float).eps)
 
 _MIN_REDUCTION = 8.0
-"""A matrix is shifted where that makes its largest entry less by this factor, so that three bits of
-its entries are gained."""
+"""Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits
+of the entries."""
 
 _MAX_SPREAD = 8.0
-"""Columns of K whose sizes differ by less than this factor keep one unit: their prices then stay
-the same, as those of the problem are."""
+"""Largest ratio of the sizes of columns of K that keep a common unit, so that their prices remain
+equal, as in the problem."""
 
 _MAX_ROUNDING = 1e-8
-"""Relative rounding of a bound beyond which it is computed from a shifted matrix, too: a hundredth
+"""Relative rounding of a bound beyond which it is also computed from a shifted matrix: a hundredth
 of the default tolerance."""
 
-_LEAST_SUM = 1e-280
-"""Sums of multipliers that are smaller count as zero: their units would underflow."""
-
-
-# ------------------------------------------------------------- the 1-norm machine (LPSVM)
+_MIN_SUM = 1e-280
+"""Sums of multipliers below this count as zero, because their units would underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class KernelUnits(Units):
-    """u = scale∘u' and b = b' - levelᵀu: columns of K less their level, times their scale."""
+    """u = scale∘u' and b = b' - levelᵀu: each column of K minus its level, times its scale."""
 
     scale: Array
     level: Array
@@ -69,15 +66,15 @@ class OneNormMachine:
     C: float
 
     def units(self) -> KernelUnits | None:
-        """Units in which the largest entry of K is about 1, and that of a column at least 1/8.
+        """Units in which the largest entry of K is about 1, and that of each column at least 1/8.
 
-        None where the natural ones are such.
+        None if that holds in the natural units.
         """
         problem = self.problem
         K = problem.K
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
         spreads = np.abs(K - level).max(axis=0)
-        # Rounding of a column that is constant is no spread.
+        # The rounding of a constant column does not count as spread.
         steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * _EPS * sizes)
         wanted = np.where(steep, spreads, sizes)
         largest = float(wanted.max())
@@ -86,32 +83,32 @@ class OneNormMachine:
         return KernelUnits(scale, level) if level.any() or np.any(scale != 1.0) else None
 
     def repaired(self, values: Values) -> Values:
-        """The same u and b with the slacks that they need."""
+        """The same u and b with the least feasible slacks."""
         margins = self.problem.y * (self.problem.K @ values["u"] + values["b"])
         return values | {"xi": np.maximum(1.0 - margins, 0.0)}
 
     def bound(self, margin: Array) -> float:
         """eᵀλ after λ is clipped to [0, C], balanced between classes, and scaled into the dual.
 
-        yᵀλ = 0 holds exactly, and the products with K are as large as rounding may have made them.
+        yᵀλ = 0 then holds exactly, and the rounding of the products with K is allowed for.
         """
         problem = self.problem
         lam = _balanced(np.clip(margin, 0.0, self.C), problem.y)
         total = float(lam.sum())
         reach, error = _reach(problem.K, problem.largest, problem.y * lam, total)
         if error > _MAX_ROUNDING * max(1.0, reach):
-            # yᵀλ = 0: a column of K may be shifted by any number.
+            # As yᵀλ = 0, any number may be subtracted from a column of K.
             shifted = problem.K - problem.K.mean(axis=0)
             largest = float(np.max(np.abs(shifted)))
             reach, error = _reach(shifted, largest, problem.y * lam, total)
-        # A sum and a quotient are rounded once each.
+        # The factor allows for the rounding of the sum and of the quotient.
         return total / max(1.0, reach + error) * (1.0 - 4.0 * _EPS) if total > 0.0 else 0.0
 
 
 def _balanced(lam: Array, y: Array) -> Array:
-    """λ lowered in one class until yᵀλ = 0, exactly: in units in which all sums are integers."""
+    """λ reduced in one class until yᵀλ = 0 exactly, in units in which all sums are integers."""
     sums = float(lam[y > 0].sum()), float(lam[y < 0].sum())
-    if not min(sums) > _LEAST_SUM:
+    if not min(sums) > _MIN_SUM:
         return np.zeros_like(lam)
     unit = 2.0 ** (np.ceil(np.log2(min(sums))) - 51.0)
     shares = np.where(y > 0, min(1.0, sums[1] / sums[0]), min(1.0, sums[0] / sums[1]))
@@ -123,19 +120,17 @@ def _balanced(lam: Array, y: Array) -> Array:
 
 
 def _reach(matrix: Array, largest: float, signed: Array, total: float) -> tuple[float, float]:
-    """max |Aᵀz|, and what rounding may have taken from it; |A| ≤ largest, |z| of sum total."""
+    """max |Aᵀz| and a bound on its rounding, for |A_ij| ≤ largest and Σ|z_i| = total."""
     reach = float(np.max(np.abs(matrix.T @ signed)))
     return reach, (signed.size + 4) * _EPS * largest * total
 
 
-# --------------------------------------------- worst-case sensitivity (GuoSchuurmansLP)
-
-
 @dataclass(frozen=True, eq=False)
 class SensitivityUnits(Units):
-    """δ = scale·δ', and (Δ_ki - level of the class of k in row i)/scale in the place of Δ_ki.
+    """δ = scale·δ', and (Δ_ki - level of the class of k in row i)/scale in place of Δ_ki.
 
-    Every feasible α has the weight ½ in each class, so that row i loses half the sum of its levels.
+    Every feasible α has weight ½ in each class, so that row i decreases by half the sum of its
+    levels.
     """
 
     scale: float
@@ -143,7 +138,7 @@ class SensitivityUnits(Units):
 
     @property
     def shift(self) -> Array:
-        """What each row loses, in these units."""
+        """The decrease of each row, in these units."""
         return 0.5 * self.level.sum(axis=0) / self.scale
 
     def transposed(self, game: SensitivityGame) -> Array:
@@ -167,7 +162,7 @@ class SensitivityUnits(Units):
         return self._moved(multipliers | {"sensitivity": pi * self.scale}, pi)
 
     def _moved(self, multipliers: Values, weights: Array) -> Values:
-        """What the levels of the two classes take from the rows, the balance and the total get."""
+        """Move what the levels contribute between the rows and the two equality constraints."""
         plus, minus = self.level @ weights
         return multipliers | {
             "balance": multipliers["balance"] + 0.5 * (plus - minus),
@@ -183,7 +178,7 @@ class SensitivityGame:
     ----------
     problem : KernelProblem
     given : (n, n) array or None
-        Δ where it is not 2Q, which is not formed before it has to be.
+        Δ, or None for 2Q, which is formed only when needed.
     beta : float
         β̄.
     """
@@ -197,15 +192,15 @@ class SensitivityGame:
         return 2.0 * self.problem.Q if self.given is None else self.given
 
     def units(self) -> SensitivityUnits | None:
-        """Units in which entries are at most about 1; with a level where Δ is then far smaller.
+        """Units in which entries are at most about 1, with levels if they make Δ far smaller.
 
-        None where the natural ones are such.
+        None if the natural units are the same.
         """
         Delta, y = self.Delta(), self.problem.y
         level = _class_means(Delta, y)
         largest = float(np.max(np.abs(Delta)))
         spread = float(np.max(np.abs(_less(Delta, level, y))))
-        # Rounding of a constant is no spread.
+        # The rounding of a constant matrix does not count as spread.
         if not y.size * _EPS * largest < spread < largest / _MIN_REDUCTION:
             level, spread = np.zeros_like(level), largest
         scale = float(power_near(np.array(spread)))
@@ -216,7 +211,7 @@ class SensitivityGame:
         return SensitivityUnits(1.0, np.zeros((2, self.problem.n)))
 
     def repaired(self, values: Values) -> Values:
-        """The nearest feasible α with the δ that it needs."""
+        """The nearest feasible α with its least feasible δ."""
         y, alpha = self.problem.y, np.empty(self.problem.n)
         for sign in (1.0, -1.0):
             group = y == sign
@@ -229,9 +224,9 @@ class SensitivityGame:
         return {"alpha": alpha, "delta": np.asarray(np.max(rows))}
 
     def gap_floor(self, values: Values) -> float:
-        """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, c_i the mean.
+        """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, with c_i the mean.
 
-        Balanced weights do not notice c_i; see `gaps`.
+        c_i has no effect on balanced weights; see `gaps`.
         """
         y, alpha = self.problem.y, np.maximum(values["alpha"], 0.0)
         if self.given is None:
@@ -244,7 +239,7 @@ class SensitivityGame:
         return CANCELLED * float(alpha @ np.abs(terms - mean))
 
     def bound(self, sensitivity: Array) -> float:
-        """min over α of αᵀΔπ, π the multipliers scaled to sum to one, less what rounding added."""
+        """min over α of αᵀΔπ minus its rounding, with π the multipliers scaled to sum to one."""
         pi = np.maximum(sensitivity, 0.0)
         if not pi.max() > 0.0:
             return -np.inf
@@ -257,7 +252,7 @@ class SensitivityGame:
             costs, largest = self.given @ pi, float(np.max(np.abs(self.given)))
         bound, rounding = self._cheapest(costs, largest)
         if rounding > _MAX_ROUNDING * abs(bound):
-            # Each class has the weight ½: a row less a constant for each loses half of their sum.
+            # As each class has weight ½, constants per class change a row by half of their sum.
             Delta = self.Delta()
             level = _class_means(Delta, y)
             shifted = _less(Delta, level, y)
@@ -272,9 +267,10 @@ class SensitivityGame:
         return bound - rounding - 4.0 * _EPS * abs(bound)
 
     def _cheapest(self, costs: Array, largest: float) -> tuple[float, float]:
-        """min costsᵀα over the feasible α, and what rounding may have added to it.
+        """min costsᵀα over the feasible α, and a bound on its rounding.
 
-        To the n products in each cost, of a sum π that is not quite 1, and to the n of the sum.
+        It covers the n products in each cost, the sum of π, which is 1 up to rounding, and the n
+        products of the minimum.
         """
         y = self.problem.y
         classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
@@ -283,10 +279,10 @@ class SensitivityGame:
 
 
 def _class_means(Delta: Array, y: Array) -> Array:
-    """Mean of Δ_ki over the k of each class, (2, n)."""
+    """Means of Δ_ki over the k of each class, (2, n)."""
     return np.array([Delta[y > 0].mean(axis=0), Delta[y < 0].mean(axis=0)])
 
 
 def _less(Delta: Array, level: Array, y: Array) -> Array:
-    """Δ_ki less the level of the class of k in row i, a new array."""
+    """Δ_ki minus the level of the class of k in row i, a new array."""
     return Delta - level[(y < 0).astype(int)]

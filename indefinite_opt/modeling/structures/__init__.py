@@ -1,6 +1,6 @@
 """Problems as solvers read them: quadratic programs on a box, linear programs, and others.
 
-Each kind has a file, and each answers the same questions: objective, residual, multipliers, bound.
+Each kind has a file, and all have one interface: objective, residual, multipliers and bound.
 """
 
 from indefinite_opt.modeling.structures.box_line import BoxLine, project_line

@@ -1,12 +1,12 @@
-"""Eigenvalues of diag(d) + σuuᵀ, σ > 0, one at a time; compiled, plain arrays in and out.
+"""Compiled eigenvalues of diag(d) + σuuᵀ, σ > 0, one at a time.
 
 They are the roots of the secular equation g(λ) = 1 + Σ_k s_k/(d_k - λ) = 0 with s_k = σu_k², one
-right of every pole d_k with s_k ≠ 0 (Golub 1973; Bunch, Nielsen & Sorensen 1978). Each is found as
-its distance τ from the nearer of the two poles around it, so that d_k - λ = (d_k - pole) - τ keeps
-all its digits for every k, however close the root is to a pole.
+to the right of every pole d_k with s_k ≠ 0 (Golub 1973; Bunch, Nielsen & Sorensen 1978). Each is
+computed as its distance τ from the nearer of the two poles around it, so that
+d_k - λ = (d_k - pole) - τ is accurate for every k, however close the root is to a pole.
 
-The eigenvector of a root is proportional to u_k/(d_k - λ), of squared norm g'(λ)/σ in these
-coordinates. So nothing but sums over 1/(d_k - λ) is ever needed: O(n) a root, no eigenvectors.
+The eigenvector of a root is u_k/(d_k - λ) up to a factor, with squared norm g'(λ)/σ. Hence only
+sums over 1/(d_k - λ) are needed, O(n) per root, and no eigenvectors.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ __all__ = [
 
 EPS = float(np.finfo(np.float64).eps)
 
-DEFLATION = 4.0 * EPS
-"""A pole whose part of σuuᵀ is below this share of the matrix stays an eigenvalue as it is."""
+DEFLATION_SHARE = 4.0 * EPS
+"""Size of the part of σuuᵀ that belongs to a pole, relative to the matrix, below which the pole is
+an eigenvalue up to rounding."""
 
-ROUNDING = 4.0 * EPS
-"""A root is found when |g| is at most this share of the sum of the absolute terms in it."""
+ROOT_TOLERANCE = 4.0 * EPS
+"""A root is found if |g| is at most this share of the sum of its absolute terms: their rounding."""
 
-SWEEPS = 100
-"""Evaluations for one root; three to five are usual, and bisection would need no more than this."""
+MAX_EVALUATIONS = 100
+"""Evaluations of g for one root; three to five are usual, and bisection would not need more."""
 
 POLE_SHARE = 0.0625
-"""Where one end of a bracket is the pole itself, which has no exponent, a step out of the bracket
-is replaced by one to this share of the other end: four of them are a factor of 65 536."""
+"""If one end of a bracket is the pole itself, where τ = 0, a step out of the bracket is replaced by
+one to this share of the other end: four of them reduce it by a factor of 65 536."""
 
 _SUMS = {"nsz", "reassoc", "contract"}
-"""Reorderings that let the compiler vectorise sums."""
+"""Flags of fast-math that allow the compiler to vectorise sums."""
 
 
 class _Scratch(NamedTuple):
-    """Room of `positive_part`, for one number per pole in each array.
+    """Work arrays of `positive_part`, with one entry per pole.
 
     Attributes
     ----------
@@ -59,11 +60,11 @@ class _Scratch(NamedTuple):
     d, s : arrays
         Active poles and their weights.
     gaps, inverse : arrays
-        d_k less the pole next to a root, and 1/(d_k - λ) at the root.
+        d_k minus the pole nearest to a root, and 1/(d_k - λ) at the root.
     sums : array
-        Σ over roots of what multiplies u in M₊u or M₋u, for the active poles.
+        Σ over roots of the factors of u in M₊u or M₋u, for the active poles.
     factor : array
-        What multiplies u in M₊u, for every pole.
+        Factors of u in M₊u, for every pole.
     """
 
     active: NDArray[np.intp]
@@ -78,7 +79,7 @@ class _Scratch(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def combine_rows(V, z, picked, u):
-    """u = Vᵀz, reading only the rows of V with z ≠ 0; `picked` is room for their indices."""
+    """u = Vᵀz, reading only the rows of V with z ≠ 0; `picked` is a work array of indices."""
     n, m = V.shape
     count = 0
     for i in range(n):
@@ -114,10 +115,10 @@ def dot_rows(V, q, out):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def gather_weights(u, poles, pole_of, sigma, weights, active):
-    """σΣu² of every pole into `weights`; the poles that move into `active`.
+    """Store σΣu² of every pole in `weights`, and the poles that move in `active`.
 
-    A pole stays where it is, and its coordinates with it, if the part of σuuᵀ that ties it to the
-    others is rounding beside the whole matrix.
+    A pole remains an eigenvalue, with the same eigenvectors, if the part of σuuᵀ that couples it to
+    the others is below the rounding of the whole matrix.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
     for c in range(poles.size):
         total += weights[c]
     size = max(abs(poles[0]), abs(poles[-1]), total)
-    floor = (DEFLATION * size) ** 2
+    floor = (DEFLATION_SHARE * size) ** 2
     count = 0
     for c in range(poles.size):
         if weights[c] * total > floor:
@@ -142,7 +143,7 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def evaluate(gaps, s, r, j, tau, t):
-    """The sums of g over the poles up to j, and beyond; t = 1/(gaps - τ)."""
+    """The sums in g over the poles up to j and over the others, and t = 1/(gaps - τ)."""
     psi = slope_left = phi = slope_right = 0.0
     for k in range(j + 1):
         inverse = 1.0 / (gaps[k] - tau)
@@ -159,14 +160,14 @@ def evaluate(gaps, s, r, j, tau, t):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def measure(d, r, j, gaps):
-    """Distances of all poles from pole j. On its own: sums may be reordered, this must not be."""
+    """Distances of all poles from pole j, compiled without the reordering allowed in sums."""
     for k in range(r):
         gaps[k] = d[k] - d[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _smaller_root(a, b, c):
-    """The root of cη² - aη + b = 0 on the branch of b/a for c = 0, without cancellation."""
+    """The root of cη² - aη + b = 0 that tends to b/a for c → 0, computed without cancellation."""
     root = np.sqrt(abs(a * a - 4.0 * b * c))
     if a > 0.0:
         return 2.0 * b / (a + root)
@@ -177,18 +178,18 @@ def _smaller_root(a, b, c):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _first_guess(d, s, r, j, gaps, t):
-    """τ of the two poles j, j + 1 and a constant that is right in the middle between them.
+    """The root of a model with the two poles j, j + 1 and a constant, exact midway between them.
 
-    With g in the middle m of the gap the constant is c = g(m) + (s_j - s_{j+1})/(gap/2), and g(m)
-    says which of the two poles the root is nearer to. From that pole, which `gaps` is left
-    measured from,
+    At the midpoint m the constant is c = g(m) + (s_j - s_{j+1})/(gap/2), and the sign of g(m) tells
+    which of the two poles is nearer to the root. With τ measured from that pole, as `gaps` is on
+    return,
 
         c - s_j/τ + s_{j+1}/(gap - τ) = 0,  or  c - s_j/(gap + τ) - s_{j+1}/τ = 0.
 
     Returns
     -------
     int, float, float, float
-        The nearer pole; a bracket of τ; and τ in it.
+        The nearer pole, the lower and upper end of a bracket of τ, and τ.
     """
     gap = d[j + 1] - d[j]
     middle = 0.5 * gap
@@ -216,9 +217,9 @@ def _middle_way_step(left, right, g, slope_left, slope_right):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _inside(low, high):
-    """A point of a bracket of τ for a step that left it.
+    """A point of a bracket of τ, for a step that left it.
 
-    The exponent is halved, as the root may be close to its pole beyond all measure.
+    It bisects the exponent, as the root may be extremely close to its pole.
     """
     if low * high > 0.0:
         return np.sqrt(low * high) if low > 0.0 else -np.sqrt(low * high)
@@ -227,11 +228,11 @@ def _inside(low, high):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_root(d, s, r, total, j, gaps, t):
-    """The root right of pole j.
+    """The root to the right of pole j.
 
-    Between two poles by the middle way of Li (1993). With ψ the sum over the poles up to j and φ
-    that over the others, g = 1 + ψ + φ. At an iterate λ each sum is replaced by a constant and
-    one pole that agree with it in value and slope,
+    Between two poles it is found by the middle way of Li (1993). With ψ the sum over the poles up
+    to j and φ that over the others, g = 1 + ψ + φ. At an iterate λ each sum is replaced by a
+    constant and one pole that agree with it in value and slope,
 
         (1)  ψ(λ + η) ≈ ψ - Δ_jψ' + Δ_j²ψ'/(Δ_j - η),                Δ_j = d_j - λ,
         (2)  φ(λ + η) ≈ φ - Δ_{j+1}φ' + Δ_{j+1}²φ'/(Δ_{j+1} - η),    Δ_{j+1} = d_{j+1} - λ,
@@ -241,26 +242,26 @@ def solve_root(d, s, r, total, j, gaps, t):
         (3)  c + Δ_j²ψ'/(Δ_j - η) + Δ_{j+1}²φ'/(Δ_{j+1} - η) = 0,  c = g - Δ_jψ' - Δ_{j+1}φ',
         (4)  cη² - aη + b = 0,  a = (Δ_j + Δ_{j+1})g - Δ_jΔ_{j+1}g',  b = Δ_jΔ_{j+1}g.
 
-    Right of the last pole the model has that pole and a constant only,
+    To the right of the last pole the model has only that pole and a constant,
 
         (5)  g(λ + η) ≈ g - τg' + τ²g'/(τ + η),
 
-    with the root τ + η = τ·τg'/(g + τg'). A bracket keeps every step honest.
+    with the root τ + η = τ·τg'/(g + τg'). Steps that leave the bracket are replaced.
 
     Parameters
     ----------
     d, s : arrays
-        Poles in ascending order, all different, and their positive weights; the first r count.
+        Distinct poles in ascending order and their positive weights; only the first r are used.
     total : float
-        Σs, how far right of the last pole its root can lie.
+        Σs, the largest distance of the last root from the last pole.
     j : int
     gaps, t : arrays
-        Room; t is left holding 1/(d - λ).
+        Work arrays; t holds 1/(d - λ) on return.
 
     Returns
     -------
     float, float, float
-        λ; λ - d_j, off by at most a few eps·Σ|terms of g|/g'; and g'(λ).
+        λ; λ - d_j, with an error of at most a few eps·Σ|terms of g|/g'; and g'(λ).
     """
     last = j == r - 1
     if last:
@@ -272,11 +273,11 @@ def solve_root(d, s, r, total, j, gaps, t):
         if not low < tau < high:
             tau = 0.5 * (low + high)
     slope = 0.0
-    for _ in range(SWEEPS):
+    for _ in range(MAX_EVALUATIONS):
         psi, slope_left, phi, slope_right = evaluate(gaps, s, r, j, tau, t)
         g = 1.0 + psi + phi
         slope = slope_left + slope_right
-        if abs(g) <= ROUNDING * (1.0 + phi - psi + abs(tau) * slope):
+        if abs(g) <= ROOT_TOLERANCE * (1.0 + phi - psi + abs(tau) * slope):
             break
         if g < 0.0:
             low = tau
@@ -317,7 +318,7 @@ def smoothed(value, epsilon):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _load(poles, r, scratch):
-    """The active poles, their weights and no sums yet; how many of the poles are negative."""
+    """Copy the active poles and weights, set sums to zero, and count the negative poles."""
     negative = 0
     for k in range(r):
         c = scratch.active[k]
@@ -331,9 +332,10 @@ def _load(poles, r, scratch):
 def _from_below(r, negative, total, sigma, scratch):
     """M₊u = Mu - M₋u from the roots right of the negative poles, for ε = 0.
 
-    The eigenvector of λ is u_k/(d_k - λ) up to √(g'/σ), and its product with u is (g - 1)/σ =
-    -1/σ up to the same. So M₊u has (d_k + σ‖u‖²)u_k + Σ λ/g'(λ) · u_k/(d_k - λ), λ < 0, and the
-    change is ½uᵀDu + σ‖u‖⁴/4 less that of the negative eigenvalues, ρ Σ (λ² - d_j²).
+    The eigenvector of λ is u_k/(d_k - λ) divided by √(g'/σ), and its product with u is
+    (g - 1)/σ = -1/σ divided by the same. Hence
+    (M₊u)_k = (d_k + σ‖u‖²)u_k + Σ λ/g'(λ) · u_k/(d_k - λ) over λ < 0, and the change is
+    ½uᵀDu + σ‖u‖⁴/4 minus that of the negative eigenvalues, ρ Σ (λ² - d_j²).
     """
     d, s, sums = scratch.d, scratch.s, scratch.sums
     gaps, inverse = scratch.gaps, scratch.inverse
@@ -357,7 +359,7 @@ def _from_below(r, negative, total, sigma, scratch):
 def _from_above(r, negative, total, sigma, epsilon, scratch):
     """M₊u and the change ρ Σ (φ_ε(λ)² - φ_ε(d_j)²) from the positive roots, for any ε.
 
-    M₊u has -Σ φ_ε(λ)φ_ε'(λ)/g'(λ) · u_k/(d_k - λ), λ > 0; see `_from_below`.
+    (M₊u)_k = -Σ φ_ε(λ)φ_ε'(λ)/g'(λ) · u_k/(d_k - λ) over λ > 0; see `_from_below`.
     """
     d, s, sums = scratch.d, scratch.s, scratch.sums
     gaps, inverse = scratch.gaps, scratch.inverse
@@ -383,7 +385,7 @@ def _from_above(r, negative, total, sigma, epsilon, scratch):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _unmoved(poles, r, sigma, epsilon, scratch):
-    """The change, and the factors, of the poles that stay where they are."""
+    """The change and the factors that belong to the poles that do not move."""
     change = 0.0
     k = 0
     for c in range(poles.size):
@@ -403,19 +405,19 @@ def _unmoved(poles, r, sigma, epsilon, scratch):
 def positive_part(u, poles, pole_of, sigma, epsilon, q):
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 
-    Only the negative eigenvalues are found, or only the positive ones, whichever are fewer. Poles
-    of several coordinates move as one; the rest of their eigenspace stays.
+    Only the negative or only the positive eigenvalues are computed, whichever are fewer. In the
+    eigenspace of a multiple pole one direction moves and the others remain.
 
     Parameters
     ----------
     u : (n,) array
     poles : (m,) array
-        The different eigenvalues of D, ascending.
+        The distinct eigenvalues of D, ascending.
     pole_of : (n,) array of int
         Which pole each coordinate belongs to.
     sigma : float
     epsilon : float
-        With ε > 0, φ_ε(λ)² takes the place of max(λ, 0)², and φ_ε(λ)φ_ε'(λ) that of max(λ, 0).
+        With ε > 0, φ_ε(λ)² replaces max(λ, 0)², and φ_ε(λ)φ_ε'(λ) replaces max(λ, 0).
     q : (n,) array
         The result.
 

@@ -1,4 +1,4 @@
-"""Krein spaces: the stabilised kernel |K|, the way back from it, and what proves that it worked."""
+"""Krein spaces: the stabilised kernel |K|, and least squares with K²."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, 
 
 __all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
 
-_FIRST = 16
-"""Pairs in the first partial decomposition; every further one has twice as many."""
+_FIRST_COUNT = 16
+"""Eigenvalues in the first partial decomposition. Each further one computes twice as many, so that
+all together cost little more than the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +32,12 @@ class Stabilised:
     vectors : (n, r) array
         Their eigenvectors in the columns.
     share : float
-        Σ|λ| of the kept eigenvalues over that of all: 1 if all are kept. After a partial
-        decomposition a lower bound, as the rest of Σ|λ| is then known by a bound only.
+        Σ|λ| of the kept eigenvalues over that of all, 1 if all are kept. After a partial
+        decomposition this is a lower bound, as the rest of Σ|λ| is then only bounded.
     computed : int
         Number of eigenvalues that were computed; n after a full decomposition.
     seconds : float
-        What computing them took; 0 where the problem knew its spectrum.
+        Time of computing them; 0 if the problem already knew its spectrum.
     problem : KernelProblem
         The same labels with the kernel K̃.
     """
@@ -55,7 +56,7 @@ class Stabilised:
         return np.where(self.values < -zero_tolerance(self.vectors.shape[0], largest), -1.0, 1.0)
 
     def coefficients(self, z: Array) -> Array:
-        """V sign(Λ) Vᵀz, (n,): coefficients that do with K what z does with K̃."""
+        """V sign(Λ) Vᵀz, (n,), the c with Kc = K̃z."""
         return self.vectors @ (self.signs * (self.vectors.T @ z))
 
     def __str__(self) -> str:
@@ -67,29 +68,29 @@ class Stabilised:
         )
 
 
-# Weak: what is derived from a problem is kept as long as the problem itself.
+# Weak keys: what is derived from a problem is kept only as long as the problem itself.
 _STABILISED: WeakKeyDictionary[KernelProblem, dict[float, Stabilised]] = WeakKeyDictionary()
 _SQUARED: WeakKeyDictionary[KernelProblem, KernelProblem] = WeakKeyDictionary()
 
 
 def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
-    """The stabilised kernel of a problem, from as few eigenvalues as hold a share of Σ|λ|.
+    """The stabilised kernel of a problem, from as few eigenvalues as reach a share of Σ|λ|.
 
-    Computed once for every problem and energy.
+    It is computed once per problem and energy.
 
     Parameters
     ----------
     problem : KernelProblem
     energy : float
         Share of Σ|λ| to keep, 0 < energy ≤ 1. Below 1 the eigenvalues largest in magnitude are
-        computed by Lanczos iteration, twice as many every time, until they certainly hold it.
+        computed by Lanczos iteration, twice as many each time, until they certainly reach it.
 
     Notes
     -----
-    Of n eigenvalues m are known. The sum of the others is at most √((n - m)(‖K‖_F² - Σλ²)) by
-    Cauchy & Schwarz, whether or not the known ones are the largest. That bound is generous: where
-    more than half of the eigenvalues would be needed to satisfy it, all are computed, and the
-    share is then exact.
+    If m of n eigenvalues are known, the sum of |λ| over the others is at most
+    √((n - m)(‖K‖_F² - Σλ²)) by the Cauchy-Schwarz inequality, whether or not the known ones are the
+    largest. This bound is not tight: if half of the eigenvalues do not suffice by it, all are
+    computed, and the share is then exact.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
 
 
 def squared(problem: KernelProblem) -> KernelProblem:
-    """The same labels with the kernel K², positive semidefinite; made once for every problem."""
+    """The same labels with the kernel K², positive semidefinite; made once per problem."""
     if problem not in _SQUARED:
         _SQUARED[problem] = problem.with_factor(problem.K, f"{problem.name}, squared")
     return _SQUARED[problem]
@@ -123,7 +124,7 @@ def _whole(problem: KernelProblem) -> Stabilised:
 
 
 def _spectrum(problem: KernelProblem) -> tuple[Spectrum, float]:
-    """All eigenvalues, and the seconds that they take now."""
+    """All eigenvalues, and the seconds of computing them; 0 if they were known."""
     began = time.perf_counter()
     known = "spectrum" in vars(problem)
     whole = problem.spectrum
@@ -135,13 +136,13 @@ def _leading(problem: KernelProblem, energy: float) -> Stabilised:
 
     K, n = problem.K, problem.n
     square = float(np.linalg.norm(K)) ** 2
-    began, count = time.perf_counter(), _FIRST
+    began, count = time.perf_counter(), _FIRST_COUNT
     while square > 0.0 and count <= n // 2:
         try:
             part = eigendecomposition(K, leading=count)
-        except ArpackError:  # all of them are then computed, as `computed` tells
+        except ArpackError:  # all of them are computed instead, as `computed` shows
             break
-        # The squares of the known eigenvalues cancel: their rounding could hide part of the rest.
+        # The difference of squares cancels; the tolerance covers its rounding.
         missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
         rest = float(np.sqrt((n - count) * missing))
         known = float(np.abs(part.values).sum())
@@ -156,12 +157,12 @@ def _leading(problem: KernelProblem, energy: float) -> Stabilised:
 def _kept(
     problem: KernelProblem, part: Spectrum, rest: float, energy: float, seconds: float
 ) -> Stabilised:
-    """The fewest of the known eigenvalues that hold the share, the others summing to `rest`."""
+    """The fewest known eigenvalues that reach the share, the unknown ones summing to `rest`."""
     sizes = np.abs(part.values)
     order = np.argsort(-sizes, kind="stable")
     sums = np.cumsum(sizes[order])
     total = float(sums[-1]) + rest
-    # Rounding may put a share of 1 - 1e-16 on all of them; zero eigenvalues are never needed.
+    # By rounding the search may end behind the last one; a zero matrix needs no eigenvalue.
     count = min(int(np.searchsorted(sums, energy * total)) + 1, sizes.size) if total else 0
     chosen = np.sort(order[:count])
     values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
@@ -176,13 +177,13 @@ def _kept(
 class KreinLeastSquares(BoxLineQP):
     """F(x) + n = ‖Gx - e‖² on a box with a line, a `BoxLineQP` on the kernel K².
 
-    H = 2G² and c = -2Ge, so that F leaves out the constant eᵀe = n. The class marks the form for
-    the solver that reads G instead of G²; all others solve it as the quadratic program it is.
+    H = 2G² and c = -2Ge, and F omits the constant eᵀe = n. One solver reads G instead of G²; all
+    others solve it as a quadratic program.
 
     Attributes
     ----------
     source : KernelProblem
-        The problem with K, whose square `problem` has.
+        The problem with the kernel K; that of `problem` is K².
     """
 
     title = "the least squares of KSVM"
@@ -194,19 +195,19 @@ class KreinLeastSquares(BoxLineQP):
         return float(self.n)
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """The square itself, with `CANCELLED` times ‖e‖², what α = 0 leaves of it, for a floor."""
+        """‖Gx - e‖², or `CANCELLED` times ‖e‖², its value at x = 0, if that is larger."""
         return max(abs(value + self.constant), CANCELLED * self.constant)
 
     def hessian_times(self, x: Array) -> Array:
-        """Hx = 2G(Gx), by two products with K: what is claimed does not hang on the square."""
+        """Hx = 2G(Gx), by two products with K, so that claims do not depend on the computed K²."""
         y, gram = self.problem.y, self.source.gram
         return self.hessian * y * gram.times(gram.times(y * x))
 
     def dual_bound(self, x: Array, gradient: Array) -> float:
-        """The linearisation at x minimised over the feasible set, less its rounding.
+        """The linearisation at x minimised over the feasible set, minus its rounding.
 
-        F is a sum of squares: no eigenvalue need be given room to be negative. The gradient is
-        off by at most 2n·eps·‖K‖²‖x‖, as each of the two products is by n·eps times its factors.
+        F is a sum of squares and thus exactly convex. The error of the gradient is at most
+        2n·eps·‖K‖²‖x‖, as that of each of the two products is n·eps times its factors.
         """
         curvature = float(x @ (gradient - self.linear))
         bound = self.linear_minimum(gradient) - 0.5 * curvature

@@ -1,7 +1,7 @@
 """Kernel logistic regression with a convex penalty: values, derivatives, and its explicit dual.
 
-The offset is always the best one for the weights, found in O(n): what is left is a smooth function
-of the weights alone that curves at least as much as ½‖α‖², whatever the kernel.
+The offset is eliminated, as the best one for given weights is found in O(n). This leaves a smooth
+function of the weights that is as strongly convex as ½‖α‖², whatever the kernel.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
 
 _EPS = float(np.finfo(float).eps)
 
-_OFFSET_STEPS = 200
-"""Newton steps or bisections for an offset; a handful is the rule, and 60 bisections the worst."""
+_MAX_OFFSET_STEPS = 200
+"""Newton steps or bisections for an offset; a handful are usual, 60 bisections the worst case."""
 
 
 def best_offset(scores: Array, y: Array) -> float:
-    """The b that minimises Σ log(1 + exp(-y_i(s_i + b))), to rounding, O(n) a step.
+    """The b that minimises Σ log(1 + exp(-y_i(s_i + b))), up to rounding, O(n) per step.
 
-    There the shares σ(-y_i(s_i + b)) of both classes have equal sums. The difference of the
-    logarithms of these sums increases in b with a slope between 0 and 2 that hardly changes, and
-    does not underflow: Newton's method, kept inside a bracket.
+    There the shares σ(-y_i(s_i + b)) of the two classes have equal sums. The difference of the
+    logarithms of these sums increases in b with a slope between 0 and 2 that varies little, and
+    does not underflow. It is solved by Newton's method inside a bracket.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def best_offset(scores: Array, y: Array) -> float:
     positive = y > 0
     count = int(positive.sum())
     logit = float(np.log(count / (y.size - count)))
-    # One score for all would need b = logit - score.
+    # If all scores were equal, b would be logit - score.
     low, high = logit - float(scores.max()), logit - float(scores.min())
     rounding = _EPS * (abs(logit) + float(np.abs(scores).max()))
     b = 0.5 * (low + high)
-    for _ in range(_OFFSET_STEPS):
+    for _ in range(_MAX_OFFSET_STEPS):
         excess = slope = 0.0
         for members, sign in ((~positive, 1.0), (positive, -1.0)):
             logs = _log_shares(sign * -(scores[members] + b))
@@ -73,7 +73,7 @@ def _log_shares(margins: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LogisticPoint:
-    """Weights with the best offset for them, and everything that is known there.
+    """Weights with their best offset, and the quantities computed there.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class LogisticPoint:
 
     @property
     def gap(self) -> float:
-        """Value less bound; ½‖∇Φ‖², but for rounding."""
+        """value - bound, which is ½‖∇Φ‖² up to rounding."""
         return max(self.value - self.bound, 0.0)
 
     @property
@@ -128,7 +128,7 @@ class LogisticProgram(ExplicitProgram):
     Attributes
     ----------
     problem : KernelProblem
-        K is read in products only, and may be one of rows on demand.
+        K is read in products only; its rows may be computed on demand.
     C : float
         Price of the losses.
     """
@@ -152,7 +152,7 @@ class LogisticProgram(ExplicitProgram):
         return self.problem.y * (self.problem.gram.times(values["alpha"]) + float(values["b"]))
 
     def value(self, values: Values) -> float:
-        """F; nan where it is beyond the range of numbers, so that nothing follows from it."""
+        """F; nan if it overflows, so that no claim can follow from it."""
         with np.errstate(over="ignore", invalid="ignore"):
             value = self._value(values["alpha"], self.margins(values))
         return value if np.isfinite(value) else np.nan
@@ -187,7 +187,7 @@ class LogisticProgram(ExplicitProgram):
         return residual if np.isfinite(residual) else np.inf
 
     def residual_at(self, point: LogisticPoint) -> float:
-        """The same at a point that is known."""
+        """`residual` at a point whose products with K are known."""
         return self._residual(point.alpha, point.pull, point.shares)
 
     def _residual(self, alpha: Array, pull: Array, shares: Array) -> float:
@@ -198,21 +198,21 @@ class LogisticProgram(ExplicitProgram):
         return max(float(np.abs(alpha - pull).max()) / unit, unbalanced)
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
-        """D(u) for the u of the weights with their best offset, less its rounding; never below 0.
+        """D(u) minus its rounding, for the u of the weights with their best offset, or 0 if larger.
 
-        Holds for any weights: the shares are scaled until both classes have the same sum, and
-        u = 0 has D = 0. The offset is not read.
+        It holds for any weights, as the shares are scaled until both classes have the same sum, and
+        D(0) = 0. The given offset is not used.
         """
         return self.point(np.asarray(values["alpha"], dtype=float)).bound
 
     def start(self) -> LogisticPoint:
-        """The point of weights 0 and b = log(n₊/n₋)."""
+        """The point with zero weights and b = log(n₊/n₋)."""
         return self.point(np.zeros(self.problem.n))
 
     def point(self, alpha: Array) -> LogisticPoint:
-        """Everything about weights, by two products with K.
+        """The point of given weights, by two products with K.
 
-        The value is infinite, the bound 0 and the pull α where numbers overflow.
+        On overflow the value is infinite, the bound 0, and the pull α.
         """
         problem, y = self.problem, self.problem.y
         with np.errstate(over="ignore", invalid="ignore"):
@@ -229,16 +229,16 @@ class LogisticProgram(ExplicitProgram):
         return LogisticPoint(alpha, scores, 0.0, np.zeros(problem.n), alpha, np.inf, 0.0)
 
     def _dual_value(self, shares: Array, pull: Array) -> float:
-        """D(u), less what rounding may have added to it; 0 at least, the value of u = 0.
+        """D(u) minus its rounding, or the value 0 of u = 0 if that is larger.
 
-        Equal sums are equal up to rounding only: scaling the larger class by 1 - ρ at most makes
-        them so, which costs no more than that share of the entropy, because H(0) = 0 and H is
-        concave, and changes K(y∘u) by less than twice what its own rounding may.
+        The sums of the two classes are equal up to rounding only. Scaling the larger class by at
+        least 1 - ρ makes them equal. This costs at most the share ρ of the entropy, because
+        H(0) = 0 and H is concave, and changes K(y∘u) by less than twice its own rounding.
         """
         from scipy.special import entr, xlog1py
 
         rounding = 8.0 * (shares.size + 4.0) * _EPS
-        # H(1 - t) by the logarithm of 1 - t, which does not forget a t below rounding.
+        # H(1 - t) by log1p(-t), which is accurate even for t below the rounding of 1.
         entropy = self.C * float((entr(shares) - xlog1py(1.0 - shares, -shares)).sum())
         size = self.C * float(np.linalg.norm(shares))
         reach = float(np.linalg.norm(pull)) + 4.0 * self._product_rounding * size
@@ -247,7 +247,7 @@ class LogisticProgram(ExplicitProgram):
 
     @cached_property
     def _product_rounding(self) -> float:
-        """Of a product Ku, relative to ‖u‖: twice n·eps·‖|K|‖₂."""
+        """Bound on the rounding of a product Ku relative to ‖u‖, twice n·eps·‖|K|‖₂."""
         problem = self.problem
         if problem.curvature_known:
             return 2.0 * problem.zero_tolerance
@@ -259,7 +259,7 @@ class LogisticProgram(ExplicitProgram):
         return step + times(self._weighted(point.shares, times(step)))
 
     def _weighted(self, shares: Array, image: Array) -> Array:
-        """The second derivatives of the losses, the best b eliminated, applied to K·step."""
+        """Second derivative of the losses, with the best b eliminated, times K·step."""
         weights = self.C * shares * (1.0 - shares)
         total = float(weights.sum())
         mean = float(weights @ image) / total if total > 0.0 else 0.0
@@ -268,7 +268,7 @@ class LogisticProgram(ExplicitProgram):
     def along(
         self, point: LogisticPoint, direction: Array
     ) -> Callable[[float], tuple[float, float]]:
-        """t ↦ first and second derivative of Φ(α + t·direction) by t: one product in all."""
+        """t ↦ first and second derivative of Φ(α + t·direction) in t, by one product in all."""
         y, image = self.problem.y, self.problem.gram.times(direction)
         constant, square = float(point.alpha @ direction), float(direction @ direction)
 

@@ -1,4 +1,4 @@
-"""The support vector machine primal in the pseudo-Euclidean space of the data (Haasdonk 2005)."""
+"""The support vector machine primal in a pseudo-Euclidean space (Haasdonk 2005)."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["LiftedPrimal"]
 
 _EPS = float(np.finfo(float).eps)
 
-_ACTIVE = 1e-6
-"""Slacks below this, in units of the margin, count as none where multipliers are recovered: the
-tolerance that certificates have unless told otherwise."""
+_MARGIN_TOLERANCE = 1e-6
+"""Slacks and distances of decision values from the margin, in units of the margin, that count as
+zero when multipliers are recovered: the default tolerance of certificates."""
 
 
 @dataclass(frozen=True, eq=False)
 class LiftedPrimal(ExplicitProgram):
     """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
 
-    Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw falls with
-    the square of the step, and the slacks grow with the step only. Its stationary points are what
-    matters: w = Σ α_i y_i Φ(x_i), yᵀα = 0, 0 ≤ α ≤ C, complementary to the slacks.
+    Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
+    with the square of the step, while the slacks grow linearly. Of interest are its stationary
+    points: w = Σ α_i y_i Φ(x_i), yᵀα = 0, 0 ≤ α ≤ C, complementary to the slacks.
 
     Attributes
     ----------
     problem : KernelProblem
     embedding : Embedding
-        Φ and M; any isometric one will do.
+        Φ and M of any isometric embedding.
     C : float
-        Price of slack, finite.
+        Price of the slacks, finite.
 
     References
     ----------
@@ -62,7 +62,7 @@ class LiftedPrimal(ExplicitProgram):
 
     @property
     def is_convex(self) -> bool:
-        """Whether the space of the data is Euclidean."""
+        """Whether q = 0, so that the space is Euclidean."""
         return self.embedding.signature[1] == 0
 
     @property
@@ -81,7 +81,7 @@ class LiftedPrimal(ExplicitProgram):
 
     @property
     def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
+        """Zero for a convex program, whose optimal value is positive; else the price C."""
         return 0.0 if self.is_convex else self.C
 
     @property
@@ -114,7 +114,7 @@ class LiftedPrimal(ExplicitProgram):
         return 0.5 * self.square_norm(values["w"]) + self.C * float(values["xi"].sum())
 
     def infeasibility(self, values: Values) -> float:
-        """Largest slack that may be missing, relative to max(1, ξ_i); rounding counts, too."""
+        """Largest possible shortfall of a slack, including rounding, relative to max(1, ξ_i)."""
         w, xi = values["w"], values["xi"]
         lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
         rounding = _EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
@@ -123,16 +123,16 @@ class LiftedPrimal(ExplicitProgram):
         return max(float(np.max((needed - xi) / np.maximum(needed, 1.0))), 0.0)
 
     def repaired(self, values: Values) -> dict[str, Array]:
-        """The same w and b with as much slack as the margins need."""
+        """The same w and b with slacks increased as far as the margins require."""
         needed = 1.0 - self.problem.y * self.decision_values(values)
         return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
 
     def residual(self, values: Values, multipliers: Values) -> float:
-        """The largest violation of w = Σα_iy_iΦ(x_i), yᵀα = 0, α + η = C, α ≥ 0, η ≥ 0, and of
+        """Largest violation of w = Σα_iy_iΦ(x_i), yᵀα = 0, α + η = C, α ≥ 0, η ≥ 0, and of
         α_i/C = 0 or y_if(x_i) = 1 - ξ_i, η_i/C = 0 or ξ_i = 0.
 
-        That of w counts twice: relative to the size of w, and in units of the margin by what it
-        does to the decision values.
+        The violation of the first is measured both relative to the size of w, and in units of the
+        margin by its effect on the decision values.
         """
         alpha, eta, xi = multipliers["margin"], multipliers["slack"], values["xi"]
         slack = self._slack(values)
@@ -167,10 +167,10 @@ class LiftedPrimal(ExplicitProgram):
         return {"margin": alpha, "slack": self.C - alpha}
 
     def expansion(self, values: Values) -> Array:
-        """α with 0 ≤ α ≤ C, complementary to the slacks, that comes nearest to w = Σα_iy_iΦ(x_i).
+        """α with 0 ≤ α ≤ C, complementary to the slacks, for which Σα_iy_iΦ(x_i) is nearest to w.
 
-        Points beyond their margin get 0 and points with slack C; the others solve a least squares
-        problem in a box, together with yᵀα = 0.
+        Points beyond their margin get 0 and points with slack C; the others solve a bounded least
+        squares problem that includes yᵀα = 0.
 
         Returns
         -------
@@ -178,8 +178,8 @@ class LiftedPrimal(ExplicitProgram):
         """
         from scipy.optimize import lsq_linear
 
-        y, slack = self.problem.y, values["xi"] > _ACTIVE
-        beyond = y * self.decision_values(values) > 1.0 + _ACTIVE
+        y, slack = self.problem.y, values["xi"] > _MARGIN_TOLERANCE
+        beyond = y * self.decision_values(values) > 1.0 + _MARGIN_TOLERANCE
         alpha = np.where(slack, self.C, 0.0)
         free = ~(slack | beyond)
         if not free.any():
@@ -194,8 +194,8 @@ class LiftedPrimal(ExplicitProgram):
     def coefficients(self, values: Values) -> tuple[Array, float]:
         """c and b' with wᵀMΦ(x_i) + b = Σ_j c_j k(x_j, x_i) + b', eᵀc = 0.
 
-        c = y∘α with the α of `expansion` if that gives w, else the c of least norm with
-        w = Σ c_j Φ(x_j). The embedding is centred and K is not, which moves the offset.
+        c = y∘α with the α of `expansion` if that reproduces w, else the c of least norm with
+        w = Σ c_j Φ(x_j). The offset differs because the embedding is centred and K is not.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class LiftedPrimal(ExplicitProgram):
         """
         coef: Array = self.problem.y * self.expansion(values)
         missing = values["w"] - coef @ self.embedding.points
-        if float(np.max(np.abs(self._inner(missing)))) > _ACTIVE:
+        if float(np.max(np.abs(self._inner(missing)))) > _MARGIN_TOLERANCE:
             least = np.linalg.lstsq(self.embedding.points.T, values["w"], rcond=None)[0]
             coef = np.asarray(least, dtype=np.float64)
         difference = self.decision_values(values) - self.problem.gram.times(coef)
@@ -220,7 +220,7 @@ class LiftedPrimal(ExplicitProgram):
             return 0.0
         alpha = alpha * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus))
         total, normal = float(alpha.sum()), self.normal(alpha)
-        # Of the sums, of the products that make the normal, and of yᵀα = 0, met to rounding only.
+        # From the sums, from the products in the normal, and from yᵀα = 0, exact up to rounding.
         terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
         rounding = (y.size + 4.0) * _EPS * (total + 2.0 * terms * float(np.linalg.norm(normal)))
         return total - 0.5 * self.square_norm(normal) - rounding - (y.size * _EPS * terms) ** 2
@@ -228,13 +228,13 @@ class LiftedPrimal(ExplicitProgram):
     def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
         """A feasible point with an objective below any level, if q > 0.
 
-        From w along the imaginary direction of most variance, by a step t: ½wᵀMw falls by ½t² at
-        least, and the slacks grow by at most t each unit of that coordinate.
+        It is found from w along the imaginary coordinate of most variance: a step t decreases
+        ½wᵀMw by at least ½t² and increases each slack by at most t times the coordinate.
 
         Raises
         ------
         ProblemError
-            If q = 0: then the objective is never negative.
+            If q = 0, where the objective is never negative.
         """
         p, q = self.embedding.signature
         if q == 0:
@@ -250,12 +250,12 @@ class LiftedPrimal(ExplicitProgram):
         return self._tightened(w, values["b"])
 
     def _tightened(self, w: Array, b: Array) -> dict[str, Array]:
-        """The feasible point with least slacks at w and b."""
+        """The feasible point with the least slacks for w and b."""
         decisions = self._inner(w) + float(b)
         return {"w": w, "b": b, "xi": np.maximum(1.0 - self.problem.y * decisions, 0.0)}
 
     def explanation(self, values: Values) -> tuple[str, ...]:
-        """The margin, the slacks, and why this is no minimum."""
+        """Sentences on the margin and the slacks, and on why this is not a minimum."""
         norm, xi = self.square_norm(values["w"]), values["xi"]
         p, q = self.embedding.signature
         if norm > 0.0:
@@ -263,7 +263,7 @@ class LiftedPrimal(ExplicitProgram):
         else:
             said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
         said.append(
-            f"Only the {int(np.sum(xi > _ACTIVE))} of {xi.size} points with slack can be "
+            f"Only the {int(np.sum(xi > _MARGIN_TOLERANCE))} of {xi.size} points with slack can be "
             "misclassified (below Proposition 2)."
         )
         if q > 0:
@@ -277,14 +277,14 @@ class LiftedPrimal(ExplicitProgram):
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, b, ξ) and multipliers from weights of SVM-DU, as in Proposition 2.
 
-        b is the mean over free weights, else the middle of the interval that the KKT conditions
-        leave. ξ_i = max(0, 1 - y_if(x_i)), which at a stationary point is 0 where α_i < C.
+        b is the mean over free weights, else the midpoint of the interval that the KKT conditions
+        allow. ξ_i = max(0, 1 - y_if(x_i)), which at a stationary point is 0 where α_i < C.
         """
         dual, y = self.dual, self.problem.y
         gradient = dual.gradient(alpha)
-        offset = float(dual.first_order(alpha, gradient, _ACTIVE).lines[0])
+        offset = float(dual.first_order(alpha, gradient, _MARGIN_TOLERANCE).lines[0])
         w = self.normal(alpha)
-        # What the embedding leaves out of K: a constant, as yᵀα = 0.
+        # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
         values = self._tightened(w, np.array(offset + shift))
         return values, {"margin": alpha, "slack": self.C - alpha}

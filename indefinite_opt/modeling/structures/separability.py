@@ -1,4 +1,4 @@
-"""The separability problem of Lin & Lin: what an SVM with an indefinite kernel separates.
+"""The separability problem of Lin & Lin, an SVM in its coefficients.
 
 Substituting w = Σ y_i α_i φ(x_i) into the primal SVM leaves a problem in (α, b, ξ) that makes sense
 for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½αᵀα it is.
@@ -20,8 +20,9 @@ __all__ = ["SeparabilityProgram"]
 
 _EPS = float(np.finfo(float).eps)
 
-_TIGHT = 1e-5
-"""Margins this close to 1 may have any multiplier: an interior-point method gets that close."""
+_MARGIN_TOLERANCE = 1e-5
+"""Distance of a margin from 1 within which its multiplier is free: interior-point methods may leave
+an active constraint that far from equality."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,8 @@ class SeparabilityProgram(ExplicitProgram):
         max eᵀλ - ½ λᵀQR⁺Qλ  s.t.  yᵀλ = 0,  0 ≤ λ ≤ C,
 
     with QR⁺Q = Q² for R = I and Q for R = Q ⪰ 0, where it is the dual of the SVM. If Q has a
-    negative eigenvalue the problem with R = Q is unbounded below: along the eigenvector its
-    square outgrows what the slacks cost. Its stationary points still separate.
+    negative eigenvalue the problem with R = Q is unbounded below, because along the eigenvector the
+    quadratic term outgrows the slacks. Its stationary points still separate.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class SeparabilityProgram(ExplicitProgram):
 
     @property
     def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the price of a slack."""
+        """Zero for a convex program, whose optimal value is positive; else the price C."""
         return 0.0 if self.is_convex else self.C
 
     @property
@@ -76,7 +77,7 @@ class SeparabilityProgram(ExplicitProgram):
         return {"alpha": (self.problem.n,), "b": (), "xi": (self.problem.n,)}
 
     def dual(self) -> BoxLineQP:
-        """The dual to be solved, in minimisation form: of a nonconvex problem the SVM dual."""
+        """The dual in minimisation form; for a nonconvex problem the SVM dual."""
         problem = self.problem
         if self.identity:
             problem = problem.with_factor(problem.K, f"{problem.name}, squared")
@@ -85,9 +86,9 @@ class SeparabilityProgram(ExplicitProgram):
     def lift(self, lam: Array, b: float) -> dict[str, Array]:
         """α = Qλ (R = I) or λ (R = Q), b, and the least slacks ξ = max(0, e - Qα - by).
 
-        Where λ_i < C the margin should reach 1: of a convex problem α and b are scaled up until
-        it does, if that is cheaper than the slacks. A kernel of large numbers makes ½αᵀRα so small
-        that slacks of the size of rounding outweigh it.
+        Where λ_i < C the margin should reach 1. For a convex problem α and b are scaled up until it
+        does, if that is cheaper than slacks: with large entries of K, ½αᵀRα is so small that slacks
+        of the size of rounding would outweigh it.
         """
         alpha = self._Q_times(lam) if self.identity else lam
         margins = self._Q_times(alpha) + b * self.problem.y
@@ -95,7 +96,7 @@ class SeparabilityProgram(ExplicitProgram):
         missing = float(np.max((1.0 - margins)[lam < self.C], initial=0.0))
         if not self.is_convex or not 0.0 < missing < 0.5:
             return point
-        # Twice the rounding of 1, so that no slack is left of it.
+        # A few units in the last place more, so that no slack is left.
         scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * _EPS, alpha, b, margins)
         return min(point, scaled, key=self.value)
 
@@ -111,7 +112,7 @@ class SeparabilityProgram(ExplicitProgram):
         return self._Q_times(values["alpha"]) + float(values["b"]) * self.problem.y
 
     def value(self, values: Values) -> float:
-        """½αᵀRα + C eᵀξ; nan where it is beyond the range of numbers: nothing follows from it."""
+        """½αᵀRα + C eᵀξ; nan if it overflows, so that no claim can follow from it."""
         alpha = values["alpha"]
         with np.errstate(over="ignore", invalid="ignore"):
             square = float(alpha @ self._R_times(alpha))
@@ -119,7 +120,7 @@ class SeparabilityProgram(ExplicitProgram):
         return value if np.isfinite(value) else np.nan
 
     def infeasibility(self, values: Values) -> float:
-        """Largest slack that may be missing, relative to max(1, ξ_i); rounding counts, too."""
+        """Largest possible shortfall of a slack, including rounding, relative to max(1, ξ_i)."""
         alpha, xi, b = values["alpha"], values["xi"], float(values["b"])
         with np.errstate(over="ignore", invalid="ignore"):
             terms = self.problem.largest * float(np.abs(alpha).sum()) + abs(b) + 1.0
@@ -129,7 +130,7 @@ class SeparabilityProgram(ExplicitProgram):
         return max(violation, 0.0) if np.isfinite(violation) else np.inf
 
     def repaired(self, values: Values) -> dict[str, Array]:
-        """The same α and b with as much slack as the margins need."""
+        """The same α and b with slacks increased as far as the margins require."""
         with np.errstate(over="ignore", invalid="ignore"):
             needed = np.maximum(1.0 - self._margins(values), 0.0)
         return {**values, "xi": np.maximum(values["xi"], needed)}
@@ -137,8 +138,8 @@ class SeparabilityProgram(ExplicitProgram):
     def multipliers(self, values: Values) -> dict[str, Array]:
         """λ of the margins and μ = C - λ of ξ ≥ 0.
 
-        λ_i = C where the margin falls short of 1, 0 where it exceeds 1, and where it is 1 what
-        solves Qλ = Rα, yᵀλ = 0 best within the bounds.
+        λ_i = C where the margin is below 1 and 0 where it is above 1; the others solve Qλ = Rα,
+        yᵀλ = 0 in the least squares sense within the bounds.
         """
         from scipy.optimize import lsq_linear
 
@@ -147,7 +148,7 @@ class SeparabilityProgram(ExplicitProgram):
             shortfall = 1.0 - self._margins(values)
             goal = self._R_times(values["alpha"])
         lam = np.where(shortfall > 0.0, self.C, 0.0)
-        tight = np.flatnonzero(np.abs(shortfall) <= _TIGHT)
+        tight = np.flatnonzero(np.abs(shortfall) <= _MARGIN_TOLERANCE)
         if tight.size and np.all(np.isfinite(goal)):
             lam[tight] = 0.0
             weight = problem.largest or 1.0
@@ -183,9 +184,9 @@ class SeparabilityProgram(ExplicitProgram):
         return total if np.isfinite(total) else np.inf
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
-        """The dual at the nearest feasible λ, scaled to its best, less its rounding.
+        """The dual at the nearest feasible λ, optimally scaled, minus its rounding.
 
-        Holds for any numbers, and is never below 0, the value of λ = 0; -inf if not convex. For
+        It holds for any multipliers, and is at least 0, the value of λ = 0; -inf if not convex. For
         R = Q eigenvalues within rounding of zero count as zero.
         """
         if not self.is_convex:
@@ -195,14 +196,14 @@ class SeparabilityProgram(ExplicitProgram):
             return 0.0
         lam = self.dual_set.project(lam)
         length, size = float(np.linalg.norm(lam)), float(lam.sum())
-        # Of one product with K, and of yᵀλ = 0, which the projection meets up to rounding only.
+        # From one product with K, and from yᵀλ = 0, which holds up to rounding only.
         rounding = 8.0 * problem.zero_tolerance * length
         with np.errstate(over="ignore", invalid="ignore"):
             image = self._Q_times(lam)
             if self.identity:
                 square = (float(np.linalg.norm(image)) + rounding) ** 2
             else:
-                # ½λᵀQλ may lack what a negative eigenvalue that passes for zero takes away.
+                # Negative eigenvalues that count as zero may have decreased λᵀQλ.
                 square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
                 square += problem.convexity_allowance * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
