@@ -1,4 +1,4 @@
-"""Local solvers of quadratic programs on a box and a line, and the descent that they share."""
+"""Local solvers of quadratic programs on a box with line constraints, and their common descent."""
 
 from indefinite_opt.solvers.descent.descent import Descent
 

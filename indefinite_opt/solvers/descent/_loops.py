@@ -1,14 +1,14 @@
-"""Compiled loops of sequential minimal optimization; named tuples of plain arrays in and out.
+"""Compiled loops of sequential minimal optimization, on named tuples of arrays.
 
-All work in the variable v_t = -y_t ∇F_t. Moving weight δ ≥ 0 along a pair (i, j), which means
+The gradient enters as v_t = -y_t ∇F_t. Moving weight δ ≥ 0 along a pair (i, j), which means
 y_iα_i += δ and y_jα_j -= δ, changes F by -(v_i - v_j)δ + ½aδ² with a = h(K_ii + K_jj - 2K_ij).
 
-Pairs stay inside a group: one group for yᵀα = 0, the two classes for a fixed weight of each. With
-no group at all single weights move.
+Both members of a pair belong to one group: there is one group for yᵀα = 0, and there are two, the
+classes, for a fixed total weight of each. Without groups single weights move.
 
 Steps are made on a block of the worst violators, whose part of K is small enough for the cache;
-v is brought up to date on all points when the block is done. A block costs one pass over the rows
-of the weights it has changed, however many steps it took.
+v is updated on all points when the block is done. A block costs one pass over the rows of the
+weights that it has changed, however many steps it took.
 """
 
 from __future__ import annotations
@@ -50,61 +50,61 @@ Indices = NDArray[np.int64]
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 
 INFINITE_STEP = 1e100
-"""A step of this length or more counts as infinite; no program in double precision needs one."""
+"""A step of at least this length counts as infinite; no program in double precision needs one."""
 
 MIN_DIVISOR = 1e-300
-"""Curvatures that are divided by count at least this, which is near the smallest normal number."""
+"""Least divisor that a curvature is replaced by, near the smallest normal number."""
 
 BINS = 128
-"""Violators are sorted into so many equal parts of the largest violation, which is O(n). A block
-needs most of the worst ones, not exactly the worst."""
+"""Violators are sorted by size into this many bins of equal width, in O(n): a block needs most of
+the worst ones, not exactly the worst."""
 
 BLOCK_TOLERANCE_SHARE = 0.5
-"""A block is solved to this share of the tolerance of all points, so that what its last steps do to
-the other points does not bring it back at once."""
+"""A block is solved to this share of the tolerance of all points, so that the changes at other
+points do not select the same block again."""
 
 STEPS_PER_MEMBER = 20
-"""Most steps inside a block, for each of its points; by then the rest of v is out of date."""
+"""Most steps inside a block per point of it; by then v at the other points is out of date."""
 
 POINT_PASSES, MEMBER_PASSES, STEP_WORK = 8.0, 4.0, 200.0
-"""What work is counted beside rows of K, in entries of K read: passes over all points to choose a
-block, passes over a block in one step, and what a step costs however small the block is."""
+"""Work beside reading rows of K, in entries of K read: passes over all points to choose a block,
+passes over the block per step, and the constant part of a step."""
 
 SIMILAR_CHANCE = 0.5
-"""Chance that a kick exchanges weights among points similar to one, rather than among all: the two
-kinds find different optima."""
+"""Probability that a kick exchanges weights among points similar to one point instead of among all:
+the two kinds find different optima."""
 
 MOST_DRAWS, POINTS_PER_PAIR = 8.0, 4.0
-"""The point similar to a given one is the most similar of a random one and so many others: of d
-draws it is one of the nearest n/d or so. There are fewer draws where that would leave less than so
-many points for each pair."""
+"""A point similar to a given one is the most similar of a random point and this many others: of d
+draws it is one of the nearest n/d or so. There are fewer draws if that would leave fewer than this
+many points per pair."""
 
 WHOLE_CHANCE = 0.7
-"""Chance that a pair is exchanged as far as its bounds allow, which is where a concave pair has its
-minima; otherwise it goes a random share of that way."""
+"""Probability that a pair is exchanged as far as its bounds allow, where a concave pair has its
+minima; otherwise it moves a random share of that way."""
 
 PAIR_DRAWS = 20
-"""Draws in search of a pair of one group that can move; without one a kick has a pair less."""
+"""Draws in search of a pair of one group that can move; if all fail, the kick has one pair less."""
 
 KICK_STEPS, KICK_READINGS = 100, 50.0
-"""Most steps after a kick for each point, and most work in readings of K: so that one slow descent
-does not use up the time of all others."""
+"""Most steps after a kick per point, and most work in readings of K, so that one slow descent does
+not use up the time of the others."""
 
 MIN_FALL = 1e-10
-"""An objective counts as lower if it falls by this share: less may be rounding."""
+"""Least decrease of the objective after a useful kick, as a share of it: less may be rounding."""
 
 _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
 
 _INLINE = "always"
-"""For parts of `choose_block`: with few points, passing named tuples on takes as long as a loop."""
+"""For parts of `choose_block`: with few points, passing named tuples takes as long as a loop."""
 
 
 class Box(NamedTuple):
     """Where the weights α may be, 0 ≤ α ≤ upper, and how they may move."""
 
     y: Array  # (n,) labels, 1 or -1
-    group: Indices  # (n,) 0 or 1; the pairs that move are of one group
+    group: Indices  # (n,) 0 or 1; both members of a pair that moves are of one group
     groups: int  # 0 if single weights move
     upper: float
 
@@ -115,7 +115,7 @@ class Hessian(NamedTuple):
     rows: Array | NDArray[np.float32]  # all rows of K, or some of them
     diagonal: Array  # (n,) of K
     h: float
-    min_curvature: float  # pairs are compared as if none had less curvature than this
+    min_curvature: float  # smaller curvatures are replaced by this when pairs are compared
 
 
 class Point(NamedTuple):
@@ -133,7 +133,7 @@ class Block(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Where to stop."""
+    """When to stop."""
 
     violation: float  # m - M over all points
     block_share: float  # a block is left when its violation has fallen to this share
@@ -150,7 +150,7 @@ class Chain(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What some steps have done."""
+    """The result of some steps."""
 
     state: int
     violation: float  # m - M over all points when the last block was chosen
@@ -162,7 +162,7 @@ class Outcome(NamedTuple):
 
 
 class Kicked(NamedTuple):
-    """What some kicks have done."""
+    """The result of some kicks."""
 
     kicks: int
     useful: int  # kicks after which F was lower
@@ -250,9 +250,9 @@ def spread(rows, slots, amounts, count, v):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _rounding(total, count):
-    """Of v less `count` multiples of rows, Σ|amounts| = total, in units of eps · max|K|.
+    """Rounding of v minus `count` multiples of rows, Σ|amounts| = total, in units of eps · max|K|.
 
-    A product is rounded once, and its sum with the others and with v once for each of them.
+    Each product is rounded once, and then once in each of the sums.
     """
     return total * (count + 2.0)
 
@@ -281,7 +281,7 @@ def _room_down(alpha, y, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _levels(box, point):
-    """m, M and the pair of the largest violation; for no group 0, 0 and the worst weight twice."""
+    """m, M and the worst pair; without groups these are 0, 0 and the worst weight twice."""
     alpha, v, y, upper = point.alpha, point.v, box.y, box.upper
     tops, bottoms = np.zeros(max(box.groups, 1)), np.zeros(max(box.groups, 1))
     if box.groups == 0:
@@ -348,7 +348,7 @@ def empty_block(size):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _bin_violators(box, point, levels, bins):
-    """How far above M each point is that may rise, and how far below m each that may fall."""
+    """Bins of how far the points that may rise are above M and those that may fall below m."""
     alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
     rises, falls, rising, falling = bins.rises, bins.falls, bins.rising, bins.falling
     m, M, scale = levels.m, levels.M, (BINS - 1) / levels.violation
@@ -366,7 +366,7 @@ def _bin_violators(box, point, levels, bins):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cut(counts, wanted):
-    """The bin that holds the `wanted`-th violator from above, and how many of it are wanted."""
+    """The bin that holds the `wanted`-th largest violator, and how many to take from that bin."""
     for place in range(BINS - 1, -1, -1):
         if counts[place] >= wanted:
             return place, wanted
@@ -460,10 +460,10 @@ def _fold_ends(v, rise, fall, high, low):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _ends(v, rise, fall, high, low):
-    """Largest v that may rise and where it is, smallest v that may fall.
+    """The largest v that may rise and its index, and the smallest v that may fall.
 
-    Compilers vectorise maxima taken element by element, not maxima of a whole array: eight parts
-    are folded onto one first.
+    Compilers vectorise elementwise maxima but not the maximum of an array, so eight parts of the
+    array are folded onto one first.
     """
     m = v.size // 8
     _fold_ends(v, rise, fall, high[:m], low[:m])
@@ -486,8 +486,8 @@ def _ends(v, rise, fall, high, low):
 def _gains(gain, v, fall, K_i, diagonal, pivot, h, min_curvature):
     """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
-    A curvature that is not positive counts as `min_curvature`, so that concave pairs come before
-    convex ones, and among themselves in the order of their slopes.
+    A nonpositive curvature is replaced by `min_curvature`, so that concave pairs come before
+    convex ones, ordered by their slopes.
     """
     for t in range(v.size):
         slope = pivot.scale * max(pivot.v - v[t] + fall[t], 0.0)
@@ -609,7 +609,7 @@ def _pair_steps(hessian, slots, block, box, scratch, tolerance, steps):
         _move(j, -delta, room_j, alpha, y, upper)
         ends_at_bound = delta >= room_i or delta >= room_j
         if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
-            # The step is below the rounding of a weight: undo it, nothing more can be gained.
+            # The step is below the rounding of a weight: it is undone, and no other is larger.
             alpha[i], alpha[j] = old_i, old_j
             return STALLED, step, decrease
         decrease += delta * (slope - 0.5 * curvature * delta)
@@ -668,7 +668,7 @@ def _coordinate_steps(hessian, slots, block, box, scratch, tolerance, steps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def work_of(n, count, changed, steps):
-    """Work of one block in entries of K read: a few passes over the points and over the block."""
+    """Work of one block of `count` points, in entries of K read."""
     return (
         n * (changed + POINT_PASSES)
         + count * (changed + MEMBER_PASSES * steps)
@@ -678,7 +678,7 @@ def work_of(n, count, changed, steps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _scratch(m):
-    """For blocks of up to m points."""
+    """Memory for blocks of up to m points."""
     return _Scratch(
         np.empty((m, m)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
@@ -731,7 +731,7 @@ def solve_block(hessian, slots, block, box, point, violation, limits):
     Parameters
     ----------
     violation : float
-        The largest one at the beginning.
+        The largest violation at the beginning.
 
     Returns
     -------
@@ -842,9 +842,9 @@ def _move_pair(i, j, step, hessian, box, point):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def exchange(hessian, box, point, min_gain):
-    """One pass over all pairs: each index goes with its best partner if the whole step pays.
+    """One pass over all indices: each makes the longest step with its best partner if F decreases.
 
-    For all rows of K and finite bounds. Pairs keep to their group.
+    This needs all rows of K and finite bounds. Partners are of one group.
 
     Returns
     -------
@@ -877,7 +877,7 @@ def exchange(hessian, box, point, min_gain):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw(state):
-    """Next random number in [0, 1) of splitmix64, whose state is state[0]."""
+    """The next random number in [0, 1) of splitmix64, whose state is state[0]."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -888,16 +888,16 @@ def _draw(state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_uniform(most, state):
-    """A whole number from 1 to `most`, small ones as likely as large ones on a logarithmic scale.
+    """An integer from 1 to `most`, uniformly distributed on a logarithmic scale.
 
-    It is the whole part of a number between 1 and just below most + 1.
+    It is the integer part of a number between 1 and just below most + 1.
     """
     return int(np.exp(_draw(state) * np.log(most + 0.999)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _push(i, j, share, hessian, box, point):
-    """A share of the whole step of the pair (i, j), or of weight i to its other bound."""
+    """Move the pair (i, j) by a share of its longest step, or weight i towards its other bound."""
     alpha, y, upper = point.alpha, box.y, box.upper
     if box.groups == 0:
         before = alpha[i]
@@ -913,7 +913,7 @@ def _push(i, j, share, hessian, box, point):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _similar(row, tries, state):
-    """The point t with the largest |K_ct| among some random ones."""
+    """The point t with the largest |K_ct| among some random points; `row` is row c of K."""
     found = int(_draw(state) * row.size)
     for _ in range(tries - 1):
         other = int(_draw(state) * row.size)
@@ -923,7 +923,7 @@ def _similar(row, tries, state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _push_pairs(pairs, hessian, box, point, state):
-    """Exchange some random pairs, among all points or those similar to one."""
+    """Exchange the weights of random pairs, among all points or those similar to one."""
     n = point.v.size
     row, tries = hessian.rows[int(_draw(state) * n)], 1
     if _draw(state) < SIMILAR_CHANCE:
@@ -944,19 +944,19 @@ def _push_pairs(pairs, hessian, box, point, state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def kick(hessian, box, point, linear, chain, limits, state):
-    """Iterated local search from a stationary point, for all rows of K and a finite upper bound.
+    """Iterated local search from a stationary point, with all rows of K and a finite upper bound.
 
-    Some random pairs of weights are exchanged, among all points or rather those similar to one;
-    pair steps lead down again; the new point replaces the old one if it is lower.
+    Random pairs of weights are exchanged, among all points or among those similar to one; pair
+    steps lead to a stationary point again, which replaces the old one if it is lower.
 
     Parameters
     ----------
     linear : float
         c, to compute F.
     limits : Limits
-        Of all kicks together; its violation and the share of a block end each descent.
+        Limits on all kicks together; the violation and the block share end each descent.
     state : (1,) uint64 array
-        Of the random numbers; changed in place.
+        State of the random numbers; changed in place.
     """
     n = point.v.size
     trial, block = Point(point.alpha.copy(), point.v.copy()), empty_block(chain.size)

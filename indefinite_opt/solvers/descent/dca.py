@@ -1,4 +1,4 @@
-"""Difference-of-convex programming: one convex problem after the other, by eigenvalues."""
+"""Difference-of-convex programming: a sequence of convex problems."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 __all__ = ["DCA"]
 
 _MAX_ITER = 10_000
+"""Convex problems by default."""
 
 _MAX_IDLE_ITERATIONS = 20
-"""Convex problems in a row that do not lower F before rounding is blamed."""
+"""Convex problems in a row that do not lower F after which rounding prevents further progress."""
 
 _INNER_SHARE, _MIN_INNER_SHARE = 0.1, 1e-3
-"""Tolerance of a convex problem, as a share of the residual of the problem itself, and the least it
-may be, as a share of the tolerance: more digits of a point that is not the last one are wasted."""
+"""Tolerance of a convex problem as a share of the residual of the problem itself, but at least this
+share of the tolerance: further digits of an intermediate point would be wasted."""
 
 _MIN_INNER_TOL = 1e-11
-"""No convex problem is solved beyond this, where rounding would be fought."""
+"""Smallest tolerance of a convex problem; rounding allows no smaller residual."""
 
 _INNER_STEPS, _INNER_STEPS_PER_POINT = 100_000, 100
-"""Most steps in one convex problem, added up; the next iteration goes on where they end."""
+"""Most steps in one convex problem: this many, plus these for each point. The next iteration starts
+where they end."""
 
 
 @dataclass(frozen=True)
 class DCA(Solver[BoxLineQP]):
-    """F = F₊ - F₋, both convex; F₋ is replaced by its tangent, and the rest minimised.
+    """F = F₊ - F₋ with convex parts; each iteration minimises F₊ minus a tangent of F₋.
 
     After IKSVM-DC (Xu, Xing, Guan & Li 2017, "Solving indefinite kernel support vector machine
-    with difference of convex functions programming"). F falls at every iteration, and every limit
-    is stationary. O(n³) once for the eigenvalues; pair steps inside, from where the last iteration
-    ended.
+    with difference of convex functions programming"). F decreases in every iteration, and every
+    limit point is stationary. O(n³) once for the eigenvalues; then pair steps on convex problems,
+    each started at the solution of the last.
 
     Parameters
     ----------
     part : {"clip", "shift"}
-        K₊ = V max(Λ, 0) Vᵀ, which leaves the least concave remainder; or K - λ_min I.
+        K₊ is V max(Λ, 0) Vᵀ, which leaves the smallest concave part, or K - λ_min I.
     """
 
     part: str = "clip"
@@ -78,7 +80,7 @@ class DCA(Solver[BoxLineQP]):
 
 
 class _Run:
-    """The point, and the convex problem that majorises F there."""
+    """The current point, and the convex problem that majorises F there."""
 
     def __init__(self, task: Task[BoxLineQP], part: str) -> None:
         self.task = task
@@ -114,7 +116,7 @@ class _Run:
         return residual, relative(total, qp.gap_unit(value, self.alpha))
 
     def _iterate(self, residual: float, value: float) -> bool:
-        """Minimise the convex part plus the tangent of the rest; whether that led anywhere."""
+        """Minimise the convex part plus the tangent of the rest; False if F does not decrease."""
         tol = max(_INNER_SHARE * residual, _MIN_INNER_SHARE * self.task.tol, _MIN_INNER_TOL)
         tilt = self.gradient - self.convex.gradient(self.alpha)
         inner = replace(
@@ -126,7 +128,7 @@ class _Run:
         gradient = self.qp.gradient(run.alpha)
         self.iterations += 1
         self.steps += run.iterations
-        # The last digits of a point change F by less than its rounding, though not for ever.
+        # The last digits of a point change F by less than its rounding, for a few iterations.
         fell = self.qp.value(run.alpha, gradient) < value
         self.idle = 0 if fell else self.idle + 1
         size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))

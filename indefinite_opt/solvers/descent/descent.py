@@ -24,100 +24,101 @@ __all__ = ["CHOLESKY_WORK", "Descent"]
 Indices = NDArray[np.intp]
 
 FIRST_BLOCK_SHARE, READINGS_PER_DOUBLING = 1 / 8, 4.0
-"""First size of a block as a share of n; it has doubled when work is this many readings of K, since
-long runs are those in which small blocks undo each other."""
+"""First size of a block as a share of n, and the work, in readings of K, that doubles it: long runs
+are those in which small blocks undo each other."""
 
 MIN_BLOCK, MAX_BLOCK, MAX_BLOCK_SHARE = 64, 512, 0.1
-"""No block has fewer points than the first, and none more than both the second and this share of n:
-its part of K should stay in the cache of the processor."""
+"""A block has at least the first number of points, and at most the larger of the second and this
+share of n: its part of K should stay in the cache of the processor."""
 
 LEAVE_SHARE = 0.3
-"""A block is left when its own violation has fallen to this share: what it would still gain depends
-on v at the other points, which is out of date by then."""
+"""A block is left when its own violation has fallen to this share: further gains would depend on v
+at the other points, which is out of date by then."""
 
 CHUNK_WORK = 2e7
-"""Work (entries of K read) between two looks at the clock: some hundredths of a second."""
+"""Work (entries of K read) between two checks of the time: some hundredths of a second."""
 
 OVERHEAD_WORK = 5e5
-"""Work that a Newton step takes even on an empty face; the same again counts as next to nothing."""
+"""Work of a Newton step even on an empty face; twice this may always be spent on curvature."""
 
 PAIR_STEPS_PER_NEWTON_STEP = 2.0
-"""Pair steps take this many times the work of a Newton step on the face before one is taken."""
+"""Work of pair steps before a Newton step on the face, in units of the work of that step."""
 
 MAX_FACE, MAX_FACE_SHARE = 1280, 0.15
-"""Most weights on the face of a Newton step, as for a block: its matrix is a few per cent of K."""
+"""Most weights on the face of a Newton step, the larger of a number and a share of n: its matrix is
+a few per cent of K."""
 
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
 
 MAX_STEPS, MAX_STEPS_PER_POINT = 10_000_000, 100
-"""Limit on the steps where the caller gives none; the larger of the two counts."""
+"""Steps by default, the larger of a number and a multiple of n."""
 
 MAX_ESCAPES = 100
-"""Stationary points left along negative curvature before giving up."""
+"""Most stationary points that are left along negative curvature."""
 
 MAX_REFRESHES = 100
-"""Exact gradients before rounding is blamed."""
+"""Most exact gradients; if more were needed, rounding would prevent further progress."""
 
 MIN_TARGET = 1e-16
-"""A residual smaller than this share of the unit is never asked for."""
+"""Smallest residual to reach, in units of the gradient."""
 
 ROUNDING_SHARE = 0.1
-"""The gradient is computed afresh when v may be off by this share of the violation to reach."""
+"""The gradient is recomputed when the error of v may exceed this share of the residual to reach."""
 
 HARD_MARGIN_SHARE = 0.25
 """The residual to reach without an upper bound, in units of the tolerance: the bound on the optimum
 of a hard margin falls short by twice the residual."""
 
 COMPLEMENTARITY_SHARE = 0.5
-"""What complementarity may reach of the tolerance; the rest is left for the rounding that a
+"""Largest complementarity as a share of the tolerance; the rest is left for the rounding that a
 rigorous bound allows for."""
 
 MAX_TIGHTENING = 0.01
-"""The residual to reach falls to no less than this share at once."""
+"""Smallest factor by which the residual to reach is reduced at once."""
 
 MIN_CURVATURE_SHARE = 1e-12
-"""A curvature counts as at least this share of the largest diagonal entry of H when pairs are
-compared: smaller ones are rounding."""
+"""When pairs are compared, a curvature counts as at least this share of the largest diagonal entry
+of H: smaller ones are rounding."""
 
 MIN_EXCHANGE_SHARE = 1e-9
-"""An exchange has to lower F by this share, far beyond rounding and far below any tolerance."""
+"""Least decrease of F by an exchange, as a share of it: far above rounding and far below any
+tolerance."""
 
 MIN_GROWTH = 1.01
-"""Growing along the ray of the weights by less is left to pair steps."""
+"""Least factor by which the weights are scaled up at once; less is left to pair steps."""
 
 
 class _Action(Enum):
-    """What to do after a chunk of pair steps that does not end the descent."""
+    """How to go on after a chunk of pair steps that does not end the descent."""
 
     GO_ON = "more pair steps, after a Newton step or an exact gradient where one is due"
     TIGHTEN = "ask for a smaller violation"
-    REFRESH = "compute the gradient afresh"
+    REFRESH = "compute the exact gradient"
 
 
 class Descent:
-    """A point of a `BoxLineQP` on its way down.
+    """A descent from a feasible point of a `BoxLineQP` to a stationary point or local minimum.
 
     Weights change by pair steps, many in a block of the worst violators; where these are slow, by
     Newton steps on the face of the free weights. Both decrease F for any symmetric K.
-    `v` = -y∘∇F is kept up to date at all points, so that nothing ever need be examined again, and
-    is computed afresh before anything is claimed and whenever its rounding, which is bounded on
-    the way, could matter.
+    `v` = -y∘∇F is updated at all points after each block, and recomputed before anything is claimed
+    and whenever its rounding, for which a bound is kept, could matter.
 
     Parameters
     ----------
     task : Task
-        The program, and the limits, looked at between chunks of work.
+        The program, and the limits, which are checked between chunks of work.
     alpha : (n,) array
         A feasible point; changed in place.
     gradient : (n,) array, optional
         ∇F there, if it is known.
     exact : bool
-        Whether that gradient was computed at this very point; claims are made from none other.
+        Whether that gradient was computed at this very point, as claims require.
     tilt : (n,) array, optional
         Added to the linear term of the program.
     trace : Trace, optional
-        Where to report; the callback of the task is asked only with one.
+        The trace to report to; without one the callback of the task is not called.
 
     Attributes
     ----------
@@ -128,10 +129,10 @@ class Descent:
     rounding : float
         Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, kicks : int
-        Steps of all kinds; those on a face; those out of a stationary point; exact gradients;
+        Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
         kicks.
     work : float
-        In entries of K read; the same on every machine.
+        Work in entries of K read, the same on every machine.
     curvature : str
         What is known of the curvature at the end, as a clause.
     """
@@ -170,7 +171,7 @@ class Descent:
 
     @property
     def gradient(self) -> Array | None:
-        """∇F, if it was computed afresh at this very point."""
+        """∇F, if it was computed at this very point, else None."""
         return -self.qp.problem.y * self.v if self._exact else None
 
     def _exact_gradient(self) -> Array:
@@ -181,7 +182,7 @@ class Descent:
         return gradient
 
     def _balance(self) -> None:
-        """Give what the rounding of many steps has added to a line to the freest weight on it."""
+        """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
         qp, y = self.qp, self.qp.problem.y
         for g in range(qp.lines):
             total = 0.0 if qp.lines == 1 else 0.5 * qp.total * (1.0 - 2.0 * g)
@@ -201,13 +202,13 @@ class Descent:
         self.refreshes += 1
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
-        """To a stationary point, and on from it as long as negative curvature shows the way.
+        """Go to a stationary point, and on from it as long as negative curvature is found.
 
         Parameters
         ----------
         allowance : float
-            The curvature is examined if that takes no more than this share of the work so far,
-            or next to nothing.
+            The curvature is examined if that takes no more than this share of the work so far or
+            twice `OVERHEAD_WORK`.
         """
         while True:
             status = self.to_stationarity()
@@ -220,10 +221,10 @@ class Descent:
                 return status
 
     def to_stationarity(self) -> Status:
-        """Steps until the first-order tests of the certificate pass, with an exact gradient.
+        """Go down until the first-order tests of the certificate pass with an exact gradient.
 
-        After every chunk of pair steps the first line of the table that applies is followed;
-        `_next_action` reads it. An error says so if F has no lower bound.
+        After every chunk of pair steps the first line of the table that applies decides how to go
+        on; see `_next_action`. `UnboundedProblem` is raised if F has no lower bound.
 
         | pair steps | gradient | and                                      | action            |
         |------------|----------|------------------------------------------|-------------------|
@@ -247,7 +248,7 @@ class Descent:
             self._stopped = self._report(violation / self.unit)
             if state == smo_loops.UNBOUNDED or self._grow():
                 raise self._unbounded()
-            # A small violation of each condition may still add up to a large gap.
+            # Small violations of many conditions may add up to a large gap.
             excess = np.inf
             if state == smo_loops.CONVERGED and self._exact:
                 excess = self._complementarity() / (COMPLEMENTARITY_SHARE * self.task.tol)
@@ -265,7 +266,7 @@ class Descent:
                     self._set(self._exact_gradient())
 
     def _next_action(self, state: int, target: float, excess: float) -> Status | _Action:
-        """The table of `to_stationarity`; excess is infinite unless converged and exact."""
+        """The table of `to_stationarity`; `excess` is infinite unless converged and exact."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         task, converged = self.task, state == smo_loops.CONVERGED and self._exact
@@ -293,7 +294,7 @@ class Descent:
         )
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        """Blocks of pair steps for one chunk of work; state and violation."""
+        """One chunk of blocks of pair steps; returns state and violation."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         n, gram = self.qp.n, self.gram
@@ -313,7 +314,7 @@ class Descent:
         return outcome.state, outcome.violation
 
     def _pair_steps_on_rows(self, size: int, limits: Limits) -> tuple[int, float]:
-        """The same where a block has to ask for its rows of K."""
+        """The same if rows of K are computed on demand."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         block, state, end = smo_loops.empty_block(size), smo_loops.RUNNING, self.work + limits.work
@@ -341,7 +342,7 @@ class Descent:
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
-        # Rounding of what is added to v, and of v itself, which a step changes once.
+        # The rounding of what is added to v, and that of v itself once per step.
         held = (steps + 2.0) * float(np.max(np.abs(self.v)))
         self.rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
         self.iterations += steps
@@ -356,7 +357,7 @@ class Descent:
         return Face(self.qp, self.alpha, self.v, self.box.group, chosen)
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
-        """Of a factorisation for some weights, and of the part of K that it needs."""
+        """Work of a factorisation for some weights and of reading its part of K."""
         k = float(np.count_nonzero(members))
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + k * self.qp.n + OVERHEAD_WORK
 
@@ -365,16 +366,16 @@ class Descent:
         return min(max(MAX_FACE, MAX_FACE_SHARE * self.qp.n), self.gram.capacity)
 
     def newton_work(self) -> float:
-        """Of a Newton step from here; infinite where the face is empty or too large for one."""
+        """Work of a Newton step from here; infinite if the face is empty or too large."""
         free = self._free()
         if not 0 < np.count_nonzero(free) <= self._largest_face():
             return np.inf
         return self._face_work(free)
 
     def newton_step(self) -> None:
-        """Towards the minimum on the face, or along negative curvature to its edge.
+        """Go towards the minimum on the face, or along negative curvature to its boundary.
 
-        Nothing is done where the face is too large.
+        Nothing is done if the face is empty or too large.
         """
         work = self.newton_work()
         if np.isinf(work):
@@ -389,7 +390,7 @@ class Descent:
         if not curved and reach >= 1.0:
             self._move(face, [face.projected(direction)])
         elif not curved:
-            # The end lies outside: its projection, or the way there as far as the bounds allow.
+            # The minimum violates bounds: its projection, or the point where the first one is met.
             self._move(face, [face.projected(direction), face.edge(direction)])
         elif np.isfinite(reach):
             self._move(face, [face.edge(direction)])
@@ -397,9 +398,9 @@ class Descent:
         self._since_face = 0.0
 
     def _move(self, face: Face, goals: list[Array], least: float = 0.0) -> bool:
-        """To the lowest point on the ways to some goals; whether F falls by more than least.
+        """Go to the lowest point on the segments to some goals; False unless F falls by `least`.
 
-        F is quadratic on each way, so that its lowest point is known in closed form.
+        F is quadratic on each segment, where its minimum is known in closed form.
         """
         qp, members = self.qp, face.members
         y, best = qp.problem.y[members], least
@@ -425,10 +426,10 @@ class Descent:
         return True
 
     def _escape(self, allowance: float) -> bool:
-        """A step away from a stationary point that is no local minimum; whether there was one.
+        """A step away from a stationary point that is not a local minimum; False without one.
 
         First the free weights are examined, then those at a bound with zero multiplier as well:
-        these may move to one side only, so that negative curvature there need not lead down.
+        these can move in one direction only, so that F need not decrease along negative curvature.
 
         | the face                                    | action                          |
         |---------------------------------------------|---------------------------------|
@@ -467,7 +468,7 @@ class Descent:
         return False
 
     def _leave(self, face: Face, where: str) -> bool:
-        """A step along negative curvature of a face, if that lowers F; says what was found."""
+        """A step along negative curvature of a face, if that lowers F; sets `curvature`."""
         if face.order == 0:
             self.curvature = "no direction is left to move in"
             return False
@@ -486,10 +487,10 @@ class Descent:
         return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
 
     def exchange(self) -> int:
-        """Whole pair steps that pay although their first moves do not; how many were made.
+        """One pass of pair steps to a bound that lower F in the end; returns their number.
 
-        One pass over K: from a stationary point a concave pair may be uphill at first and end
-        lower at a bound. Ends when a pass over all pairs finds none.
+        From a stationary point F may increase along a concave pair at first and yet be lower where
+        the pair meets a bound.
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
@@ -502,7 +503,7 @@ class Descent:
         return int(made)
 
     def kicked(self, kicks: int, steps: int, work: float) -> None:
-        """Take note that alpha and v were changed by `smo_loops.kick`."""
+        """Record that `smo_loops.kick` has changed alpha and v."""
         self.kicks += kicks
         self.iterations += steps
         self._set(-self.qp.problem.y * self.v)
@@ -511,7 +512,7 @@ class Descent:
         self.work += work
 
     def _complementarity(self) -> float:
-        """Multipliers times slacks, relative to the objective, as the certificate has it."""
+        """Multipliers times slacks, relative to the objective, as in the certificate."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         qp = self.qp
@@ -519,7 +520,7 @@ class Descent:
         return relative(float(total), qp.gap_unit(self.value, self.alpha))
 
     def _report(self, residual: float) -> bool:
-        """Add to the trace; whether the callback wants to stop."""
+        """Add to the trace; True if the callback asks to stop."""
         if self.trace is None:
             return False
         task = self.task
@@ -527,10 +528,10 @@ class Descent:
         return bool(task.callback and task.callback(self.trace))
 
     def _grow(self) -> bool:
-        """With u = ∞ and no fixed total: go to the minimum along the ray of the weights.
+        """With u = ∞ and no fixed total, go to the minimum along the ray of the weights.
 
         The feasible set is then a cone, so that tα is feasible for every t > 0, with
-        F(tα) = ½t²αᵀHα + t qᵀα. Whether F falls without end along it: αᵀHα ≤ 0 up to rounding.
+        F(tα) = ½t²αᵀHα + t qᵀα. True if F is unbounded along it: αᵀHα ≤ 0 up to rounding.
         """
         qp, alpha = self.qp, self.alpha
         if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():

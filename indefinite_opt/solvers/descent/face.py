@@ -13,14 +13,14 @@ __all__ = ["Face"]
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest
-weight; a short one helps where the projection of a long one leads up."""
+weight; a short step helps where F increases along the projection of a long one."""
 
 
 class Face:
-    """Some weights of a descent, and the part of K that belongs to them, as moves need it.
+    """Some weights of a descent, and the part of K that belongs to them.
 
-    A move d keeps the sum of y∘d in each group: the last member of each group follows from the
-    others, which makes the Hessian the matrix of `_loops.reduced_matrix`.
+    A move d keeps the sum of y∘d in each group at zero: the last member of each group follows from
+    the others, so that the Hessian is the matrix of `_loops.reduced_matrix`.
 
     Parameters
     ----------
@@ -60,7 +60,10 @@ class Face:
         return bool(self.x.min() > 0.0 and self.x.max() < self.qp.upper)
 
     def newton_direction(self) -> tuple[Array | None, bool]:
-        """To the minimum on the face without its bounds; or downhill with negative curvature."""
+        """The step to the minimum without bounds and False, or a descent direction and True.
+
+        The latter has negative curvature. The direction is None if no move is possible.
+        """
         from scipy.linalg import lapack
 
         v = self.v[self.members] / self.qp.hessian
@@ -78,7 +81,7 @@ class Face:
         return self._spread(reduced), False
 
     def curved_direction(self) -> Array | None:
-        """A direction of negative curvature, beyond the rounding of the numbers, or None."""
+        """A direction of negative curvature beyond rounding, or None."""
         if self.order == 0:
             return None
         norm = np.sqrt(2.0) * float(np.linalg.norm(self.matrix))
@@ -89,7 +92,7 @@ class Face:
         return self._spread(_breakdown(factor, failed)) if failed else None
 
     def _factor(self) -> tuple[Array, int]:
-        """Upper Cholesky factor, and the number of the pivot that was not positive, or 0."""
+        """The upper Cholesky factor, and the number of the first nonpositive pivot, or 0."""
         from scipy.linalg import lapack
 
         with few_threads(0):
@@ -97,7 +100,7 @@ class Face:
         return factor, int(failed)
 
     def _spread(self, reduced: Array) -> Array:
-        """The move of all members, of α itself, that belongs to one of the independent ones."""
+        """The move of the weights α of all members, given that of y∘α of the independent ones."""
         move = np.zeros(self.members.size)
         move[~self.follows] = reduced
         for end in np.flatnonzero(self.follows):
@@ -105,7 +108,7 @@ class Face:
         return move * self.y
 
     def along(self, signed: Array) -> tuple[Array, float, float]:
-        """Change of -v by a move given as y∘d; slope -∇Fᵀd and curvature dᵀHd."""
+        """The change of -v by a move given as y∘d, its slope -∇Fᵀd and its curvature dᵀHd."""
         from indefinite_opt.solvers.descent import _loops as loops
 
         change = np.zeros(self.qp.n)
@@ -118,7 +121,7 @@ class Face:
         )
 
     def reach(self, direction: Array) -> float:
-        """Largest step that the bounds allow."""
+        """The largest multiple of a direction that the bounds allow."""
         return float(np.min(self._rooms(direction)))
 
     def _rooms(self, direction: Array) -> Array:
@@ -128,14 +131,14 @@ class Face:
             return np.where(direction != 0.0, room / np.abs(direction), np.inf)
 
     def edge(self, direction: Array) -> Array:
-        """Where the direction meets the bounds, exactly at one of them."""
+        """The point where a direction meets the first bound, exactly at that bound."""
         rooms, upper = self._rooms(direction), self.qp.upper
         length = float(rooms.min())
         goal = np.clip(self.x + length * direction, 0.0, upper)
         return np.where(rooms == length, np.where(direction > 0.0, upper, 0.0), goal)
 
     def projected(self, direction: Array) -> Array:
-        """Nearest feasible point of the face to the end of a move."""
+        """The feasible point of the face nearest to the end of a move."""
         qp = self.qp
         goal = self.x + direction
         if qp.lines == 0 or (goal.min() >= 0.0 and goal.max() <= qp.upper):
@@ -151,7 +154,7 @@ class Face:
         return goal
 
     def goals(self, direction: Array) -> list[Array]:
-        """Feasible points both ways along a direction, downhill first."""
+        """Feasible points in both directions along a line, downhill first."""
         downhill = direction if self.v[self.members] @ (self.y * direction) >= 0.0 else -direction
         ways = (downhill, -downhill)
         if self.is_open:
@@ -163,7 +166,7 @@ class Face:
 
 
 def _breakdown(factor: Array, failed: int) -> Array:
-    """The direction that a broken-down Cholesky factorisation UᵀU has found: (-U⁻¹m, 1, 0)."""
+    """The direction (-U⁻¹m, 1, 0) of negative curvature that a failed factorisation UᵀU gives."""
     from scipy.linalg import solve_triangular
 
     pivot = failed - 1

@@ -1,4 +1,4 @@
-"""Many descents: from diverse starts, then from the best ends kicked out of their valleys."""
+"""Many descents, from diverse starts and then from the best points after random kicks."""
 
 from __future__ import annotations
 
@@ -32,46 +32,46 @@ Start = Callable[[Task[BoxLineQP], np.random.Generator], Descent]
 Job = Callable[[], "Descent"]
 
 _ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 4, 2, 2
-"""Rounds of kicks, chains in a round, and rounds in a row without success before giving up; all
-chains of a round start at the best ends of the rounds before. Fixed, so that answers do not depend
-on the number of threads."""
+"""Rounds of kicks, chains per round, and rounds in a row without success after which the search
+ends; all chains of a round start at the best ends of earlier rounds. The numbers are fixed, so that
+results do not depend on the number of threads."""
 
 _MAX_ELITE = 6
-"""Different ends that are kicked."""
+"""Most ends that are kicked, of different objectives."""
 
 _MAX_WEIGHTS = 100
-"""Optima whose weights are kept."""
+"""Most optima whose weights are kept."""
 
-_AGREEMENT = 1e-6
-"""Relative difference of objectives below which ends agree; less where the tolerance is less."""
+_MAX_TIE_SHARE = 1e-6
+"""Relative difference up to which objectives count as equal, unless the tolerance is smaller."""
 
-_ALWAYS_KICKED = 256
-"""Kicks cost next to nothing up to this many points: they are tried even where starts agree."""
+_MAX_POINTS_ALWAYS_KICKED = 256
+"""Points up to which kicks are made even if the starts agree, as they take hardly any time."""
 
 _OVERHEAD_WORK = 1e6
-"""Work that the time of a descent outside the compiled loops is worth."""
+"""Work that takes as long as a descent does outside the compiled loops."""
 
 _SLICE_WORK = 1e8
-"""Work of kicks between two looks at the clock: some tenths of a second."""
+"""Work of kicks between two checks of the time: some tenths of a second."""
 
 _CONVEXITY_WORK = 2.0
-"""What finding out about convexity may cost in units of the work of the first descent."""
+"""Most work on a test of convexity, in units of the work of the first descent."""
 
 _KICK_SHARE = 0.5
-"""Most pairs exchanged by a kick, as a share of n; all weights have moved then."""
+"""Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
 
 _KICK_BLOCK, _KICK_LEAVE_SHARE, _KICK_TOLERANCE = 64, 0.2, 0.1
-"""Size of the blocks of the descents between kicks, the share of its violation at which a block is
+"""Size of the blocks in descents between kicks, the share of its violation at which a block is
 left, and the violation at which such a descent ends, in units of the gradient: it need only show
-whether a kick was of use."""
+whether a kick was useful."""
 
 _MAX_PASSES = 100
-"""Most passes of whole exchanges from one end; one or two are the rule."""
+"""Most passes of exchanges from one end; one or two are usual."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search; the solver `multistart` says what its parameters mean."""
+    """How long to search; see the solver `multistart` for the parameters."""
 
     starts: int = 5
     kicks: int = 2400
@@ -87,7 +87,7 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """Where a descent ended."""
+    """The point where a descent ended, and what is known of it."""
 
     alpha: Array
     gradient: Array
@@ -98,7 +98,7 @@ class _End:
 
 
 class LocalSearch:
-    """The ends so far, and the search for more."""
+    """The ends of descents so far, and the search for better ones."""
 
     def __init__(self, options: Effort, task: Task[BoxLineQP]) -> None:
         self.options, self.task = options, task
@@ -124,7 +124,7 @@ class LocalSearch:
         if self.stopped:
             return Status.INTERRUPTED
         whole = self.qp.problem.gram.whole is not None
-        jobs = (options.jobs or thread_count()) if whole else 1  # one cache of rows for all
+        jobs = (options.jobs or thread_count()) if whole else 1  # descents share a cache of rows
         seeds = np.random.SeedSequence(task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
         generators = [np.random.default_rng(seed) for seed in seeds]
         with few_threads(0), ThreadPoolExecutor(jobs) as pool:
@@ -149,7 +149,7 @@ class LocalSearch:
         return status
 
     def _is_convex(self) -> bool:
-        """Whether the problem is convex, as far as that is known or cheap to find out."""
+        """Whether the problem is known to be convex or can cheaply be shown to be."""
         problem, lines = self.qp.problem, self.qp.lines
         if problem.known_convex(lines):
             return True
@@ -163,7 +163,7 @@ class LocalSearch:
     def _descend_from_starts(
         self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
     ) -> Status | None:
-        """All starts but the first, some at a time; SOLVED if they agree, None if kicks follow."""
+        """Descend from all other starts; SOLVED if their ends agree, None if kicks follow."""
         starts = list(zip(self._starts(), generators, strict=False))
         for place in range(0, len(starts), _CHAINS):
             part = self._part()
@@ -173,7 +173,7 @@ class LocalSearch:
             status = self._round(pool, jobs)
             if status is not None:
                 return status
-        if len(starts) >= 3 and self.qp.n > _ALWAYS_KICKED and self._agreed():
+        if len(starts) >= 3 and self.qp.n > _MAX_POINTS_ALWAYS_KICKED and self._agreed():
             self.note = "all starts came to the same objective"
             return Status.SOLVED
         return None
@@ -183,7 +183,7 @@ class LocalSearch:
         count, problem = self.options.starts, self.qp.problem
         starts: list[Start] = [_class_means]
         if problem.gram.whole is not None and count > 2:
-            _ = problem.most_negative  # once, before threads ask for it
+            _ = problem.most_negative  # computed here once, before threads use it
             spectral = [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)]
             starts += spectral[: count // 2]
         while len(starts) < count:
@@ -191,7 +191,7 @@ class LocalSearch:
         return starts[: count - 1]
 
     def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
-        """Rounds of chains of kicks from the best ends, as long as these are of use."""
+        """Rounds of chains of kicks from the best ends, as long as they find better ones."""
         idle = 0
         for round_ in range(_ROUNDS if self._kicking else 0):
             best = self.elite[0]
@@ -208,10 +208,10 @@ class LocalSearch:
         return Status.SOLVED
 
     def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
-        """The chains of one round, with equal shares of the kicks and of the work that are left."""
+        """The chains of one round, with equal shares of the remaining kicks and work."""
         chains_left, kicks_left = _CHAINS * (_ROUNDS - round_), self.options.kicks - self.kicks
         allowed = (self.limit - self.work) / chains_left - _OVERHEAD_WORK
-        # Rounded up, so that all kicks are made; a chain that is left without its share is dropped.
+        # Rounded up, so that all kicks are made; chains for which none are left are dropped.
         count = -(-kicks_left // chains_left)
         chains = min(_CHAINS, kicks_left // max(count, 1))
         return [
@@ -220,7 +220,7 @@ class LocalSearch:
         ]
 
     def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
-        """Do some descents at once; why the search ends, SOLVED for its budget, or None."""
+        """Run some descents in parallel; the status if the search ends (SOLVED at its budget)."""
         if self.work >= self.limit:
             self.note = "the budget is used up"
             return Status.SOLVED
@@ -233,7 +233,7 @@ class LocalSearch:
         return Status.INTERRUPTED if self._report() else None
 
     def _part(self) -> Task[BoxLineQP]:
-        """The task of one descent of many: its limits, and a way to stop it."""
+        """The task of one of several descents, with its share of the steps and a way to stop it."""
         steps = None
         if self.task.max_iter is not None:
             steps = self._steps_left() // _CHAINS
@@ -244,20 +244,20 @@ class LocalSearch:
             return sys.maxsize
         return self.task.max_iter - self.iterations
 
-    def _near(self, value: float) -> float:
-        """Difference that says nothing: descents end a little above their valley's bottom."""
+    def _tie_width(self, value: float) -> float:
+        """Difference of objectives up to which they count as equal, as descents end inexactly."""
         best = self.elite[0].alpha if self.elite else np.zeros(self.qp.n)
-        return min(_AGREEMENT, self.task.tol) * self.qp.gap_unit(value, best)
+        return min(_MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
         values = [value for value, _, _ in self.found.values()]
         spread = max(values) - min(values)
-        return spread <= self._near(min(values))
+        return spread <= self._tie_width(min(values))
 
     def _chain(
         self, end: _End, allowed: float, count: int, generator: np.random.Generator
     ) -> Descent:
-        """Kicks from one end, in slices short enough to look at the clock between them."""
+        """Kicks from one end, with checks of the limits between slices of work."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         qp, part, linear = self.qp, self._part(), cast("float", self.qp.linear)
@@ -278,9 +278,9 @@ class LocalSearch:
         return run
 
     def _finish(self, job: Job) -> tuple[Descent, Status]:
-        """A descent to a local minimum; after kicks no whole exchange leads down either.
+        """Run a job to a local minimum, from which after kicks no exchange leads down either.
 
-        Runs in a thread of its own.
+        This runs in a thread of its own.
         """
         run = job()
         run.trace = Trace()
@@ -288,7 +288,7 @@ class LocalSearch:
         return run, self._exchange(run, status, 1.0) if run.kicks else status
 
     def _settle(self) -> None:
-        """See to it that nothing leads down from the best end, whatever work that takes."""
+        """Continue from the best end until nothing leads down, without a limit on the work."""
         best = self.elite[0]
         if self._steps_left() < _CHAINS:
             return
@@ -301,7 +301,7 @@ class LocalSearch:
             self.elite[0] = replace(best, curvature=run.curvature)
 
     def _exchange(self, run: Descent, status: Status, allowance: float) -> Status:
-        """Whole exchanges from a local minimum, and down again, as long as there are any."""
+        """Exchanges from a local minimum, each pass followed by a descent, as long as any pay."""
         for _ in range(_MAX_PASSES):
             if status is not Status.SOLVED or not self._may_exchange or not run.exchange():
                 break
@@ -310,7 +310,7 @@ class LocalSearch:
 
     @property
     def _may_exchange(self) -> bool:
-        """Exchanges go with kicks; a pass makes as many steps as it likes."""
+        """Whether exchanges follow kicks; the steps of a pass cannot be limited."""
         return self._kicking and self.task.max_iter is None
 
     @property
@@ -336,8 +336,8 @@ class LocalSearch:
         if len(kept) > _MAX_WEIGHTS:
             worst = max(kept, key=lambda key: self.found[key][0])
             self.found[worst] = (*self.found[worst][:2], None)
-        near = self._near(end.value)
-        if all(abs(end.value - other.value) > near for other in self.elite):
+        width = self._tie_width(end.value)
+        if all(abs(end.value - other.value) > width for other in self.elite):
             self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
 
     def _report(self) -> bool:
@@ -346,7 +346,7 @@ class LocalSearch:
         return self._ask(self.trace)
 
     def _ask(self, trace: Trace) -> bool:
-        """Whether the callback wants to stop, or ever did."""
+        """Whether the callback asks to stop, or has done so before."""
         callback = self.task.callback
         self.stopped = self.stopped or bool(callback and callback(trace))
         return self.stopped
@@ -371,7 +371,7 @@ class LocalSearch:
 
 
 def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
-    """The result; an interrupt comes through even where another library lets waits go on."""
+    """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
     while not future.done():
         with contextlib.suppress(TimeoutError):
             future.exception(timeout=0.1)
@@ -379,7 +379,7 @@ def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
 
 
 def _scale(qp: BoxLineQP) -> float:
-    """Size of a weight: the bound, or what one class spreads over its members."""
+    """Typical size of a weight: the upper bound, or without one c/(h · mean |K_ii|)."""
     if np.isfinite(qp.upper):
         return qp.upper
     size = float(np.mean(np.abs(qp.problem.gram.diagonal))) or qp.problem.largest or 1.0
@@ -395,7 +395,7 @@ def _class_means(task: Task[BoxLineQP], generator: np.random.Generator) -> Desce
 
 
 def _spectral(rank: int, sign: float) -> Start:
-    """Weight where an eigenvector of a very negative eigenvalue has the sign of y."""
+    """Weight on the points where one of the most negative eigenvectors has the sign of y."""
 
     def start(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
         qp = task.structure

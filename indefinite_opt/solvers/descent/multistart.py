@@ -1,4 +1,4 @@
-"""Many descents: from diverse starts, then from the best ends kicked out of their valleys."""
+"""The best of many descents, from diverse starts and then from the best points after kicks."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["MultiStart"]
 
 @dataclass(frozen=True)
 class MultiStart(Effort, Solver[BoxLineQP]):
-    """The best of many descents, and how often they came to which end.
+    """The best of many descents, and how often they ended at which point.
 
-    First come zero (or the given start), the class means, spectral starts (weight where the
+    The starts are zero (or the given one), the class means, spectral ones (weight where the
     eigenvectors of the most negative eigenvalues have the sign of y), random vertices and random
-    interiors. Then the best ends are kicked, which is iterated local search: random pairs of
-    weights are exchanged, among all points or the neighbours of one, and pair steps lead down
-    again. From the answer neither a pair step nor negative curvature leads down, and with kicks
-    no whole exchange of two weights either.
+    interior points. Iterated local search follows from the best points: random pairs of weights
+    are exchanged (a kick), among all points or the neighbours of one, and pair steps lead down
+    again. At the result neither a pair step nor negative curvature leads down and, with kicks, no
+    exchange of two weights as far as the bounds allow does either.
 
-    It stops early where all starts agree, and after one descent where the problem is known to be
-    convex. The answer depends on the seed, not on the number of threads.
+    The search stops early if all starts agree, and after one descent if the problem is known to be
+    convex. The result depends on the seed, not on the number of threads.
 
     Parameters
     ----------
     starts : int
         Descents from diverse starts.
     kicks : int
-        Most kicks; none without a finite upper bound, or where rows of K are computed on demand.
+        Most kicks; none without a finite upper bound, or if rows of K are computed on demand.
     budget : float
-        Work of everything in units of the first descent; may be infinite.
+        Total work in units of the first descent; may be infinite.
     jobs : int, optional
         Threads; by default as many as the linear algebra library uses.
     """

@@ -14,15 +14,15 @@ from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 __all__ = ["SMO"]
 
 _CURVATURE_SHARE = 0.25
-"""Share of the work of the run that may be spent on looking for negative curvature."""
+"""Work on a search for negative curvature, at most, as a share of all work before it."""
 
 
 class SMO(Solver[BoxLineQP]):
     """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
-    the end is the optimum; otherwise it is stationary, and left again where that is cheap to see
-    that it is no local minimum. O(n) memory beyond K, and a block of a few per cent of K.
+    the result is the optimum; otherwise it is a stationary point, from which the descent goes on
+    if negative curvature can be found cheaply. Memory beyond K is O(n) and a few per cent of K.
     """
 
     name = "smo"
@@ -60,9 +60,9 @@ class SMOSession(Session[BoxLineQP]):
 def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     """A descent that starts where another ended, carried over to a new bound.
 
-    Without a fixed total all weights shrink with the bound, or grow with it as far as F falls, and
-    the gradient with them; then the free ones take the step of Newton that the change demands of
-    them. So a solution is followed exactly as long as no weight meets a bound or leaves one.
+    Without a fixed total, all weights and the gradient are scaled down with the bound, or up with
+    it as far as F decreases; then the free weights take the Newton step that the change calls for.
+    So a solution is followed exactly as long as no weight meets a bound or leaves one.
     """
     old, new = previous.qp, task.structure
     gradient = previous.gradient
@@ -84,7 +84,7 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
         alpha[bounded] = new.upper
     if alpha.max() > new.upper:
         return Descent(task, new.project(alpha))
-    # Scaling scales the rounding of the gradient, too: it is good for steps, not for claims.
+    # The scaled gradient has a scaled rounding error: it is used for steps but not for claims.
     scaled = ratio * (gradient - old.linear) + new.linear
     run = Descent(task, alpha, scaled, exact=ratio == 1.0)
     if run.newton_work() <= previous.work:
