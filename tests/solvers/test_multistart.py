@@ -43,7 +43,10 @@ def told(result: iopt.workflow.Result) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
-@pytest.mark.parametrize("q", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "q",
+    [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)],
+)
 def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> None:
     """2^q strict local optima, one for each vertex; ends that are none of them must say so."""
     data = iopt.datasets.load(f"haasdonk-lemma4(q={q}, shift={shift})")
@@ -215,7 +218,7 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
 
 
 @pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
-@pytest.mark.parametrize("n", [60, 120])
+@pytest.mark.parametrize("n", [60, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
 def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
     for seed in range(4):

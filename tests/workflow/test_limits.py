@@ -370,9 +370,9 @@ def test_a_status_is_withdrawn_where_the_point_is_infeasible(
 @pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "relaxation"])
 @pytest.mark.parametrize("n", [800, 3000])
 def test_a_bracket_of_many_points_ends_in_time(n: int, method: str) -> None:
-    """The whole of it would take minutes; the eigenvalues alone do from n = 3000 on."""
+    """To close the gap would take far more than the time that is given."""
     problem = random_problem("sigmoid", n=n, seed=0)
     bracket = iopt.bound(problem, iopt.SVMDual(), time_limit=2.0, gap=1e-12, method=method)
-    assert bracket.status in (Status.TIME_LIMIT, Status.SOLVED)
+    assert bracket.status is not Status.SOLVED
     assert bracket.rigorous
-    assert np.isfinite(bracket.upper)
+    assert bracket.upper >= iopt.solve(problem, iopt.SVMDual(), solver="smo").objective

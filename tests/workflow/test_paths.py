@@ -179,7 +179,15 @@ def test_a_path_is_shorter_than_its_points_alone() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "random"])
-@pytest.mark.parametrize("route", ["C up", "C down", "C zigzag", "mu zigzag"])
+@pytest.mark.parametrize(
+    "route",
+    [
+        "C zigzag",
+        "mu zigzag",
+        pytest.param("C up", marks=pytest.mark.slow),
+        pytest.param("C down", marks=pytest.mark.slow),
+    ],
+)
 def test_nothing_drifts_over_a_thousand_points(route: str, kernel: str) -> None:
     """Weights and gradients are carried along; at every point they are held to the exact ones."""
     problem = path_problem(kernel, n=30)

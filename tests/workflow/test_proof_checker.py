@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import json
 import subprocess
 import sys
@@ -78,6 +79,7 @@ def grown(
     return part
 
 
+@functools.cache
 def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
     """A proof about a small program with ties, and the least value by exact enumeration."""
     generator = np.random.default_rng(seed)
@@ -525,7 +527,7 @@ def test_each_requirement_stands_against_a_forgery(words: str) -> None:
 
 
 def test_forged_proofs_prove_nothing_false() -> None:
-    assert attack(first=0, count=400) > 20
+    assert attack(first=0, count=200) > 10
 
 
 def convex_documents() -> list[tuple[Document, float]]:
