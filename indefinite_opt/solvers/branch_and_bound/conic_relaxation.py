@@ -18,6 +18,10 @@ __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_
 TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
 """What the conic solvers call their time limit."""
 
+THREAD_OPTIONS: dict[str, dict[str, int]] = {"clarabel": {"max_threads": 1}, "scs": {}}
+"""Clarabel keeps its threads from one solve to the next, and a child process inherits the pool
+without them: where the parent has used Clarabel, a child that wants threads waits forever."""
+
 CONIC_SOLVERS = tuple(TIME_LIMIT_OPTIONS)
 
 
@@ -74,7 +78,7 @@ def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Mul
         # An inaccurate answer is as welcome as any.
         warnings.simplefilter("ignore")
         try:
-            model.solve(solver=solver.upper(), **limit)
+            model.solve(solver=solver.upper(), **THREAD_OPTIONS[solver], **limit)
         except cp.SolverError as error:
             raise SolverFailed(f"{solver} on the semidefinite relaxation: {error}") from None
     columns = [constraints[f"pairs_{q}"].dual_value for q in range(4)]

@@ -152,7 +152,8 @@ class Descent:
         self.qp = qp = task.structure
         self.gram = gram = qp.problem.gram
         group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
-        self.box = smo_loops.Box(qp.problem.y, group, qp.lines, qp.upper)
+        # An integer would have all loops compiled once more.
+        self.box = smo_loops.Box(qp.problem.y, group, qp.lines, float(qp.upper))
         rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
@@ -254,6 +255,8 @@ class Descent:
                 excess = self._complementarity() / (COMPLEMENTARITY_SHARE * self.task.tol)
             action = self._next_action(state, target, excess)
             if isinstance(action, Status):
+                if not self._exact:
+                    self._balance()
                 return action
             if action is _Action.TIGHTEN:
                 target *= max(0.5 / excess, MAX_TIGHTENING)
