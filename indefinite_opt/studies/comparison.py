@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Method", "as_method", "compare", "default_methods"]
+__all__ = ["Comparison", "Method", "as_method", "compare", "default_methods", "warm_up"]
 
 Method = Formulation | Baseline
 Cell = tuple[Method, str]

@@ -28,12 +28,7 @@ from indefinite_opt.workflow.choice import available_solvers
 from indefinite_opt.workflow.progress import reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
-__all__ = [
-    "Options",
-    "as_formulation",
-    "solve",
-    "solve_with",
-]
+__all__ = ["Options", "solve", "solve_with"]
 
 Start = ArrayLike | Mapping[str, ArrayLike]
 
