@@ -94,7 +94,7 @@ def test_wrong_values_of_given_multipliers_cost_a_global_claim() -> None:
     assert iopt.verify(problem, iopt.SVMDual(C=9.0), values).claim is Claim.GLOBAL
     certificate = iopt.verify(problem, iopt.SVMDual(C=9.0), values, wrong)
     assert certificate.claim is Claim.FEASIBLE
-    assert "multipliers given" in str(certificate)
+    assert "given multipliers" in str(certificate)
     game = iopt.GuoSchuurmansLP(beta=0.5)
     result = iopt.solve(problem, game)
     held = iopt.verify(problem, game, result.values, result.multipliers)

@@ -1,6 +1,6 @@
-"""What is proved of a point, and how anybody can check it.
+"""Certificates: what is proved about a point, and proofs that can be checked independently.
 
-`verify` measures a point and `claim_of` turns what was measured into a claim; `proof_document`
+`verify` measures a point and `claim_of` derives the claim from the measurements. `proof_document`
 writes proofs to files, which `proof_checker` checks in exact arithmetic without this package.
 """
 

@@ -1,4 +1,4 @@
-"""What a point proves: the numbers that were measured, and the claim that follows from them."""
+"""Certificates of points: the numbers that were measured and the claim that follows."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Basis = tuple[KernelProblem, Formulation, Values, Values, object]
 
 @dataclass(frozen=True)
 class Facts:
-    """All that a claim depends on.
+    """The measurements that determine a claim.
 
     Attributes
     ----------
     primal : float
         Largest constraint violation.
     consistent : bool
-        Whether multipliers that were given have the right signs and satisfy the first-order
-        conditions; True where none were given.
+        Whether given multipliers have the right signs and satisfy the first-order conditions;
+        True if none were given.
     relative_gap : float
         Between the objective and a proved bound; inf without one.
     first_order : bool
-        Whether first-order conditions hold, to the tolerance.
+        Whether the first-order conditions hold within the tolerance.
     curvature : Curvature
-        Of the Hessian on the tangent space; UNKNOWN where it was not examined.
+        Of the Hessian on the tangent space; UNKNOWN if it was not examined.
     """
 
     primal: float
@@ -47,7 +47,7 @@ class Facts:
 
 
 def claim_of(facts: Facts, tol: float) -> Claim:
-    """The strongest claim that the facts support; a number that is nan supports none.
+    """The strongest claim that the facts support; a nan supports none.
 
     >>> claim_of(Facts(0.0, True, 1e-9, True), tol=1e-6).name
     'GLOBAL'
@@ -67,41 +67,41 @@ def claim_of(facts: Facts, tol: float) -> Claim:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """An honest statement about a point; `print` it.
+    """What is proved about a point; `print` it.
 
     Attributes
     ----------
     claim : Claim
-        The strongest statement that was proved, to the tolerance `tol`.
+        The strongest statement that was proved within the tolerance `tol`.
     objective : float
         In the declared sense.
     primal_residual : float
-        Largest constraint violation, relative to the sizes in the constraint.
+        Largest constraint violation, relative to the size of the terms of the constraint.
     stationarity : float
         Violation of the first-order conditions, in the natural unit of the gradient.
     complementarity : float
         Multipliers times slacks, in the unit of gaps.
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
-        variables; inf where that space is {0}, nan where it was not needed, 0 for linear programs.
+        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs.
     bound : float
         Rigorous bound on the optimal value in the declared sense; infinite if there is none.
     gap, relative_gap : float
-        |objective - bound|, and that in the one unit of gaps, max(|objective|, floor); see `gaps`.
-        Where constraints are violated a little, the objective of the point that satisfies them
-        exactly counts if it is farther from the bound. inf without a bound.
+        |objective - bound|, and its ratio to the unit of gaps, max(|objective|, floor); see `gaps`.
+        If constraints are violated within the tolerance, the objective of the nearby feasible
+        point is used if that is farther from the bound. inf without a bound.
     gap_kind : str
-        "duality gap" for convex programs, "global bracket" for others where branch and bound has
-        proved a bound. "KKT residual" where no bound is known: then `stationarity` is the only
-        number there is, and it is no gap.
+        "duality gap" for convex programs, "global bracket" for others if branch and bound has
+        proved a bound, else "KKT residual": then `stationarity` is the only measure, and it is
+        not a gap.
     tol : float
         The tolerance of the claim.
     reasons : tuple of str
-        Why the claim is what it is.
+        The reasons for the claim, as sentences.
     multipliers : dict of str to array
-        Those that were checked: given, or recovered.
+        The multipliers that were checked, given or recovered.
     basis : tuple, optional
-        What was certified, for `save`: problem, formulation, values, multipliers, witness.
+        Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
     """
 
     claim: Claim
@@ -120,17 +120,16 @@ class Certificate:
     basis: Basis | None = field(default=None, repr=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write the proof of the bound to a JSON file that anybody can check.
+        """Write the proof of the bound to a JSON file that can be checked independently.
 
         `indefinite-opt check-proof FILE`, or `proof_checker.py` without this package, computes the
-        bound from it in exact arithmetic. It may differ from `bound` by the rounding that is
-        allowed for here.
+        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding.
 
         Raises
         ------
         ParameterError
-            For a nonconvex program without a proved bound, and for programs that are neither
-            linear, quadratic nor a Luss dual.
+            If a nonconvex program has no proved bound, or the program is neither linear nor
+            quadratic nor a Luss dual.
         DataError
             If the file cannot be written.
         """

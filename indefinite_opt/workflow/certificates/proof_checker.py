@@ -1,7 +1,7 @@
 """Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF
 
 Only the standard library is used. docs/optimality-conditions.md proves every rule and describes the
-file. Numbers are doubles, every double is a fraction, and nothing is computed in floating point.
+file. Its numbers are doubles, which are read as fractions; nothing is computed in floating point.
 Prints `PROVED value` (exit code 0) and a digest of the program and its objective, or `FAILED: where
 and why` (exit code 1).
 """
@@ -25,7 +25,7 @@ ONE: Affine = (Fraction(1), {})
 
 
 class FailedProof(Exception):
-    """What does not follow, and where."""
+    """A step that does not follow; the message says which and why."""
 
 
 def require(condition: bool, message: str) -> None:
@@ -35,13 +35,13 @@ def require(condition: bool, message: str) -> None:
 
 
 def exact(value: Any) -> Any:
-    """What a document holds, with fractions for its numbers, all of which are doubles."""
+    """The content of a document, with its numbers, all of which are doubles, as fractions."""
     if type(value) is dict and value:
         raw = ("format", "kind", "rule", "multipliers")
         return {key: entry if key in raw else exact(entry) for key, entry in value.items()}
     if type(value) is list:
         return [exact(entry) for entry in value]
-    require(type(value) in (int, float, type(None)), "there is something else than numbers")
+    require(type(value) in (int, float, type(None)), "there is something other than numbers")
     require(type(value) is not int or abs(value) <= 2**53, "a number is too large")
     return None if value is None else Fraction(value)
 
@@ -75,7 +75,7 @@ class Program:
         self.groups = [(alone, None), *self.rows]
 
     def exclusive(self, i: int, j: int) -> bool:
-        """Whether i and j are not both inside at the minimiser; for i = j whether i is not."""
+        """Whether i and j cannot both be inside at the minimiser; for i = j, whether i cannot."""
         own, other, both = self.H[i][i], self.H[j][j], self.H[i][j]
         row, target = next(group for group in self.groups if i in group[0])
         if j not in row or (i == j and target is not None):
@@ -86,7 +86,7 @@ class Program:
 
 
 class Box(NamedTuple):
-    """A part of the feasible set; which variables are at an end of their range, which inside."""
+    """A part of the feasible set: intervals, and the variables at an end or inside of theirs."""
 
     lower: Numbers
     upper: Numbers
@@ -94,12 +94,12 @@ class Box(NamedTuple):
     inside: set[int]
 
     def copy(self) -> Box:
-        """One that can be changed; the rules change it to what they leave of the box."""
+        """A copy, which the rules reduce to what they leave of the box."""
         return Box(self.lower.copy(), self.upper.copy(), self.binary.copy(), self.inside.copy())
 
 
 def by_rows(p: Program, box: Box, left: Box) -> None:
-    """What each row leaves for one variable, the others being in their intervals."""
+    """Reduce each interval to what a row allows, as the other variables are in theirs."""
     for row, target in p.rows:
         ends = {i: sorted((a * box.lower[i], a * box.upper[i])) for i, a in row.items()}
         low, high = (target - sum(end[side] for end in ends.values()) for side in (1, 0))
@@ -109,7 +109,7 @@ def by_rows(p: Program, box: Box, left: Box) -> None:
 
 
 def by_second_order(p: Program, box: Box, left: Box) -> None:
-    """Partners of a variable inside are at an end, and what is at an end is at one of the two."""
+    """Put variables at an end that cannot be inside, and at the other end if one is cut off."""
     found = {i for i in range(p.n) if any(p.exclusive(i, j) for j in {i, *box.inside})}
     left.binary.update(found)
     for i in left.binary:
@@ -120,7 +120,7 @@ def by_second_order(p: Program, box: Box, left: Box) -> None:
 
 
 def by_first_order(p: Program, box: Box, left: Box) -> None:
-    """What is above the level of its row is at the end that fills the row, else at the other."""
+    """Put variables above the level of their row at the end that fills it, others at the other."""
     for row, target in p.groups:
         v, least, most = {}, [Fraction(0)], [Fraction(0)]
         for i, a in row.items():
@@ -192,10 +192,10 @@ class Minorant:
 
 
 def rounding(M: list[Numbers]) -> Fraction:
-    """ε with M + εI positive semidefinite, which is next to nothing;
+    """A tiny ε with M + εI positive semidefinite, or `FailedProof`.
 
-    M/unit is A + (at most ½ an entry) with whole numbers A, and each of m pivots adds at most 1 an
-    entry. A symmetric matrix is at least minus its largest row sum of absolute values.
+    M/unit differs from an integer matrix A by at most ½ per entry, and each of m pivots adds at
+    most 1 per entry. No eigenvalue is below minus the largest row sum of absolute values.
     """
     m, unit = len(M), max((abs(a) for row in M for a in row), default=Fraction(0)) / 2**100
     A = [[round(a / (unit or 1)) for a in row] for row in M]
@@ -210,7 +210,7 @@ def rounding(M: list[Numbers]) -> Fraction:
 
 
 def by_tangent(box: Box, left: Box, slope: Numbers, reach: Fraction) -> None:
-    """What has no points where the tangent exceeds its least value by `reach` or more."""
+    """Cut off a part in which the tangent exceeds its least value by at least `reach`."""
     for i, s in enumerate(slope):
         step = max(reach, Fraction(0)) * (box.upper[i] - box.lower[i]) / (s or 1)
         if s > 0 or reach <= 0:
@@ -220,7 +220,7 @@ def by_tangent(box: Box, left: Box, slope: Numbers, reach: Fraction) -> None:
 
 
 def changed(box: Box, step: Any, left: Box) -> list[Box]:
-    """The box that a step claims, or none; it may be larger than what is left."""
+    """The box that a step claims, or no box; it may be larger than what the rule leaves."""
     if "empty" in step:
         require(any(map(gt, left.lower, left.upper)), "the rule leaves something of the box")
         return []
@@ -236,7 +236,7 @@ def changed(box: Box, step: Any, left: Box) -> list[Box]:
 
 
 def parts(box: Box, step: Any) -> list[Box]:
-    """Two boxes that hold the minimiser together, if the box holds it."""
+    """Two boxes, one of which contains the minimiser if the box does."""
     one, other, i = box.copy(), box.copy(), index(step["variable"], len(box.lower))
     if "at" in step:
         require(box.lower[i] <= step["at"] <= box.upper[i], "the parts do not cover the box")
@@ -248,9 +248,9 @@ def parts(box: Box, step: Any) -> list[Box]:
 
 
 def tree(data: Any, proof: Any) -> Any:
-    """The least of all numbers that the boxes need; infinite where no box is left.
+    """The least of the numbers that bound f in the parts; infinite if all boxes are empty.
 
-    Every step is about the box on top of the stack, with a lower bound of f at the minimiser.
+    Every step treats the box on top of the stack, with a lower bound of f at the minimiser.
     """
     p = Program(data)
     least: Numbers = []
@@ -284,7 +284,7 @@ def tree(data: Any, proof: Any) -> Any:
 
 def linear_bound(data: Any, proof: Any) -> Fraction:
     """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    require({type(a) for pair in proof["multipliers"] for a in pair} <= {int}, "it is no fraction")
+    require({type(a) for pair in proof["multipliers"] for a in pair} <= {int}, "not a fraction")
     prices = [Fraction(above, below) for above, below in proof["multipliers"]]
     reduced, bound = data["cost"].copy(), Fraction(0)
     for row, price in zip(data["rows"], prices, strict=True):
@@ -297,10 +297,10 @@ def linear_bound(data: Any, proof: Any) -> Fraction:
 
 
 def proxy_bound(data: Any, proof: Any) -> Fraction:
-    """Of -max over α of min over K ⪰ 0 of eᵀα - ½zᵀKz + ρ‖K - K₀‖², z = yα, by one K = FFᵀ.
+    """Bound -max over α of min over K ⪰ 0 of eᵀα - ½zᵀKz + ρ‖K - K₀‖², z = y∘α, by one K = FFᵀ.
 
-    With `radius` in place of ρ the distance is at most that, and costs nothing. For any point and
-    offset b, -½zᵀKz is at most its tangent, and yᵀα = 0 is met with the price b.
+    With `radius` in place of ρ, ‖K - K₀‖² is at most that and not penalised. For any point, -½zᵀKz
+    is at most its tangent there, and the offset b is a multiplier of yᵀα = 0.
     """
     y, kernel, F, z = data["y"], symmetric(data["K"]), proof["factor"], proof["point"]
     rho, n = data.get("rho", Fraction(0)), len(y)
@@ -320,7 +320,7 @@ KINDS = {"boxes": tree, "linear": linear_bound, "proxy": proxy_bound}
 
 
 def reached(document: Any) -> Any:
-    """The bound that is proved in the declared sense; infinite where there is no feasible point.
+    """The proved bound in the declared sense; infinite if there is no feasible point.
 
     The objective is sense·(minimum + constant), with -ray²/(4·minimum) in place of the minimum
     where that is the least q > 0 of a quadratic form at total weight 1: min over s of s²q - s·ray.
@@ -337,7 +337,7 @@ def reached(document: Any) -> Any:
 
 
 def check(document: Any) -> tuple[float, Any]:
-    """The bound that a document claims, and the program it is about; raises `FailedProof`."""
+    """The claimed bound and the program, if the proof holds; raises `FailedProof`."""
     try:
         bound, claim = reached(document), float(exact(document["claim"]))
         beyond = document["objective"]["sense"] * (Fraction(claim) - bound) > 0
@@ -348,13 +348,13 @@ def check(document: Any) -> tuple[float, Any]:
 
 
 def digest(document: Any) -> str:
-    """A fingerprint of program and objective, of the values of the numbers however written."""
+    """A hash of program and objective that does not depend on how numbers are written."""
     said = {key: document[key] for key in ("kind", "program", "objective")}
     return hashlib.sha256(json.dumps(exact(said), default=str, sort_keys=True).encode()).hexdigest()
 
 
 def main(path: str) -> int:
-    """Print what is proved; the exit code."""
+    """Print what is proved, and return the exit code."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         print(f"PROVED {check(document)[0]!r}\nprogram {digest(document)}")

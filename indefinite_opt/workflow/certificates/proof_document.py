@@ -1,7 +1,7 @@
 """Proofs as plain documents that `proof_checker` reads without this package.
 
-Every number is written as the shortest decimal that is read as the same double, so the document is
-exact. docs/optimality-conditions.md describes it and what it proves.
+Every number is written as the shortest decimal that is read back as the same double, so documents
+are exact. docs/optimality-conditions.md describes them and what they prove.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ __all__ = [
 
 Document = dict[str, Any]
 
-_INSIDE = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
-"""Shares by which the price of the distance is raised until a kernel is in the ball exactly."""
+_PRICE_INCREASES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+"""Relative increases of the price of the distance, tried until a kernel is exactly in the ball."""
 
-_SURE = 1e-9
-"""Rounding of a sum, as a share of it, with room."""
+_ROUNDING_SHARE = 1e-9
+"""Generous bound on the relative rounding error of a sum."""
 
-_RAISED = 1e-14
-"""Steps, as a share of the largest entry, in which a matrix is made positive semidefinite."""
+_SHIFT_SHARE = 1e-14
+"""Step, as a share of the largest entry, in which a matrix is made positive semidefinite."""
 
-_SMALLEST = 1e-320
-"""A step where that share is no number."""
+_MIN_SHIFT = 1e-320
+"""Least step, for matrices so small that this share of an entry underflows."""
 
 _PAIR_STEPS = 100_000
-"""Of the support vector machine with a proxy kernel; any end of it proves something."""
+"""Limit for the support vector machine with a proxy kernel; wherever it ends, a bound follows."""
 
 
 def certificate_document(
@@ -90,15 +90,15 @@ def certificate_document(
     values : mapping of str to array
         The point of the certificate, near which convex minorants touch.
     multipliers : mapping of str to array
-        Of a linear program.
+        Multipliers of a linear program.
     witness : Witness or Proof, optional
-        What proves the bound of a nonconvex program.
+        The proof of the bound of a nonconvex program.
 
     Raises
     ------
     ParameterError
-        For a program of another kind, a nonconvex one without a proof, or multipliers that cannot
-        be repaired.
+        If the program is of another kind, is nonconvex without a proof, or has multipliers that
+        cannot be repaired.
     """
     structure = formulation.structure(problem)
     match structure:
@@ -126,7 +126,7 @@ def bracket_document(qp: BoxLineQP, proof: Proof, claim: float | None = None) ->
         The program, with a `finite_form`.
     proof : Proof
     claim : float, optional
-        The bound that is claimed, in the declared sense; what is proved if not given.
+        The claimed bound in the declared sense; by default the proved one.
     """
     finite = finite_form(qp)
     if finite is None:
@@ -140,16 +140,16 @@ def bracket_document(qp: BoxLineQP, proof: Proof, claim: float | None = None) ->
 def boxes_document(
     quadratic: BoxQuadratic, proof: Proof, objective: Document, claim: float | None = None
 ) -> Document:
-    """The proof of a lower bound on a `BoxQuadratic`, and what it says of an objective.
+    """The proof of a lower bound on a `BoxQuadratic`, and thus of a bound on an objective.
 
     Parameters
     ----------
     quadratic : BoxQuadratic
     proof : Proof
     objective : dict
-        "sense", "constant" and, where it stands for the rays of another program, "ray".
+        "sense", "constant" and, if the program describes the rays of another one, "ray".
     claim : float, optional
-        The bound that is claimed, in the declared sense; what is proved if not given.
+        The claimed bound in the declared sense; by default the proved one.
     """
     steps = _steps(Conditions(quadratic), proof.root)
     return _document("boxes", _program(quadratic), objective, {"steps": steps}, claim)
@@ -170,7 +170,7 @@ def convex_document(qp: BoxLineQP, x: Array) -> Document:
 
 
 def linear_document(program: LinearProgram, multipliers: Array) -> Document:
-    """The proof of a bound on a linear program, from row multipliers that are repaired exactly."""
+    """The proof of a bound on a linear program, from row multipliers made exactly dual feasible."""
     rows = _entries(program)
     return _document(
         "linear",
@@ -201,7 +201,7 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     run = Descent(inner, dual.project(x))
     run.to_stationarity()
     margins = factor @ (factor.T @ (y * run.alpha))
-    # The price of yᵀα = 0: the slope of a convex function changes its sign at one of these.
+    # The loss is convex and piecewise linear in the offset, so one of its kinks is optimal.
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
     price = "rho" if "rho" in arrays else "radius"
@@ -239,12 +239,12 @@ def write_document(document: Document, path: str | Path) -> Path:
 
 
 def read_document(path: str | Path) -> Document:
-    """The document of a file.
+    """The document in a file.
 
     Raises
     ------
     DataError
-        If the file holds none.
+        If the file does not contain one.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -271,7 +271,7 @@ def _document(
         best = reached(document)
         if math.isinf(best):
             raise ParameterError("formulation", "a feasible program", "one without a point")
-        # The next double on the safe side, unless it is a double itself.
+        # The nearest double, or the next one on the safe side.
         nearest = float(best)
         beyond = objective["sense"] * (Fraction(nearest) - best) > 0
         away = -np.inf * objective["sense"]
@@ -293,10 +293,11 @@ def _ends(values: Array) -> list[float | None]:
 def _repaired(
     program: LinearProgram, rows: list[dict[int, float]], multipliers: Array
 ) -> list[Fraction]:
-    """Multipliers of the right signs, with reduced costs that are zero exactly where they must be.
+    """Multipliers with exactly the right signs, for themselves and for the reduced costs.
 
-    A free column is settled by scaling the rows that pull it one way; a column with one end by
-    scaling all rows, which leaves the free columns settled where they cost nothing.
+    The reduced cost of a free column becomes 0 by scaling the rows whose terms have one sign. That
+    of a column with one bound gets its sign by scaling all rows, which keeps the reduced cost 0 of
+    free columns without a cost.
     """
     upward = np.isfinite(program.row_lower)
     downward = np.isfinite(program.row_upper)
@@ -331,10 +332,10 @@ def _repaired(
 
 
 def _factor(dual: ProxyStructure, x: Array) -> Array:
-    """F with FFᵀ the proxy kernel of x, up to rounding, and in the ball exactly if there is one."""
+    """F with FFᵀ the proxy kernel of x, up to rounding, but exactly in the ball if there is one."""
     arrays = dual.arrays()
     radius = float(arrays.get("radius", np.inf))
-    for share in _INSIDE:
+    for share in _PRICE_INCREASES:
         factor = _root(dual.eigen(x, share))
         if np.isinf(radius) or _square_distance(factor, arrays["K0"]) <= Fraction(radius):
             return factor
@@ -347,7 +348,7 @@ def _root(eigen: ProxyEigen) -> Array:
 
 
 def _square_distance(factor: Array, K: Array) -> Fraction:
-    """‖FFᵀ - K‖² exactly."""
+    """‖FFᵀ - K‖² as an exact fraction."""
     rows = [[Fraction(a) for a in row] for row in factor.tolist()]
     return sum(
         (
@@ -365,7 +366,7 @@ def _triangle(matrix: Array) -> list[list[float]]:
 
 
 def _plain(values: Array) -> list[float]:
-    """Doubles as a list, zeros as 0 because most of them are."""
+    """Doubles as a list, with 0 for zeros, as that is shorter and most of them are."""
     return [value or 0 for value in values.tolist()]
 
 
@@ -381,7 +382,7 @@ def _program(quadratic: BoxQuadratic) -> Document:
 
 
 def _steps(conditions: Conditions, root: Part) -> list[Document]:
-    """The steps of every box, those of its parts directly behind the division."""
+    """The steps of every box, with those of its parts directly after the division."""
     steps: list[Document] = []
     program = ExactProgram(exact(_program(conditions.whole)))
     begin = conditions.start()
@@ -431,7 +432,7 @@ def _bounded(
 
 
 def _conditions(conditions: Conditions, before: Box, box: Box) -> tuple[list[Document], Box | None]:
-    """The steps in which the conditions change a box, and what they leave of it."""
+    """The steps in which the conditions reduce a box, and what they leave of it."""
     steps: list[Document] = []
     for rule, after in conditions.steps(box):
         if after is None:
@@ -458,7 +459,7 @@ def _unequal(one: NDArray[Any], other: NDArray[Any]) -> list[int]:
 def _division(
     conditions: Conditions, box: Box, i: int, pieces: list[Box], parts: list[Part | None]
 ) -> tuple[list[Document], list[tuple[Part, Box, Box | None]]]:
-    """The divisions, and each part with the box that they make and the one that the search made.
+    """The divisions, and each part with the box they give and the box that the search had.
 
     A variable at an end is in one half of its interval, where second order puts it at that end.
     """
@@ -496,9 +497,9 @@ def _division(
 def _tangent(
     program: ExactProgram, multipliers: Multipliers, spins: Spins, bound: Bound, box: Box
 ) -> Document:
-    """Multipliers and tangent in shares t = (1 + d)/2 of the intervals.
+    """Multipliers and tangent in the shares t = (1 + d)/2 of the intervals.
 
-    ½ shift (d² - 1) is -2 shift t(1 - t), so the shift joins the multipliers of the squares.
+    As ½ shift (d² - 1) is -2 shift t(1 - t), the shift is added to the multipliers of the squares.
     """
     members, n = spins.members, program.n
     wide = box.lower < box.upper
@@ -535,14 +536,14 @@ def _tangent(
     there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
     minorant = ExactMinorant(program, there, exact(written()))
     for i in thin.tolist():
-        squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _SURE)
+        squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
         for j in np.flatnonzero(wide).tolist():
-            # Half of each of two products cancels the product of both shares.
+            # Two products with half of the multiplier each cancel the product of both shares.
             price = 0.5 * abs(float(minorant.M[i][j]))
             if price and (j < i or j not in thin):
                 end = 0 if minorant.M[i][j] > 0 else 1
                 products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
-                squares[[i, j]] += _SURE * price
+                squares[[i, j]] += _ROUNDING_SHARE * price
     while True:
         minorant = ExactMinorant(program, there, exact(written()))
         try:
@@ -550,10 +551,10 @@ def _tangent(
             break
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
-            squares[wide] += _RAISED * largest + _SMALLEST
+            squares[wide] += _SHIFT_SHARE * largest + _MIN_SHIFT
     wanted = dict(zip(members.tolist(), (2.0 * bound.reduced).tolist(), strict=True))
     for k, (entries, _) in enumerate(program.rows):
-        # The multiplier that makes the slope about what is wanted.
+        # This multiplier makes the slope approximately the wanted one.
         change = {i: entries[i] * (upper[i] - lower[i]) for i in entries if i in wanted}
         if change:
             i = max(change, key=lambda i: abs(change[i]))

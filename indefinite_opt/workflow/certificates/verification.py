@@ -1,6 +1,6 @@
-"""Check anybody's numbers: measure what a point satisfies, and what follows from it.
+"""Certify any point: measure how well it satisfies the conditions, and what that proves.
 
-Nothing here trusts the solver that a point came from.
+The solver that a point came from is not trusted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from indefinite_opt.workflow.certificates.certificate import Certificate, Facts,
 
 __all__ = ["certify", "verify"]
 
-INCONSISTENT = "The multipliers given do not satisfy the first-order conditions."
+INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
 
 
 def verify(
@@ -52,7 +52,7 @@ def verify(
     time_limit: float | None = 60.0,
     atol: float = 0.0,
 ) -> Certificate:
-    """Check anybody's numbers.
+    """Certify a point: check its values, and multipliers if given, and state what they prove.
 
     Parameters
     ----------
@@ -62,20 +62,20 @@ def verify(
         One entry per declared variable.
     multipliers : mapping of str to array_like, optional
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
-        nonnegative λ for inequalities. Recovered when not given. Given ones are checked as they
-        are: a wrong sign or a wrong value costs the claim. They never make a check weaker, as a
-        bound from recovered ones counts where it is better.
+        nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
+        checked as given: with a wrong sign or value the claim is at most FEASIBLE. They never
+        weaken the bound, as recovered multipliers are used as well if theirs is better.
     tol : float
-        Relative tolerance of every test; of gaps in the unit that `gaps` defines.
+        Relative tolerance of every test; for gaps in the unit that `gaps` defines.
     bound : bool
-        Bracket the global optimum of a nonconvex quadratic program, too; see `bounds.bound`.
-        Without effect on the others, whose bound is always computed.
-    atol : float
-        A gap of at most this much, in units of the objective, counts as closed as well. For an
-        optimal value of zero, where no gap is small relative to the objective.
+        Whether to bracket the global optimum of a nonconvex quadratic program; see `bound`. The
+        bound of a convex program is always computed.
     time_limit : float, optional
-        Seconds for that bracket, and for the test of convexity: what is not known by then is left
-        out, and the certificate says so.
+        Seconds for that bracket and for the test of convexity. The certificate says what could
+        not be found out in time.
+    atol : float
+        Absolute gap, in units of the objective, that counts as closed as well. It serves optimal
+        values of zero, where no gap is small relative to the objective.
 
     Returns
     -------
@@ -84,10 +84,10 @@ def verify(
     Raises
     ------
     ProblemError
-        For a missing or unknown name, a wrong shape, NaN or infinite numbers; or if the kernel
-        matrix was changed after the problem was made.
+        If a name is missing or unknown, a shape is wrong, or a number is not finite; or if the
+        kernel matrix was changed after the problem was made.
     IncompatibleSolver
-        If a bracket is asked for where there can be none: see `bounds.bound`.
+        If a bracket is asked for that cannot be computed; see `bound`.
 
     Examples
     --------
@@ -129,13 +129,11 @@ def certify(
     time_limit: float = np.inf,
     atol: float = 0.0,
 ) -> Certificate:
-    """`verify` for numbers of the right names and shapes.
+    """`verify` for values and multipliers that have the right names and shapes.
 
-    `given`: somebody vouches for the multipliers, so that they are checked, too.
-
-    A `witness` of a bound is not believed: the bound is computed from it again. With `search` a
-    bracket is looked for where there is none. Within the time limit, in seconds, what can be found
-    out about the curvature is.
+    With `given` the multipliers are part of what is certified, and are checked, too. The bound of
+    a `witness` is not trusted, but computed again. With `search` a nonconvex program without a
+    witness is bracketed. The time limit, in seconds, covers the curvature, too.
     """
     problem.check_unchanged()
     structure = formulation.structure(problem)
@@ -153,7 +151,7 @@ def certify(
     stationarity = optimality.stationarity
     complementarity = relative(optimality.complementarity, size)
     kkt = stationarity <= tol and complementarity <= tol
-    # Multipliers that came from a solver only make the bound, which holds for any.
+    # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
     if given and not wrong and not kkt:
         wrong = [INCONSISTENT]
@@ -209,21 +207,21 @@ def certify(
 
 
 def _gap(value: float, attained: float, bound: float) -> float:
-    """Distance of the objective from a bound; of the exactly feasible point's if that is more.
+    """The larger distance from a bound of two objectives: of the point, and of a feasible one.
 
-    A point that violates constraints a little may be better than every feasible one. What it costs
-    to satisfy them exactly is part of the gap.
+    A point that violates constraints slightly may be better than every feasible point. The cost
+    of satisfying them exactly is part of the gap.
     """
     return max(abs(value - bound), abs(attained - bound))
 
 
 def _left(task: Task[Any]) -> float:
-    """Seconds before the time limit; nothing is started where there are none."""
+    """Seconds until the time limit; nothing is started if it has passed."""
     return task.time_limit - task.elapsed
 
 
 def _is_convex(task: Task[Any]) -> bool | None:
-    """Whether the program is convex; None if that was not found out in time."""
+    """Whether the program is convex; None if that could not be decided in time."""
     structure = task.structure
     if not structure.examines_curvature:
         return structure.is_convex
@@ -242,7 +240,7 @@ def _global_bound(
     atol: float,
     witness: object,
 ) -> tuple[float, list[str]]:
-    """A bound on a nonconvex F, from a proof or by a search of its own; and what to say of it."""
+    """A bound on a nonconvex F, from a proof or a new search, and sentences about it."""
     value, tol = point.value, task.tol
     if isinstance(witness, Proof):
         try:
@@ -261,7 +259,7 @@ def _global_bound(
         boxes = search.nodes
     if bound - value > tol * size:
         return bound, [
-            "The objective lies beyond the bound, which holds where the constraints hold exactly."
+            "The objective lies beyond the bound, which is valid for exactly feasible points."
         ]
     left = relative(_gap(value, attained, bound), size)
     if left <= tol:
@@ -282,11 +280,11 @@ def _convex_bound(
     size: float,
     witness: object,
 ) -> float:
-    """A lower bound on a convex F; where that is not enough, more is done to close the gap.
+    """A lower bound on a convex F.
 
-    The multipliers, or the tangent at a feasible point, are enough near the optimum. If somebody
-    else's multipliers are not, the program's own may say more. Where a proxy kernel is chosen, the
-    solver's witness and the SVM of the proxy kernel may say more elsewhere.
+    Near the optimum the multipliers, or the tangent at a feasible point, give a sharp bound. If
+    given multipliers do not, recovered ones may. For a proxy kernel the solver's witness and the
+    SVM with that kernel may improve the bound, until the gap is closed.
     """
     structure = task.structure
     bound = _bound_from(task, near, multipliers)
@@ -309,7 +307,7 @@ def _convex_bound(
 
 
 def _bound_from(task: Task[Any], near: Point[Any], multipliers: Values) -> float:
-    """The bound that a feasible point with multipliers proves, whatever they are."""
+    """The bound that a feasible point proves with multipliers, which may be any."""
     bound = task.structure.bound_at(near, multipliers)
     if multipliers:
         bound = max(bound, task.formulation.dual_bound(task.problem, dict(multipliers)))
@@ -317,7 +315,7 @@ def _bound_from(task: Task[Any], near: Point[Any], multipliers: Values) -> float
 
 
 def _solver_multipliers(task: Task[Any]) -> Values:
-    """Multipliers of a program that only a solver finds; none where there is no time for them."""
+    """Multipliers that only a solver can find; empty if there is no time for it."""
     try:
         return as_solver(task.structure.default_solver).solve(task).multipliers
     except SolverFailed:
@@ -339,7 +337,7 @@ def _second_order(
 
 
 def _doubt(problem: KernelProblem, convex: bool | None, bounded: bool) -> str:
-    """Why first- and second-order conditions do not settle it, as a sentence before a reason."""
+    """Why local conditions do not decide global optimality, as sentences before a reason."""
     if convex:
         return ""
     known = "Not convex"
