@@ -1,8 +1,8 @@
-"""A few eigenpairs of a symmetric matrix, those above a level, with other threads running.
+"""The eigenpairs of a symmetric matrix above a level, without blocking other threads.
 
-LAPACK's dsyevr finds eigenpairs in an interval, in a third of the time of all of them where they
-are few. It is called through the address that scipy publishes for compiled code, because scipy's
-own wrapper keeps the interpreter locked while it runs.
+LAPACK's dsyevr finds the eigenpairs in an interval, which takes a third of the time of all of them
+if they are few. It is called through the address that scipy publishes for compiled code, because
+scipy's own wrapper holds the interpreter's lock while it runs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def eigenpairs_above(matrix: Array, level: float) -> tuple[Array, Array] | None:
 
     Returns
     -------
-    (k,), (n, k) arrays, or None if LAPACK gives up
+    (k,), (n, k) arrays, or None if LAPACK fails
     """
     n = len(matrix)
     values, vectors = np.empty(n), np.empty((n, n))
@@ -69,7 +69,7 @@ def eigenpairs_above(matrix: Array, level: float) -> tuple[Array, Array] | None:
     def at(array: NDArray[Any]) -> Any:
         return array.ctypes.data_as(_NUMBER if array.dtype == np.float64 else _INTEGER)
 
-    # In LAPACK's order of columns the symmetric matrix is the same, and rows are eigenvectors.
+    # LAPACK stores columns first: the symmetric matrix is the same, and rows are eigenvectors.
     _dsyevr()(
         b"V", b"V", b"U", integer(n), at(matrix), integer(n), number(level), number(np.inf),
         integer(0), integer(0), number(0.0), ctypes.byref(found), at(values), at(vectors),

@@ -1,8 +1,8 @@
 """Global optima of quadratic programs on a box and a line, with bounds and proofs.
 
-A box is bounded by convex minorants (`minorant`), whose multipliers a relaxation finds; optimality
-conditions leave out what holds no minimiser; the search divides the rest, and its proof can be
-checked without it.
+A box is bounded by convex minorants (`minorant`), whose multipliers come from a relaxation;
+optimality conditions exclude parts that contain no minimiser; the search divides the rest, and its
+proof can be checked independently of it.
 """
 
 from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (

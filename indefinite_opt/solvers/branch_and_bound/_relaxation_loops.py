@@ -4,7 +4,7 @@ The lifted point is Z = zzᵀ of z = (1, x, s) with s = 1 - x. With spins d = x 
 (1, d), and orthonormal coordinates of it are u = (θ, d/√2), θ² = ω + n/2, where the coordinate 1 of
 z has weight √ω: so Z = WUWᵀ costs O(n²), without any product of matrices.
 
-Z is kept in parts that do not repeat each other:
+Z is stored in parts without repetition:
 
 - `pairs` (n(n-1)/2, 4), row i(i-1)/2 + j for i > j: x_i x_j, x_i s_j, s_i x_j, s_i s_j;
 - `ends` (n, 2): x_i, s_i;
@@ -34,7 +34,7 @@ BALANCE_PERIOD = 25
 """Iterations between two comparisons of the primal with the dual residual."""
 
 MAX_IMBALANCE = 2.0
-"""The penalty changes when one residual is more than this many times the other."""
+"""Ratio of the two residuals, after balancing, above which the penalty changes."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -87,7 +87,7 @@ def _reflect(iterate, binary):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _within_lines(G, lines):
-    """G on the subspace orthogonal to the orthonormal rows of lines, in place."""
+    """Restrict G to the subspace orthogonal to the orthonormal rows of `lines`, in place."""
     order = len(G)
     for k in range(len(lines)):
         a = lines[k]
@@ -188,7 +188,7 @@ def _sweep(pairs, cut, places, gamma):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _rescale(iterate, binary, factor):
-    """Multiply the penalty; multipliers stay, in units of the penalty they shrink."""
+    """Multiply the penalty and divide the scaled multipliers by the same factor."""
     iterate.penalty[0] *= factor
     iterate.corner[0] = 1.0 + (iterate.corner[0] - 1.0) / factor
     v, shift = iterate.pairs.ravel(), iterate.cut.ravel()
@@ -210,7 +210,7 @@ def _rescale(iterate, binary, factor):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather(model, iterate, G):
-    """G = Wᵀ(2Z - V)W - L/σ on the face: what the next U is the projection of."""
+    """G = Wᵀ(2Z - V)W - L/σ on the face, whose projection is the next U."""
     pairs, ends, squares = _reflect(iterate, model.binary)
     spread(pairs, ends, squares, 2.0 - iterate.corner[0], model.omega, G)
     G -= model.cost / iterate.penalty[0]
@@ -230,7 +230,7 @@ def scatter(model, iterate, steps, residuals):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rebalance(model, iterate, steps, residuals):
-    """Adapt the penalty σ by a factor where the residuals so far are out of balance; forget them.
+    """Adapt the penalty σ if the residuals so far are out of balance, and reset these to zero.
 
     In balance the primal residual is `balance` times the dual one.
     """
@@ -268,8 +268,8 @@ def most_violated(pairs, cut, n, least, room):
 
     For three literals a ∈ {x_i, s_i}, b, c of different points: a(1 - b) + bc - ac ≥ 0, which
     holds on the whole box because it holds at its corners (Padberg 1989; Burer & Letchford 2009).
-    Four of the eight choices of literals differ. When there is no more room, `least` is doubled
-    and what is found so far is thinned out.
+    Four of the eight choices of literals differ. When `room` inequalities are found, `least` is
+    doubled and those below it are dropped.
     """
     v, shift = pairs.ravel(), cut.ravel()
     places = np.empty((room, 3), np.int64)

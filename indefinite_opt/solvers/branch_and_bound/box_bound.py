@@ -1,6 +1,6 @@
-"""The bound of one box after another, by the doubly nonnegative relaxation, and its division.
+"""Bounds of boxes by the doubly nonnegative relaxation, and their division.
 
-Several threads bound boxes at a time. They share the ends of the bracket, a deadline, and the
+Several threads bound boxes at a time. They share the ends of the bracket, a deadline and the
 counts of `BoxBound`; everything else belongs to one box.
 """
 
@@ -36,40 +36,36 @@ __all__ = ["BoxBound", "Deadline", "Ends", "Node", "along_ray"]
 T = TypeVar("T")
 
 SECONDS_BETWEEN_BOUNDS = 0.15
-"""About, where a bound is cheaper than that many seconds of iterations."""
+"""Time of iterations between two bounds, within the limits below: a bound takes less."""
 
 MIN_CHUNK, MAX_CHUNK = 25, 100
-"""Iterations between two bounds."""
+"""Least and most iterations between two bounds."""
 
-ROOT_IDLE_ITERATIONS, IDLE_ITERATIONS = 800, 300
-"""Iterations, at the root and below it, in which the gap must fall to `IDLE_GAP_SHARE` of itself;
-else the box is divided. At the root more of them cost less than the boxes they save."""
-
-IDLE_GAP_SHARE = 0.7
+ROOT_IDLE_ITERATIONS, IDLE_ITERATIONS, IDLE_GAP_SHARE = 800, 300, 0.7
+"""A box is divided unless its gap falls to this share within this many iterations, at the root and
+below it. At the root more iterations take less time than the boxes that they save."""
 
 TRIAL_ITERATIONS = 200
-"""Iterations after which a relaxation that has fallen behind at the root is given up."""
+"""Iterations after which relaxations at the root with a larger gap than the best are dropped."""
 
 CUTS_PER_VARIABLE = 5.0
-"""Triangle inequalities added at a time."""
+"""Most triangle inequalities added at a time, per variable."""
 
 MIN_VIOLATION = 1e-3
-"""Of a triangle inequality that is added, in units of products of shares."""
+"""Least violation of a triangle inequality that is added; its products are between 0 and 1."""
 
 MIN_WIDTH_LOSS = 0.1
 """A box that has lost this share of its mean width is bounded again before it is divided."""
 
-DEVIATIONS_ROUNDED = 2
-"""Leading deviations of the relaxation that are rounded at the root, now and then."""
-
-BOUNDS_PER_ROUNDING = 4
-"""Bounds at the root from one such rounding to the next."""
+DEVIATIONS_ROUNDED, BOUNDS_PER_ROUNDING = 2, 4
+"""Number of leading deviations of the relaxation that are rounded at the root, and the number of
+bounds after which this is repeated."""
 
 OBJECTIVE_ROUNDING = 1e-12
-"""Of the objective itself, in units of what gaps are divided by."""
+"""Rounding of the objective, in units of `Ends.unit`."""
 
 MAX_PROOF_NUMBERS = 3e7
-"""Numbers of multipliers that are kept as a proof (240 MB)."""
+"""Most numbers that are kept for a proof (240 MB)."""
 
 
 class Ends:
@@ -78,18 +74,18 @@ class Ends:
     Parameters
     ----------
     asked, finite : BoxLineQP
-        What was asked for, and a program with a finite box and the same optimum.
+        The program to solve, and one with a finite box and the same optimum.
     gap : float
         Relative gap to stop at.
     atol : float
-        A gap of this much, in units of the objective, is as good as the relative one.
+        Absolute gap to stop at, in units of the objective.
 
     Attributes
     ----------
     point, value : (n,) array, float
         The best point of the finite form, and its value; see `best` and `original`.
     lower : float
-        The bound of the finite form that is proved.
+        The proved lower bound of the finite form.
     """
 
     def __init__(self, asked: BoxLineQP, finite: BoxLineQP, gap: float, atol: float) -> None:
@@ -100,7 +96,7 @@ class Ends:
         self.offer(self.point)
 
     def offer(self, point: Array) -> None:
-        """Take a feasible point of the finite form, if it is better."""
+        """Keep a feasible point of the finite form if it is the best so far."""
         value = self.finite.value(point)
         with self._lock:
             if value < self.value:
@@ -108,53 +104,53 @@ class Ends:
 
     @property
     def rays(self) -> bool:
-        """Whether the finite form stands for the rays of what was asked."""
+        """Whether the points of the finite form stand for rays of the original program."""
         return self.finite is not self.asked
 
     def original(self, value: float) -> float:
-        """F as it was asked for, of a value of the finite form."""
+        """The value of the original F for a value of the finite form."""
         return along_ray(self.asked, value) if self.rays else value
 
     def declared(self, value: float) -> float:
-        """The declared objective, of a value of the finite form."""
+        """The declared objective for a value of the finite form."""
         return self.asked.declared(self.original(value))
 
     @property
     def best(self) -> Array:
-        """The best point, in the variables that were asked for."""
+        """The best point in the variables of the original program."""
         if not self.rays:
             return self.point
         return self.point * (self.asked.tilt / (2.0 * self.value))
 
     @property
     def unit(self) -> float:
-        """What gaps are divided by."""
+        """The scale that makes gaps relative."""
         size = self.asked.gap_unit(self.original(self.value), self.point)
         return max(size, self.atol / self.gap)
 
     @property
     def relative_gap(self) -> float:
-        """Of the bracket; rounding may leave the bound a little above the value."""
+        """The relative gap of the bracket, 0 if rounding has put the bound above the value."""
         value = self.original(self.value)
         return relative(max(value - self.original(self.lower), 0.0), self.unit)
 
     @property
     def closed(self) -> bool:
-        """Whether the gap is as small as was asked for."""
+        """Whether the gap is within the tolerance."""
         return self.relative_gap <= self.gap
 
     @property
     def contradicted(self) -> bool:
-        """Whether the best point is beyond the bound by more than rounding: one is wrong."""
+        """Whether the value is below the bound by more than rounding, so that one is wrong."""
         crossed = self.original(self.lower) - self.original(self.value)
         return crossed > OBJECTIVE_ROUNDING * self.unit
 
     @property
     def cutoff(self) -> float:
-        """A box with this bound need not be divided."""
+        """The least bound of a box that need not be divided."""
         slope = 1.0
         if self.rays:
-            # Of the value along a ray, -c²/(4q).
+            # The inverse derivative of the value -c²/(4q) on a ray with respect to q.
             slope = 4.0 * (self.value / self.asked.tilt) ** 2
         return self.value - self.gap * self.unit * slope
 
@@ -171,7 +167,7 @@ class Deadline:
     ----------
     task : Task
     order : int
-        Number of variables, which says what may take long.
+        Number of variables, which tells how long calls may take.
     """
 
     def __init__(self, task: Task[BoxLineQP], order: int) -> None:
@@ -179,7 +175,7 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether it is time to end."""
+        """Whether the search has to end."""
         return self.halt.is_set() or self.task.elapsed >= self.task.time_limit
 
     def timed(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -190,7 +186,7 @@ class Deadline:
 
 @dataclass(eq=False)
 class Node:
-    """A box, its bound so far, and the relaxation to go on from."""
+    """A box, its bound so far, and the relaxation to continue from."""
 
     box: Box
     bound: float
@@ -205,7 +201,7 @@ class BoxBound:
     Parameters
     ----------
     task : Task
-        Of the finite form, with the tolerance of the descents.
+        The finite form, with the tolerance of the descents.
     conditions : Conditions
     ends : Ends
     deadline : Deadline
@@ -213,11 +209,11 @@ class BoxBound:
     Attributes
     ----------
     spare : ThreadPoolExecutor or None
-        Threads to iterate several relaxations at a time, while no other box needs them.
+        Threads for several relaxations at a time, while no other box needs them.
     iterations : int
-        Of the relaxation in all boxes.
+        Iterations of the relaxation in all boxes.
     numbers : float
-        How many numbers the proof takes; infinite once that was too many, and parts are missing.
+        Size of the proof; infinite once that was too large, after which the proof is incomplete.
     """
 
     def __init__(
@@ -232,11 +228,11 @@ class BoxBound:
 
     @property
     def quadratic(self) -> BoxQuadratic:
-        """What is bounded."""
+        """The function to bound and its whole box."""
         return self.conditions.whole
 
     def process(self, node: Node) -> list[Node]:
-        """Bound a box; the parts it is divided into, none if it is done with."""
+        """Bound a box; returns the parts that it is divided into, none if it is closed."""
         try:
             return self._bounded(node)
         except TimeLimitReached:
@@ -265,12 +261,12 @@ class BoxBound:
             node.box = box
 
     def _done(self, node: Node, best: Bound) -> bool:
-        """Whether a bound is high enough, or rounding is all that is between it and the value."""
+        """Whether the bound reaches the cutoff, or the value up to rounding."""
         value = self.ends.value
         return node.bound >= self.ends.cutoff or value - best.value <= 2.0 * best.slack
 
     def _best_bound(self, node: Node, spins: Spins) -> Bound:
-        """The best bound of a box, as soon as it closes the box or hardly improves."""
+        """The best bound of a box, once it closes the box or hardly improves."""
         root = node.depth == 0
         running = self._relaxations(node, spins)
         nothing = np.zeros(spins.m)
@@ -302,7 +298,7 @@ class BoxBound:
             if self.deadline.over:
                 break
             if done >= TRIAL_ITERATIONS:
-                # All have fallen behind where their numbers underflow.
+                # One is kept in any case: where numbers underflow, all may have fallen behind.
                 value = self.ends.value
                 kept = [r for r in running if IDLE_GAP_SHARE * (value - own[r]) <= gap]
                 running = kept or running[:1]
@@ -313,7 +309,7 @@ class BoxBound:
         return best
 
     def _relaxations(self, node: Node, spins: Spins) -> list[Relaxation]:
-        """One that goes on where that of the larger box ended; at the root one a tuning."""
+        """One that continues from that of the larger box; at the root, one per tuning."""
         binary = node.box.binary[spins.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(spins, self.ends.value, binary)]
@@ -323,7 +319,7 @@ class BoxBound:
         return found
 
     def _advance(self, running: list[Relaxation], chunk: int) -> float:
-        """Iterate all of them, side by side where there are threads; iterations a second."""
+        """Iterate all of them, in parallel if there are threads; returns iterations per second."""
         began, before = time.perf_counter(), sum(each.iterations for each in running)
         jobs = []
         if self.spare is not None:
@@ -337,11 +333,11 @@ class BoxBound:
         return chunk / (time.perf_counter() - began)
 
     def _run(self, relaxation: Relaxation, chunk: int) -> None:
-        """Iterate a relaxation; one that is abandoned is not read any more."""
+        """Iterate a relaxation, which must not be used any more if this call is abandoned."""
         self.deadline.timed(relaxation.run, chunk, lambda: self.deadline.over)
 
     def _keep(self, part: Part, tangent: Tangent) -> None:
-        """The tangent as the last of a part, as long as there is memory for a proof."""
+        """Make a tangent the last of a part, unless the proof has become too large."""
         with self._lock:
             if part.last is not None:
                 self.numbers -= part.last.numbers
@@ -349,10 +345,10 @@ class BoxBound:
             if self.numbers <= MAX_PROOF_NUMBERS:
                 part.last = tangent
             else:
-                self.numbers = np.inf  # more would make no whole proof
+                self.numbers = np.inf  # the proof is incomplete from here on
 
     def _last(self, node: Node, spins: Spins) -> list[Node]:
-        """Bound a box with one variable left, or none."""
+        """Bound a box with at most one variable that is not fixed."""
         tangent = Tangent(Multipliers.spectral(spins.m), np.zeros(spins.m))
         bound = lower_bound(spins, tangent.multipliers, tangent.start)
         self._keep(node.part, tangent)
@@ -378,7 +374,7 @@ class BoxBound:
             self.ends.offer(run.alpha)
 
     def _divided(self, node: Node) -> list[Node]:
-        """Divide a box at the variable whose products the relaxation gets most wrong."""
+        """Divide a box at the variable with the largest error of its products in the relaxation."""
         relaxation = cast("Relaxation", node.relaxation)
         spins = relaxation.spins
         mean, second = relaxation.moments()
@@ -389,7 +385,7 @@ class BoxBound:
         return self._children(node, i, at)
 
     def _children(self, node: Node, i: int, at: float) -> list[Node]:
-        """The parts of a box that the conditions leave; a box without any is done with."""
+        """The parts of a box that the conditions leave; without any the box is closed."""
         found = []
         node.part.divided = (i, at)
         for piece in self.conditions.parts(node.box, i, at):
@@ -404,12 +400,12 @@ class BoxBound:
 
 
 def _is_idle(gaps: dict[int, float], gap: float, since: int) -> bool:
-    """Whether a gap is hardly smaller than the last one up to an iteration, by iterations."""
+    """Whether a gap exceeds `IDLE_GAP_SHARE` of the last one recorded up to iteration `since`."""
     before = [k for k in gaps if k <= since]
     return bool(before) and gap > IDLE_GAP_SHARE * gaps[before[-1]]
 
 
 def _width_lost(box: Box, spins: Spins) -> float:
-    """By which share the intervals of a box are narrower than those of the spins, on average."""
+    """The mean share by which the intervals of a box are narrower than those of the spins."""
     left = (box.upper - box.lower)[spins.members] / spins.half[spins.members]
     return 1.0 - 0.5 * float(left.mean())

@@ -16,13 +16,14 @@ from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
 
 TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
-"""What the conic solvers call their time limit."""
+"""The names that conic solvers give to their time limit in seconds."""
 
 THREAD_OPTIONS: dict[str, dict[str, int]] = {"clarabel": {"max_threads": 1}, "scs": {}}
 """Clarabel keeps its threads from one solve to the next, and a child process inherits the pool
 without them: where the parent has used Clarabel, a child that wants threads waits forever."""
 
 CONIC_SOLVERS = tuple(TIME_LIMIT_OPTIONS)
+"""The conic solvers that can bound the whole box."""
 
 
 def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
@@ -54,19 +55,19 @@ def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
 
 
 def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Multipliers:
-    """Multipliers from a conic solver; their bound is safe whatever its accuracy.
+    """Multipliers from a conic solver; their bound is valid whatever its accuracy.
 
     Parameters
     ----------
     spins : Spins
     solver : {"clarabel", "scs"}
     seconds : float
-        Limit of the solver.
+        Time limit of the solver; may be infinite.
 
     Raises
     ------
     SolverFailed
-        If it returns no multipliers.
+        If the solver returns no multipliers.
     """
     import cvxpy as cp
 
@@ -75,7 +76,7 @@ def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Mul
     model, constraints = doubly_nonnegative(spins)
     limit = {TIME_LIMIT_OPTIONS[solver]: seconds} if np.isfinite(seconds) else {}
     with warnings.catch_warnings():
-        # An inaccurate answer is as welcome as any.
+        # Multipliers of an inaccurate solution are valid, too.
         warnings.simplefilter("ignore")
         try:
             model.solve(solver=solver.upper(), **THREAD_OPTIONS[solver], **limit)
@@ -89,14 +90,14 @@ def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Mul
 
 
 def limited_multipliers(spins: Spins, solver: str, seconds: float) -> Multipliers:
-    """`conic_multipliers` in a child process, which is abandoned where it does not end in time.
+    """`conic_multipliers` in a child process, which is abandoned if it does not end in time.
 
-    Clarabel keeps the interpreter's lock while it sets up a semidefinite program.
+    In a thread Clarabel would hold the interpreter's lock while it sets up a semidefinite program.
 
     Raises
     ------
     TimeLimitReached
     SolverFailed
     """
-    importlib.import_module("cvxpy")  # not in the child, every time
+    importlib.import_module("cvxpy")  # once here instead of in every child process
     return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, spins, solver, seconds)

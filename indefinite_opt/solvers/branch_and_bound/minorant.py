@@ -4,9 +4,9 @@ On the box every product of two of the slacks x - l and u - x is nonnegative, so
 
     h(x) = f(x) - Σ ν · (product) - Σ γ · (triangle inequality),   ν ≥ 0, γ ≥ 0,
 
-lies below f there. Where h is convex along the equality constraints its minimum over the box is a
-lower bound of f, whoever chose the multipliers and however badly: nothing but the sign of ν and γ
-and the smallest eigenvalue of a matrix is believed, and rounding is accounted for in both.
+lies below f there. If h is convex along the equality constraints, its minimum over the box is a
+lower bound of f, however the multipliers were chosen: the bound relies only on the signs of ν and γ
+and on the smallest eigenvalue of a matrix, and rounding is accounted for in both.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ Mask = NDArray[np.bool_]
 EPS = float(np.finfo(np.float64).eps)
 
 TINY = float(np.finfo(np.float64).tiny)
-"""More than what underflow takes from any sum here: less than 5e-324 for each of its terms, times
-the widths of intervals."""
+"""More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
+widths of intervals."""
 
 _EIGENVALUE_ERROR = 16.0 * EPS
-"""What the smallest eigenvalue of a computed matrix of order m may be off by, for each of m + 8
-rows, as a share of its norm; `_margin_of_convexity` says how it is divided."""
+"""Largest error of the computed smallest eigenvalue of a matrix of order m, divided by m + 8 and by
+the norm of the matrix; `_margin_of_convexity` says what it consists of."""
 
 MIN_WIDTH_SHARE = 1e-10
-"""An interval narrower than this share of the whole range counts as a point: its variable would
-have spins of hardly any digits, and costs the bound no more than `Spins.loose`."""
+"""An interval narrower than this share of the whole range counts as a point: its spin would have
+hardly any digits, and fixing it costs the bound no more than `Spins.loose`."""
 
 MIN_HALF = TINY / EPS
-"""So does an interval of less than twice this: half of it loses digits by underflow."""
+"""An interval narrower than twice this counts as a point, as its half loses digits by underflow."""
 
 MAX_ACTIVE_SETS = 15
-"""Active sets that are tried for the minimum of a minorant. A handful is usual from a start near
-it; each takes a linear system."""
+"""Most active sets that are tried for the minimum of a minorant; a handful is usual from a start
+near it, and each takes a linear system."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,9 @@ class BoxQuadratic:
         return float(x @ (0.5 * (self.H @ x) + self.c))
 
     def spins(self, lower: Array, upper: Array) -> Spins:
-        """f on a smaller box, in terms of where x is between the ends: d = -1 to d = 1.
+        """f on a smaller box in spins d, which are -1 and 1 at the ends of the intervals.
 
-        Variables with next to no interval left count as fixed at its middle.
+        Variables whose intervals are too thin are fixed at the middle.
         """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
         wide = half > np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
@@ -132,7 +132,7 @@ def _play_of_ends(reach: Array, half: Array) -> float:
 def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
     """By how much each row·d may differ from its computed right-hand side.
 
-    Thin intervals count with half their width; rounding is charged on the sum of all sizes, with
+    Thin intervals count with half their width; rounding is a share of the sum of all sizes, with
     n + 2 roundings of eps/2 for the right-hand side, and n + 8 more for the offset, the normals
     and the multiples of the row that `lower_bound` forms: 2(n + 8) in all.
     """
@@ -141,7 +141,7 @@ def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
 
 
 def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) -> float:
-    """Σ half_i · max|∂f/∂x_i| over the thin intervals: what f may fall by inside them."""
+    """Σ half_i · max|∂f/∂x_i| over the thin intervals, the largest decrease of f inside them."""
     members = np.flatnonzero(thin)
     steep = np.abs(quadratic.H[members]) @ reach + np.abs(quadratic.c[members])
     return float(steep @ thin[members])
@@ -162,15 +162,15 @@ class Spins:
     rows, rhs : (k, m), (k,) arrays
         No two rows share a variable, none is zero.
     met : (k,) array of int
-        Which rows of the whole problem they are.
+        Their indices among the rows of the whole problem.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
     play : float
         Four times what |d_i| may exceed 1 by in the box, as center and half are rounded.
     row_play : (k,) array
-        By how much the rows may be missed, because of rounding and of thin intervals.
+        Largest violation of the rows because of rounding and thin intervals.
     loose : float
-        By how much f may fall in the intervals that are too thin to count.
+        Largest decrease of f inside the thin intervals.
     """
 
     members: Indices
@@ -193,13 +193,13 @@ class Spins:
         return self.members.size
 
     def point(self, d: Array) -> Array:
-        """x of a d."""
+        """The point x of spins d."""
         x = self.center.copy()
         x[self.members] += self.half[self.members] * d
         return x
 
     def place(self, x: Array) -> Array:
-        """d of an x, moved into the box."""
+        """The spins d of a point x, moved into the box."""
         center, half = self.center[self.members], self.half[self.members]
         return np.clip((x[self.members] - center) / half, -1.0, 1.0)
 
@@ -226,7 +226,7 @@ class Spins:
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """What is subtracted from f.
+    """The multipliers of the terms that are subtracted from f.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class Multipliers:
         lower and upper ends: lower·lower, lower·upper, upper·lower, upper·upper, each slack in
         units of the width of its interval.
     squares : (m,) array
-        Of the products of the two slacks of one variable; may be negative where it is `binary`.
+        Multipliers of the products of both slacks of a variable; may be negative for `binary` ones.
     places : (t, 3) array of int
         Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs. Rows
         that do not stand for a triangle inequality are ignored.
@@ -255,12 +255,12 @@ class Multipliers:
 
     @classmethod
     def spectral(cls, m: int) -> Multipliers:
-        """Nothing is subtracted: what is left is the bound of the smallest eigenvalue."""
+        """All multipliers zero, which gives the bound of the smallest eigenvalue."""
         return cls.plain(np.zeros((m * (m - 1) // 2, 4)), np.zeros(m))
 
     @classmethod
     def box_diagonal(cls, spins: Spins) -> Multipliers:
-        """Products of the two slacks of each variable until the curvature is not negative.
+        """Products of both slacks of each variable that make the curvature nonnegative.
 
         With N the negative part of the curvature, N + diag(Σ_j |N_ij|) is positive semidefinite.
         """
@@ -272,19 +272,19 @@ class Multipliers:
 
     @classmethod
     def separable(cls, spins: Spins) -> Multipliers:
-        """Products until no two variables are left in one term (McCormick 1976)."""
+        """Products that make the minorant separable (McCormick 1976)."""
         h = spins.curvature[pair_indices(spins.m)]
         alike, unlike = 2.0 * np.maximum(h, 0.0), 2.0 * np.maximum(-h, 0.0)
         pairs = np.column_stack([alike, unlike, unlike, alike])
         return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(spins.curvature), 0.0))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
-        """Places and multipliers of those rows that stand for a triangle inequality."""
+        """Places and multipliers of the rows that are triangle inequalities."""
         genuine = _are_triangles(self.places, self.squares.size)
         return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
 
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
-        """Coefficients of pairs, triangles included, and squares, made valid; and their size."""
+        """Valid coefficients of pairs, triangles included, and of squares, and the sum of sizes."""
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
         places, gamma = self.triangles()
         squares = np.asarray(self.squares, float)
@@ -301,17 +301,17 @@ class Bound:
     Attributes
     ----------
     value : float
-        Rounding included.
+        The bound, with rounding taken into account.
     point : (m,) array
-        Where the tangent touches, in spins: about the minimum of the minorant.
+        Where the tangent touches, in spins: approximately the minimum of the minorant.
     reduced : (m,) array
         value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
     nu : (k,) array
         Multipliers of the rows.
     slack : float
-        What was taken off the value for rounding.
+        What was subtracted from the value for rounding.
     shift : float
-        What was added to the curvature to make the minorant convex: ½ shift (d_i² - 1).
+        What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1).
     coupling : (m, k) array
         `Spins.coupling` of the curvature before that.
     """
@@ -331,7 +331,7 @@ def pair_indices(m: int) -> tuple[Indices, Indices]:
 
 
 def add_products(pairs: Array, places: NDArray[np.int64], gamma: Array) -> None:
-    """Add to pairs, in place, what the multipliers of triangle inequalities are to the products."""
+    """Add to `pairs`, in place, the coefficients of the products in triangle inequalities."""
     flat = pairs.ravel()
     for column, sign in enumerate((1.0, 1.0, -1.0)):
         np.add.at(flat, places[:, column], sign * gamma)
@@ -359,7 +359,7 @@ def _are_triangles(places: NDArray[np.int64], m: int) -> Mask:
 def lower_bound(
     spins: Spins, multipliers: Multipliers, start: Array, binary: Mask | None = None
 ) -> Bound:
-    """The bound that multipliers prove; valid for any.
+    """The lower bound of f that multipliers prove, valid for any multipliers.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def lower_bound(
     start : (m,) array
         A guess of the minimum of the minorant; only the quality of the bound depends on it.
     binary : (m,) array of bool, optional
-        Variables that are known to be at one of their ends, where the product of the slacks is 0.
+        Variables that are known to be at one of their ends, where the product of their slacks is 0.
 
     Notes
     -----
@@ -536,11 +536,10 @@ class _Convex:
     def best_tangent(self, d: Array) -> Bound:
         """The highest of the tangents at d and at the points of a primal-dual active set method.
 
-        The method need not reach the minimum: active sets may come back, after which nothing new
-        would come, or their number may run out. Then the highest tangent so far is returned, which
-        may be the one at d. It is as valid as any, and only lower than it might be. In searches
-        that is one tangent in three, early ones mostly; an interior-point method in its place took
-        as much time as its higher bounds saved.
+        The method need not reach the minimum: active sets may recur, or their number may reach its
+        limit. Then the highest tangent so far is returned, possibly the one at d, which is valid
+        but lower than it might be. In searches this happens for one tangent in three, mostly early
+        ones; an interior-point method in its place took as much time as its higher bounds saved.
         """
         best = self.tangent(d)
         scale = float(np.trace(self.H)) / d.size
@@ -556,7 +555,7 @@ class _Convex:
             found = self.tangent(np.clip(wished, -1.0, 1.0))
             if found.value > best.value:
                 best = found
-            if not np.isfinite(wished).all():  # next to no curvature: there is nothing to wish for
+            if not np.isfinite(wished).all():  # too little curvature for a stationary point
                 break
             gradient = self.slope + self.H @ (wished - self.offset)
             reduced = gradient + nu @ self.rows

@@ -1,9 +1,9 @@
-"""What is known of some global minimiser before it is found: conditions of first and second order.
+"""First- and second-order conditions that hold at some global minimiser.
 
 Among the global minimisers of a quadratic on a box there is one with the fewest weights strictly
-inside their bounds. Everything here holds for that one, so a search that relies on several of
-these conditions relies on them at one and the same point. docs/optimality-conditions.md proves
-every condition, and that they may be mixed with each other and with reductions.
+inside their bounds. Everything here holds for that one, so that a search may use several of these
+conditions at once. docs/optimality-conditions.md proves every condition, and that they may be
+combined with each other and with reductions.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 
 __all__ = ["Box", "Conditions"]
 
-ROUNDING = 16.0 * EPS
-"""A sign is believed when a sum exceeds this share of the sizes of its terms."""
+ROUNDING_SHARE = 16.0 * EPS
+"""The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""
 
-OUTWARD = 1e-12
-"""A box misses the equality constraints if it does by this share of what they can move; intervals
-are cut off this much further out than exact arithmetic would cut them."""
+OUTWARD_SHARE = 1e-12
+"""Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
+by which intervals are cut off further out than in exact arithmetic."""
 
 COUNT_TOL = 1e-9
-"""A count of weights this near a whole number may be it."""
+"""A number of weights that differs from an integer by at most this may be that integer."""
 
-MIN_SHARE = 0.2
-"""No part of a divided interval is smaller than this share of it."""
+MIN_PART_SHARE = 0.2
+"""Least width of a part of a divided interval, as a share of its width."""
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A part of the feasible set, and what is supposed of the minimiser in it.
+    """A part of the feasible set, with assumptions on the minimiser in it.
 
     Attributes
     ----------
     lower, upper : (n,) arrays
     binary : (n,) array of bool
-        At one end of its range in the whole problem.
+        Variables at one end of their range in the whole problem.
     free : (n,) array of bool
-        Strictly inside it.
+        Variables strictly inside it.
     """
 
     lower: Array
@@ -84,9 +84,9 @@ class Conditions:
 
     @cached_property
     def exclusive(self) -> Mask:
-        """Pairs that are not both free: along some exchange of them f is not curved upwards.
+        """Pairs that are not both free, because f is not convex along some exchange of the two.
 
-        The diagonal says the same of one variable, where no equality constraint holds it.
+        The diagonal stands for single variables that are in no equality constraint.
         """
         H, rows = self.whole.H, self.whole.rows
         n = self.whole.n
@@ -100,11 +100,11 @@ class Conditions:
             cross = 2.0 * H * np.outer(row, row)
             curvature = diagonal[:, None] + diagonal[None, :] - cross
             sizes = np.abs(diagonal)[:, None] + np.abs(diagonal)[None, :] + np.abs(cross)
-            found |= np.outer(on, on) & (curvature < -ROUNDING * sizes)
+            found |= np.outer(on, on) & (curvature < -ROUNDING_SHARE * sizes)
         if not held.all():
             both = np.outer(~held, ~held)
             product = np.outer(diagonal, diagonal)
-            found |= both & (product - H * H < -ROUNDING * (np.abs(product) + H * H))
+            found |= both & (product - H * H < -ROUNDING_SHARE * (np.abs(product) + H * H))
         np.fill_diagonal(found, alone)
         return found
 
@@ -115,16 +115,16 @@ class Conditions:
         return Box(self.whole.lower.copy(), self.whole.upper.copy(), binary, np.zeros(n, bool))
 
     def begin(self) -> Box:
-        """The whole box as far as the conditions leave it, where a search begins."""
+        """The whole box tightened by the conditions, where a search begins."""
         start = self.start()
-        # Rounding may make them leave no point, though there is a minimiser.
+        # By rounding the conditions may exclude every point, though there is a minimiser.
         return self.tightened(start) or start
 
     def parts(self, box: Box, i: int, at: float) -> list[Box]:
-        """Boxes that hold the minimiser together, if this one does, by what x_i may be.
+        """Boxes one of which holds the minimiser if this one does, by the position of x_i.
 
-        A binary variable is at one end or the other. Where its being free would make others binary,
-        it is at one end, the other, or free; else its interval is divided near `at`.
+        A binary variable is at one end or the other. If a variable would make others binary by
+        being free, it is at one end, the other, or free; else its interval is divided near `at`.
         """
         whole = self.whole
         ends = [
@@ -137,7 +137,7 @@ class Conditions:
         if not box.free[i] and np.any(self.exclusive[i] & box.live & ~box.binary):
             return [*ends, box.freed(i)]
         low, high = float(box.lower[i]), float(box.upper[i])
-        inner = MIN_SHARE * (high - low)
+        inner = MIN_PART_SHARE * (high - low)
         at = float(np.clip(at, low + inner, high - inner))
         return [box.narrowed(i, low, at), box.narrowed(i, at, high)]
 
@@ -147,12 +147,13 @@ class Conditions:
 
     def cut(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
-        room = max(value - bound.value, 0.0) * (1.0 + OUTWARD) + OUTWARD * abs(value) + TINY
+        room = max(value - bound.value, 0.0)
+        room = room * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
         members, reduced = spins.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
-            # From one end to the other d goes up by 2, and f by 2|reduced| at least.
+            # From one end to the other d increases by 2, and the bound by 2|reduced|.
             reach = np.minimum(room / np.abs(reduced), 2.0)
-        step = reach * spins.half[members] * (1.0 + OUTWARD)
+        step = reach * spins.half[members] * (1.0 + OUTWARD_SHARE)
         low, high = box.lower.copy(), box.upper.copy()
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
@@ -160,14 +161,14 @@ class Conditions:
         return replace(box, lower=low, upper=np.maximum(low, high))
 
     def tightened(self, box: Box) -> Box | None:
-        """The box without what the conditions exclude; None where nothing is left."""
+        """The box without the parts that the conditions exclude; None if nothing is left."""
         *_, (_, left) = self.steps(box)
         return left
 
     def steps(self, box: Box) -> Iterator[tuple[str, Box | None]]:
-        """The box after each condition in turn, with its name, until no more variables are fixed.
+        """The name of each condition and the box after it, until no more variables are fixed.
 
-        The last one is None where nothing is left.
+        The last box is None if nothing is left.
         """
         rules = {
             "second order": self._consistent,
@@ -186,7 +187,7 @@ class Conditions:
                 return
 
     def _consistent(self, box: Box) -> Box | None:
-        """Second order, and the ends of binary variables."""
+        """Apply the second-order condition, and put binary variables at their ends."""
         whole = self.whole
         met = self.exclusive[box.free].any(axis=0)
         if np.any(met & box.free):
@@ -202,17 +203,17 @@ class Conditions:
         return Box(low, high, binary, box.free)
 
     def _on_lines(self, box: Box) -> Box | None:
-        """What the equality constraints leave of each interval."""
+        """Reduce each interval to the values that the equality constraints allow."""
         low, high = box.lower.copy(), box.upper.copy()
         for row, target in zip(self.whole.rows, self.whole.rhs, strict=True):
             members = np.flatnonzero(row)
             signs = row[members]
             ends = np.sort(np.array([signs * low[members], signs * high[members]]), axis=0)
             least, most = float(ends[0].sum()), float(ends[1].sum())
-            slack = OUTWARD * float(np.abs(ends).sum() + abs(target))
+            slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(target))
             if least > target + slack or most < target - slack:
                 return None
-            # What the others leave for one; the slack keeps rounding on the safe side.
+            # The range that the other variables allow; the slack allows for rounding.
             floor = np.maximum(ends[0], target - (most - ends[1]) - slack)
             roof = np.minimum(ends[1], target - (least - ends[0]) + slack)
             roof = np.maximum(roof, floor)
@@ -222,19 +223,19 @@ class Conditions:
         return replace(box, lower=low, upper=np.maximum(low, high))
 
     def _stationary(self, box: Box) -> Box | None:
-        """First order: where a multiplier has one sign in the whole box, its variable is at an end.
+        """First order: a variable whose multiplier has one sign in the whole box is at an end.
 
-        With p_i the share of the range that row_i x_i has used up and v_i = -row_i ∂f/∂x_i there
+        With p_i the position of row_i x_i in its range, from 0 to 1, and v_i = -row_i ∂f/∂x_i there
         is a level ν for each equality constraint with p_i = 1 where v_i > ν and p_i = 0 where
-        v_i < ν. The constraint fixes Σp_i, hence how many v_i are above ν and so ν itself, as far
+        v_i < ν. The constraint fixes Σp_i, hence how many v_i are above ν, and so bounds ν as well
         as the v_i are known.
         """
         whole = self.whole
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
         middle = whole.H @ center + whole.c
         swing = np.abs(whole.H) @ half
-        noise = ROUNDING * whole.n * (np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c))
-        swing += noise + TINY
+        sizes = np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c)
+        swing += ROUNDING_SHARE * whole.n * sizes + TINY
         low, high = box.lower.copy(), box.upper.copy()
         loose = ~np.any(whole.rows != 0.0, axis=0)
         levels = [(np.where(loose, 1.0, 0.0), 0.0, 0.0)]

@@ -1,4 +1,4 @@
-"""A bound of branch and bound as something that can be checked again, without the search."""
+"""Proofs of the bounds of branch and bound, which can be checked without the search."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Part", "Proof", "Tangent"]
 
 @dataclass(frozen=True, eq=False)
 class Tangent:
-    """What `lower_bound` needs to find a bound again.
+    """What `lower_bound` needs to recompute a bound.
 
     Attributes
     ----------
     multipliers : Multipliers
     start : (m,) array
-        Where the tangent touches, nearly.
+        Approximately the point where the tangent touches.
     """
 
     multipliers: Multipliers
@@ -30,7 +30,7 @@ class Tangent:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it takes."""
+        """The number of stored numbers."""
         m = self.multipliers
         return m.pairs.size + m.squares.size + 4 * m.gamma.size + self.start.size
 
@@ -45,16 +45,16 @@ class Tangent:
 
 @dataclass(eq=False)
 class Part:
-    """A box of the search, and what was found out about it.
+    """A box of the search, with the tangents that bound it and its division.
 
     Attributes
     ----------
     reductions : list of (Tangent, float)
-        Tangents that cut off points no better than a value, in the order in which they did.
+        Tangents that cut off points no better than a value, in the order of the cuts.
     last : Tangent or None
-        The best bound of what was left.
+        The tangent of the best bound of the rest.
     divided : (int, float) or None
-        The variable that was divided, and about where.
+        The variable that was divided, and approximately where.
     parts : list of Part or None
         One for each box of `Conditions.parts`; None for those the conditions exclude.
     """
@@ -74,10 +74,10 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A lower bound of a `BoxQuadratic`, by boxes that together hold a global minimiser.
+    """A proof of a lower bound of a `BoxQuadratic`, by boxes that together hold a global minimiser.
 
-    Nothing of the search is believed: every box is derived from the one before, and every bound
-    computed again from its multipliers.
+    No result of the search is trusted: every box is derived from the one before, and every bound
+    is recomputed from its multipliers.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Proof:
 
     @property
     def boxes(self) -> int:
-        """How many boxes there are."""
+        """The number of boxes."""
         return sum(1 for _ in self._all())
 
     def _all(self) -> Iterator[Part]:
@@ -99,7 +99,7 @@ class Proof:
             stack += [child for child in part.parts if child is not None]
 
     def lower_bound(self, conditions: Conditions) -> float:
-        """The bound that is proved; what does not fit together proves nothing."""
+        """The bound that is proved; inconsistent parts of the proof are ignored."""
         least = np.inf
         stack: list[tuple[Part, Box, float]] = [(self.root, conditions.begin(), -np.inf)]
         while stack:
@@ -125,7 +125,7 @@ class Proof:
 def _walk(
     part: Part, box: Box, known: float, conditions: Conditions
 ) -> tuple[Box | None, float, float]:
-    """What the reductions leave of a box, its bound, and the bound of what they cut off."""
+    """The box after its reductions, its bound, and the bound of the points that were cut off."""
     cut_off = np.inf
     left: Box | None = box
     for tangent, value in part.reductions:

@@ -7,8 +7,8 @@ rows satisfy the equality constraints; dropping that it has rank one leaves
 
 where W spans the z that satisfy x + s = 1 and the equality constraints (facial reduction; Burer
 2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) are added as
-they are violated. Nothing here is a bound: the multipliers are, through `minorant.lower_bound`,
-after any number of iterations.
+they are violated. The relaxation itself proves no bound; after any number of iterations its
+multipliers prove one through `minorant.lower_bound`.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ __all__ = ["TUNINGS", "Iterate", "Model", "Relaxation", "Steps", "Tuning"]
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the speed of convergence depends on, and its limit does not.
+    """Parameters that affect the speed of convergence but not the limit.
 
     Attributes
     ----------
     omega : float
-        Weight of the coordinate 1, in units of n: with less the corner of Z oscillates, with more
-        the rest is slow.
+        Weight of the coordinate 1, in units of n: with a smaller one the corner of Z oscillates,
+        with a larger one the rest converges slowly.
     penalty : float
         First penalty, in units of 1/n and the norm of the cost.
     balance : float
-        The penalty is adapted until this many times the dual residual is the primal one.
+        The penalty is adapted until the primal residual is this multiple of the dual one.
     """
 
     omega: float
@@ -55,41 +55,39 @@ class Tuning:
 
 
 TUNINGS = (Tuning(0.1, 0.3, 1.0), Tuning(0.25, 0.1, 16.0))
-"""Found on twelve instances, n = 20 to 80: kernels with many negative eigenvalues want the first,
-those with few (sigmoid) the second, and each may fail in thousands of iterations where the other
-needs hundreds."""
+"""Found on twelve instances, n = 20 to 80: the first suits kernels with many negative eigenvalues,
+the second those with few (sigmoid), and each may not converge in thousands of iterations where the
+other needs hundreds."""
 
-OVER = 1.6
-"""Over-relaxation, a factor; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
+OVER_RELAXATION = 1.6
+"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
 
-ADAPT = 0.3
-"""First relative change of the penalty; it fades, or the iteration need not converge."""
+FIRST_PENALTY_CHANGE, PENALTY_ITERATIONS = 0.3, 600.0
+"""First relative change of the penalty, and the iterations after which changes are half as large:
+the iteration need not converge unless they decrease."""
 
-FADING = 600.0
-"""Iterations after which changes of the penalty are half of the first one."""
-
-SWEEPS = 2
+SWEEPS_PER_ITERATION = 2
 """Passes over the multipliers of the triangle inequalities in each iteration."""
 
-LEAST_CORNER = 1e-3
+MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
 
-ACTING = 1e-9
-"""A triangle inequality acts while its multiplier is more than this share of the largest."""
+MIN_ACTIVE_SHARE = 1e-9
+"""A triangle inequality is active if its multiplier exceeds this share of the largest one."""
 
 MIN_PARTIAL_ORDER, MAX_RARE_SHARE = 80, 0.1
-"""From this number of variables on only the eigenpairs of the rarer sign are computed, where these
-are at most this share of all; then they take a third to a half of the time."""
+"""From this number of variables on, only the eigenpairs of the rarer sign are computed if these are
+at most this share of all; that takes a third to a half of the time."""
 
 MAX_TRIANGLE_ORDER = 600
-"""No triangle inequalities for more variables: finding them takes O(m³), half a second here."""
+"""Most variables with triangle inequalities: finding them takes O(m³), half a second for these."""
 
 MAX_VIOLATED = 50_000
-"""Violated triangle inequalities that are kept in memory to choose the most violated of."""
+"""Most violated triangle inequalities in memory, from which the most violated are chosen."""
 
 
 class Model(NamedTuple):
-    """What does not change while the method iterates.
+    """The data of the method, which do not change while it iterates.
 
     Attributes
     ----------
@@ -110,7 +108,7 @@ class Model(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How the method goes on.
+    """The parameters of the next iterations.
 
     Attributes
     ----------
@@ -121,7 +119,7 @@ class Steps(NamedTuple):
     adapt : float
         Factor by which the penalty changes.
     balance : float
-        How many times the dual residual the primal one should be.
+        The ratio of primal to dual residual to aim at.
     """
 
     over: float
@@ -131,7 +129,7 @@ class Steps(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """What the method changes, in place; with V + cut = Z less the scaled multipliers of Z ≥ 0.
+    """The variables of the method, changed in place: V + cut is Z minus the multipliers of Z ≥ 0.
 
     Attributes
     ----------
@@ -140,7 +138,7 @@ class Iterate(NamedTuple):
     corner : (1,) array
         V of the coordinate 1·1.
     cut : (m(m-1)/2, 4) array
-        What the multipliers of the triangle inequalities are to the pairs.
+        Coefficients of the pairs in the triangle inequalities times their multipliers.
     places, gamma : (t, 3), (t,) arrays
         Triangle inequalities and their multipliers, as in `Multipliers`.
     penalty : (1,) array
@@ -175,7 +173,7 @@ class Iterate(NamedTuple):
         )
 
     def inherited(self, before: Spins, after: Spins, omega: float) -> Iterate:
-        """The parts that belong to the variables that are left, multipliers folded into them."""
+        """The parts of the remaining variables, with the multipliers of the others folded in."""
         kept = np.searchsorted(before.members, after.members)
         left = np.zeros(before.m, bool)
         left[kept] = True
@@ -227,13 +225,13 @@ class Relaxation:
     spins : Spins
     model : Model
     norm : float
-        Of the cost before it was scaled to 1.
+        Norm of the cost before it was scaled to 1.
     balance : float
         As in `Tuning`.
     iterate : Iterate
     iterations : int
     age : float
-        By which changes of the penalty fade, 1 for each `FADING` iterations.
+        Iterations in units of `PENALTY_ITERATIONS`, with which changes of the penalty decrease.
     positive : int
         Positive eigenvalues in the last projection, or a guess of their number.
     """
@@ -257,7 +255,7 @@ class Relaxation:
         ----------
         spins : Spins
         estimate : float
-            About the optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
+            Approximate optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
         binary : (m,) array of bool
             Variables known to be at one of their ends.
         tuning : Tuning
@@ -270,7 +268,7 @@ class Relaxation:
     def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
 
-        Multipliers of products with a variable that has become fixed go to the other factor.
+        Multipliers of products with variables that are now fixed go to the other factors.
         """
         omega = self.model.omega
         model, norm = _scaled_model(spins, estimate, binary, omega, self.norm)
@@ -284,7 +282,7 @@ class Relaxation:
         return self.model.binary
 
     def begin_at(self, d: Array) -> None:
-        """Start from Z = zzᵀ of a point, two to eight times nearer than from the middle."""
+        """Start from Z = zzᵀ of a point, which is two to eight times nearer than the middle."""
         x = 0.5 * np.column_stack([1.0 + d, 1.0 - d])
         i, j = pair_indices(d.size)
         iterate = self.iterate
@@ -293,12 +291,15 @@ class Relaxation:
         iterate.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
 
     def run(self, iterations: int, stop: Callable[[], bool] | None = None) -> None:
-        """That many iterations; large ones end early where `stop` says so."""
+        """Do some iterations; those of large problems end early if `stop` returns True."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as loops
 
         model, iterate = self.model, self.iterate
         steps = Steps(
-            OVER, SWEEPS if iterate.gamma.size else 0, 1.0 + ADAPT / (1.0 + self.age), self.balance
+            over=OVER_RELAXATION,
+            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size else 0,
+            adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
+            balance=self.balance,
         )
         if self.spins.m < MIN_PARTIAL_ORDER:
             loops.advance(model, iterate, steps, iterations)
@@ -314,12 +315,12 @@ class Relaxation:
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
                     loops.rebalance(model, iterate, steps, residuals)
         self.iterations += iterations
-        self.age += iterations / FADING
+        self.age += iterations / PENALTY_ITERATIONS
 
     def _project(self, G: Array) -> None:
-        """U = the projection of G on the positive semidefinite matrices.
+        """Set U to the projection of G onto the positive semidefinite matrices.
 
-        From the eigenpairs of one sign alone, if these were few in the iteration before.
+        The eigenpairs of one sign are enough if these were few in the iteration before.
         """
         order = len(G)
         sign = 1.0 if 2 * self.positive <= order else -1.0
@@ -358,7 +359,7 @@ class Relaxation:
     def moments(self) -> tuple[Array, Array]:
         """Mean d, (m,), and second moments D of the spins, (m, m), as U has them."""
         U, theta2 = self.iterate.U, self.model.omega + 0.5 * self.spins.m
-        one = max(U[0, 0] / theta2, LEAST_CORNER)
+        one = max(U[0, 0] / theta2, MIN_CORNER)
         mean = U[0, 1:] * np.sqrt(2.0 / theta2) / one
         return mean, 2.0 * U[1:, 1:] / one
 
@@ -373,7 +374,7 @@ class Relaxation:
         return [np.clip(d, -1.0, 1.0) for d in found]
 
     def add_triangles(self, most: int, least: float) -> int:
-        """Keep the triangle inequalities that act, add the most violated; how many are violated."""
+        """Keep active triangle inequalities, add violated ones; returns how many are violated."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
         if self.spins.m > MAX_TRIANGLE_ORDER:
@@ -382,16 +383,16 @@ class Relaxation:
         places, violations = relaxation_loops.most_violated(
             now.pairs, now.cut, self.spins.m, least, MAX_VIOLATED
         )
-        acting = now.gamma > ACTING * now.gamma.max(initial=0.0)
-        old = now.places[acting]
+        active = now.gamma > MIN_ACTIVE_SHARE * now.gamma.max(initial=0.0)
+        old = now.places[active]
         order = np.argsort(-violations)[: most + len(old)]
         known = set(map(tuple, old.tolist()))
         new = [place for place in places[order].tolist() if tuple(place) not in known][:most]
         self.iterate = now._replace(
             places=np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)]),
-            gamma=np.concatenate([now.gamma[acting], np.zeros(len(new))]),
+            gamma=np.concatenate([now.gamma[active], np.zeros(len(new))]),
         )
-        # What the inequalities that were dropped had left behind goes with them.
+        # Recomputed without the inequalities that were dropped.
         now.cut[:] = 0.0
         add_products(now.cut, self.iterate.places, self.iterate.gamma)
         return violations.size
@@ -400,7 +401,7 @@ class Relaxation:
 def _scaled_model(
     spins: Spins, estimate: float, binary: Mask, omega: float, norm: float = 0.0
 ) -> tuple[Model, float]:
-    """The model with a cost of norm 1, unless another norm is given; and that norm."""
+    """The model with its cost divided by a norm, by default its own; and that norm."""
     m = spins.m
     theta2 = omega + 0.5 * m
     scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])

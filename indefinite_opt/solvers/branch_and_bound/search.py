@@ -54,25 +54,26 @@ __all__ = [
 ]
 
 DESCENT_TOL = 1e-9
-"""Tolerance of the local descents: what they leave must not show in the bracket."""
+"""Tolerance of the local descents, far below any gap of a bracket."""
 
 MAX_RELAXED_VARIABLES = 2000
 """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
 
 LOCAL_TIME_SHARE = 0.5
-"""Share of the time limit that the local search may take."""
+"""Most time for the local search, as a share of the time that is left."""
 
 DEFAULT_MAX_NODES = 20_000
-"""Boxes where the caller gives no limit at all: minutes for ten variables."""
+"""Most boxes if neither their number nor the time is limited: minutes for ten variables."""
 
 SECONDS_BETWEEN_REPORTS = 0.1
+"""Least time between two entries of the trace."""
 
-SECONDS_BETWEEN_LOOKS = 0.05
-"""How long the search waits for a box before it looks at the time and the callback again."""
+SECONDS_BETWEEN_CHECKS = 0.05
+"""Longest wait for a box before the time and the callback are checked again."""
 
 
 def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
-    """The arrays of a `BoxLineQP`; with two lines, one row a class."""
+    """The arrays of a `BoxLineQP`; with two lines there is one row per class."""
     n, y = qp.n, qp.problem.y
     rows, rhs = qp.A, qp.b
     upper = qp.upper
@@ -87,9 +88,9 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
 def finite_form(qp: BoxLineQP) -> BoxLineQP | None:
     """A program with a finite box and the same optimum, or None.
 
-    Without upper bounds min ½h αᵀQα - c eᵀα is settled along each ray first: with q the least
-    ½h αᵀQα of total weight 1 it is -c²/(4q) where q > 0, and unbounded otherwise. That takes
-    yᵀα = 0, which makes the weights of total 1 a box with two lines.
+    Without upper bounds, ½h αᵀQα - c eᵀα is minimised along each ray first: with q the minimum of
+    ½h αᵀQα over total weight 1 the minimum is -c²/(4q) if q > 0, and the problem is unbounded
+    otherwise. This requires yᵀα = 0, which makes the weights of total 1 a box with two lines.
     """
     if np.isfinite(qp.upper) or qp.lines == 2:
         return qp
@@ -108,7 +109,7 @@ def obstacle(qp: BoxLineQP) -> str | None:
 
 
 class _Boxes:
-    """The boxes that are left: waiting ones, the least bound first, and those that are at work."""
+    """The open boxes: those that wait, by increasing bound, and those that are being processed."""
 
     def __init__(self, first: Node) -> None:
         self._waiting: list[tuple[float, int, Node]] = []
@@ -118,11 +119,11 @@ class _Boxes:
         self.push(first)
 
     def push(self, node: Node) -> None:
-        """Put a box among those that wait."""
+        """Add a box to those that wait."""
         heapq.heappush(self._waiting, (node.bound, next(self._count), node))
 
     def pop(self, cutoff: float) -> tuple[int, Node] | None:
-        """The box with the least bound, now at work, and its number; None if none is worth it."""
+        """The number and the box with the least bound; None if no bound is below `cutoff`."""
         while self._waiting:
             bound, number, node = heapq.heappop(self._waiting)
             if bound < cutoff:
@@ -132,7 +133,7 @@ class _Boxes:
         return None
 
     def finish(self, number: int, children: list[Node]) -> None:
-        """Put the parts of a box in its place."""
+        """Replace a processed box by its parts."""
         node = self._running.pop(number)
         if not children:
             self._closed = min(self._closed, node.bound)
@@ -141,38 +142,38 @@ class _Boxes:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is a box that nobody is at work on."""
+        """Whether any box waits to be processed."""
         return bool(self._waiting)
 
     @property
     def least(self) -> float:
-        """The least bound of all boxes that are left, and of those done with."""
+        """The least bound of all boxes, open or closed."""
         first = [self._waiting[0][0]] if self._waiting else []
         return min([self._closed, *first, *(node.bound for node in self._running.values())])
 
 
 class GlobalSearch:
-    """A bracket [lower, value] of the global minimum that closes; valid at any moment.
+    """The search for the global minimum, with a bracket [lower, value] that is valid at any time.
 
     Parameters
     ----------
     task : Task
-        A `BoxLineQP` with a `finite_form`; limits and callback. `task.max_iter` limits the nodes.
+        A `BoxLineQP` with a `finite_form`, limits and callback. `task.max_iter` limits the nodes.
     gap : float
         Relative gap to stop at.
     start : (n,) array, optional
         A point to begin with; by default that of the task, if it has one.
     atol : float
-        A gap of this much, in units of the objective, is as good as the relative one.
+        Absolute gap to stop at, in units of the objective.
 
     Attributes
     ----------
     ends : Ends
         The bracket.
     bounds : dict of str to float
-        Bounds of the finite form by name, from multipliers that were tried on the whole box.
+        Bounds of the finite form by the name of the multipliers that were tried on the whole box.
     nodes : int
-        Boxes that were bounded.
+        Number of boxes that were bounded.
     trace : Trace
     """
 
@@ -204,13 +205,13 @@ class GlobalSearch:
 
     @property
     def proof(self) -> Proof | None:
-        """What proves the bound; None where that would take too much memory."""
+        """The proof of the bound; None if it would take too much memory."""
         if self._without_proof or self.box_bound.numbers > MAX_PROOF_NUMBERS:
             return None
         return Proof(self.root)
 
     def run(self, relax: bool = True) -> Status:
-        """Until the gap is closed, or a limit is met; without `relax` the cheap bounds only."""
+        """Search until the gap closes or a limit is met; `relax=False` allows cheap bounds only."""
         try:
             local = self._search_locally()
             if local is Status.INTERRUPTED:
@@ -231,7 +232,6 @@ class GlobalSearch:
     def _search_locally(self) -> Status:
         """The upper end of the bracket, from a local search."""
         task = replace(self.task, callback=None, max_iter=None)
-        # No more than a share of what is left now.
         left = max(task.time_limit - task.elapsed, 0.0)
         task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
         local = LocalSearch(Effort(), task)
@@ -246,12 +246,12 @@ class GlobalSearch:
         return status
 
     def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
-        """Bound the whole box with these multipliers, of the spins of `whole_box`.
+        """Bound the whole box with these multipliers, which belong to the spins of `whole_box`.
 
         Raises
         ------
         TimeLimitReached
-            If the time is over before that is done.
+            If the time limit is reached first.
         """
         spins, binary = self.whole_box
         tangent = Tangent(multipliers, spins.place(self.ends.point))
@@ -270,16 +270,16 @@ class GlobalSearch:
 
     @cached_property
     def whole_box(self) -> tuple[Spins, Mask]:
-        """The first box in terms of spins, and which of its variables are binary."""
+        """The first box in spins, and which of its variables are binary."""
         box = self.first_box
         spins = self.quadratic.spins(box.lower, box.upper)
         return spins, box.binary[spins.members]
 
     def _bound_cheaply(self) -> None:
-        """Bounds that need no relaxation: each takes an eigendecomposition."""
+        """Compute the bounds without a relaxation, each from an eigendecomposition."""
         timed, fallback = self.deadline.timed, -np.inf
         if np.isfinite(self.task.time_limit) and self.quadratic.n >= LONG:
-            # Before anything is abandoned, which then takes its share of the machine.
+            # First of all, because calls abandoned later on would go on using the processor.
             fallback = linear_bound(self.qp, self.quadratic)
         try:
             spins, _ = timed(getattr, self, "whole_box")
@@ -297,7 +297,7 @@ class GlobalSearch:
         boxes = _Boxes(Node(self.first_box, self.ends.lower, 0, self.root))
         workers = thread_count()
         with one_thread(), ThreadPoolExecutor(workers) as pool:
-            # While there is one box its relaxations have the other threads to themselves.
+            # While there is only one box, its relaxations can use the other threads.
             self.box_bound.spare = pool if workers >= len(TUNINGS) else None
             try:
                 status = self._loop(boxes, pool, workers)
@@ -335,12 +335,12 @@ class GlobalSearch:
                 return Status.TIME_LIMIT
             if not jobs:
                 return Status.MAX_ITER
-            done, _ = wait(jobs, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
+            done, _ = wait(jobs, timeout=SECONDS_BETWEEN_CHECKS, return_when=FIRST_COMPLETED)
             for job in done:
                 boxes.finish(jobs.pop(job), job.result())
 
     def _raise_lower(self, boxes: _Boxes) -> None:
-        """No point is better than the least bound of a box, and none than the best point."""
+        """Raise the lower end to the least bound of all boxes, but not above the best value."""
         self.ends.lower = max(self.ends.lower, min(boxes.least, self.ends.value))
 
     def _report(self) -> None:
@@ -352,9 +352,10 @@ class GlobalSearch:
 
 
 def linear_bound(qp: BoxLineQP, quadratic: BoxQuadratic) -> float:
-    """A lower bound of F in O(n²): H_ij x_i x_j is at least min(H_ij, 0) x_i u_j.
+    """A lower bound of F in O(n²), from H_ij x_i x_j ≥ min(H_ij, 0) x_i u_j.
 
-    What is left is linear, and is minimised over the box and the lines. Less its rounding.
+    The linear function that this leaves is minimised over the box and the lines; a bound on the
+    rounding is subtracted.
     """
     upper = quadratic.upper
     push = 0.5 * (np.minimum(quadratic.H, 0.0) @ upper)
@@ -364,7 +365,7 @@ def linear_bound(qp: BoxLineQP, quadratic: BoxQuadratic) -> float:
 
 
 def proved_bound(qp: BoxLineQP, proof: Proof) -> float:
-    """The lower bound of F that a proof proves, computed again."""
+    """The lower bound of F that a proof establishes, computed from the proof alone."""
     finite = finite_form(qp)
     if finite is None:
         return -np.inf

@@ -16,9 +16,9 @@ __all__ = ["BranchAndBound"]
 class BranchAndBound(Solver[BoxLineQP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
-    The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are safe
-    whenever it is stopped. The solution carries the proof of its bound, which the certificate
-    computes again. `max_iter` limits the boxes.
+    The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are valid
+    wherever it is stopped. The solution contains the proof of its bound, which the certificate
+    checks. `max_iter` limits the number of boxes.
     """
 
     name = "global"
@@ -57,6 +57,6 @@ class BranchAndBound(Solver[BoxLineQP]):
 
 
 def _convex(task: Task[BoxLineQP]) -> Solution:
-    """A convex problem needs no division; its dual is the proof."""
+    """Solve a convex problem, whose dual proves the bound without any division."""
     search = LocalSearch(Effort(), task)
     return search.solution(status_at_end(search.run))
