@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
-from indefinite_opt.modeling.structures.proxy_kernel import DEAREST, ProxyEigen, ProxyOracle
+from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, ProxyOracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
 __all__ = [
@@ -112,7 +112,7 @@ class ProxyChange:
     @cached_property
     def eigen(self) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
-        return ProxyOracle(self.problem.spectrum).eigen(self.z, min(self.rho, DEAREST))
+        return ProxyOracle(self.problem.spectrum).eigen(self.z, min(self.rho, MAX_PRICE))
 
     @cached_property
     def kernel(self) -> Array:

@@ -23,7 +23,7 @@ Entries = float | Array | Callable[[], Array]
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A variable v of a linear program: lower ≤ v ≤ upper, each entry at its cost.
+    """A variable v of a linear program: lower ≤ v ≤ upper, with a cost per entry.
 
     Attributes
     ----------
@@ -32,9 +32,9 @@ class Columns:
     cost : float or (n,) array
     lower, upper : float or (n,) array
     absolute : bool
-        Whether |v| is paid for instead of v: two nonnegative columns, whose difference is v.
+        Whether the cost is that of |v| instead of v: two nonnegative columns with difference v.
     constraints : (str or None, str or None)
-        Names of the declared constraints that the lower and the upper bound are.
+        Names of the lower and the upper bound as declared constraints.
     """
 
     shape: tuple[int, ...]
@@ -63,11 +63,11 @@ class Rows:
     shape : tuple of int
         (m,), or () for a single row.
     entries : mapping of str to float, array or callable
-        A_v by the name of v: an (m, n) matrix, or what makes it when it is needed; a vector where
-        the constraint or the variable is a number; a number c for cI, or for equal entries where
-        one of the two is a number.
+        A_v by the name of v: an (m, n) matrix, or a function that makes it; a vector if the
+        constraint or the variable is scalar; a number c for cI, or for equal entries if one of the
+        two is scalar.
     lower, upper : float or (m,) array
-        Both ends are finite, equal or not, or only one is, for all rows alike.
+        In all rows either both ends are finite, equal or not, or the same one is.
     """
 
     shape: tuple[int, ...]
@@ -87,7 +87,7 @@ class Rows:
 
     @cached_property
     def sign(self) -> float:
-        """1 where a multiplier has the same sign in cvxpy and in the solvers, -1 where not."""
+        """1 if a multiplier has the same sign in cvxpy and in the solvers, else -1."""
         return 1.0 if self.one_sided and np.all(np.isfinite(self.lower)) else -1.0
 
     def each(self, value: float | Array) -> Array:
@@ -96,9 +96,9 @@ class Rows:
 
 
 class Units:
-    """Units in which solvers see variables and multipliers; here the natural ones.
+    """Units of variables and multipliers for solvers; here the natural ones.
 
-    Subclasses override the pairs that they change. All values and multipliers go by name.
+    Subclasses override the pairs that they change. Values and multipliers are given by name.
     """
 
     def read(self, values: Values) -> Values:
@@ -138,7 +138,7 @@ class DualUnits(Units):
 
 
 class _Blocks:
-    """Where each variable and each constraint stands in the vectors of a linear program."""
+    """Positions of variables and constraints in the vectors of a linear program."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class _Blocks:
         return np.concatenate(parts)
 
     def read_multipliers(self, rows: Array, reduced: Array) -> Values:
-        """In the convention of cvxpy: nonnegative for inequalities, and -λ for equalities."""
+        """Multipliers as cvxpy has them: nonnegative for inequalities, -λ for equalities."""
         named = {}
         for name, row in self.constraints.items():
             multiplier = row.sign * rows[self.rows[name]].reshape(row.shape)[()]
@@ -200,7 +200,7 @@ class _Blocks:
         return self.floor(self.read(x)) if self.floor else 0.0
 
     def matrix(self) -> Any:
-        """Dense, or compressed by rows where a block is a multiple of the identity."""
+        """A, dense, or compressed by rows if a block is a multiple of the identity."""
         if not any(self._diagonals(row) for row in self.constraints.values()):
             dense = np.zeros((self.row_lower.size, self.cost.size))
             for name, row in self.constraints.items():
@@ -230,7 +230,7 @@ class _Blocks:
         return sparse.csr_array((entries, places, starts), shape=(starts.size - 1, self.cost.size))
 
     def _diagonals(self, row: Rows) -> set[str]:
-        """The variables of which each row holds one entry."""
+        """The variables with one entry in each row."""
         shapes = {name: () if v.absolute else v.shape for name, v in self.variables.items()}
         return {
             name
@@ -239,12 +239,12 @@ class _Blocks:
         }
 
     def _width(self, row: Rows) -> int:
-        """Entries of each row."""
+        """Number of entries in each row."""
         diagonals = self._diagonals(row)
         return sum(1 if v in diagonals else self.variables[v].size for v in row.entries)
 
     def _fill(self, block: Array, row: Rows, name: str) -> None:
-        """Entries of one variable, twice where its absolute value is paid for."""
+        """Fill in the entries of a variable, twice if its cost is that of its absolute value."""
         entries, variable = row.entries[name], self.variables[name]
         made = np.asarray(entries() if callable(entries) else entries, dtype=float)
         if row.shape and variable.shape and not made.ndim:
@@ -267,11 +267,11 @@ def _joined(parts: list[Array]) -> Array:
 
 
 def _no_program() -> None:
-    """What a program without a dual, or without other units, has instead."""
+    """Default of `rescale` and `dual`: there is none."""
 
 
 def _no_floor(x: Array) -> float:
-    """Zero: terms do not cancel."""
+    """Default of `gap_floor`: zero, as terms do not cancel."""
     return 0.0
 
 
@@ -294,23 +294,23 @@ class LinearProgram(Structure[Array]):
     write_multipliers : callable
         Multipliers of the declared constraints -> λ.
     source : tuple of objects
-        What A is made of: programs made of the same objects have the same A, and a solver keeps
-        its model. Empty if this is not known.
+        What A is made of: programs made of the same objects have the same A, so that a solver can
+        keep its model. Empty if unknown.
     repair : callable
-        x -> a feasible point near x: what other variables determine is computed from them.
+        x -> a feasible point near x, with variables that others determine computed from these.
     rescale : callable, optional
-        Makes the same program in other units, with all numbers about 1, for solvers whose
-        tolerances are absolute; None where they are about 1 as it stands.
+        Makes the same program in units with all numbers about 1, for solvers with absolute
+        tolerances; returns None if this program is in such units.
     dual : callable, optional
-        Makes the dual, for solvers that generate rows, where this program has many columns. Its
-        variables are multipliers of this one, and its multipliers are variables of this one.
+        Makes the dual of a program with many columns, for solvers that generate rows. The variables
+        of one are the multipliers of the other.
     slacks : mapping of str to float
-        Declared variables that only need be large enough, and the size that a shortfall is compared
-        with at least.
+        Declared variables that only have to be large enough, and the least divisor of their
+        relative shortfalls.
     sense : {1, -1}
         Declared objective = sense · cᵀx.
     gap_floor : callable
-        x -> least size that a gap at x is divided by, and a shortfall of `slacks`; see `gaps`.
+        x -> least divisor of gaps at x, and of shortfalls of `slacks`; see `gaps`.
     """
 
     title = "a linear program"
@@ -348,18 +348,18 @@ class LinearProgram(Structure[Array]):
         gap_floor: Callable[[Values], float] | None = None,
         **options: Any,
     ) -> LinearProgram:
-        """The program of named variables and constraints, with all that translates their names.
+        """The program of named variables and constraints, with the translation of their names.
 
         Parameters
         ----------
         variables : mapping of str to Columns
         rows : mapping of str to Rows
         units : Units, optional
-            Units that the numbers given here are in; the natural ones if not given.
+            Units of the numbers given here; by default the natural ones.
         repair : callable, optional
             Values -> feasible values near them; by default x is clipped to its bounds.
         gap_floor : callable, optional
-            Values -> least size that a gap there is divided by.
+            Values -> least divisor of gaps there.
         **options
             Further attributes: `source`, `rescale`, `dual`, `slacks` and `sense`.
 
@@ -391,7 +391,7 @@ class LinearProgram(Structure[Array]):
         return self.read_multipliers(rows, self.cost - self.matrix.T @ rows)
 
     def shares_matrix(self, other: LinearProgram) -> bool:
-        """Whether A is known to be that of the other program."""
+        """Whether A is known to be the same as in the other program."""
         pairs = list(zip(self.source, other.source, strict=False))
         known = len(pairs) == len(self.source) == len(other.source) > 0
         return known and all(mine is theirs for mine, theirs in pairs)
@@ -451,11 +451,11 @@ class LinearProgram(Structure[Array]):
 
     @property
     def _cost_unit(self) -> float:
-        """Size that violations of the dual constraints are compared with."""
+        """Size relative to which violations of the dual constraints are judged."""
         return max(1.0, float(np.max(np.abs(self.cost))))
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        """What is wrong with signs, and with reduced costs that are none of these rows."""
+        """Sentences on wrong signs, and on reduced costs that do not belong to these rows."""
         multipliers = dict(optimality.multipliers)
         implied = self.multipliers(self.write_multipliers(multipliers))
         return super().inconsistencies(optimality, tol) + [
@@ -485,17 +485,17 @@ class LinearProgram(Structure[Array]):
         return self.repair(x)
 
     def rescaled(self) -> LinearProgram:
-        """The same program with all numbers about 1, see `rescale`; itself where they are."""
+        """The same program in units with all numbers about 1; see `rescale`."""
         return self.rescale() or self
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """What gaps at x are divided by, where the objective has this value; see `gaps`."""
+        """The divisor of gaps at x, for this value of the objective; see `gaps`."""
         return max(abs(value), self.gap_floor(x))
 
     def infeasibility(self, x: Array) -> float:
-        """How far each variable is from what satisfies every constraint, relative to its size.
+        """Largest distance of a variable from its value at a feasible point, relative to its size.
 
-        Of `slacks` only what is missing counts, each relative to itself or the size given there.
+        For `slacks` only shortfalls count, relative to the slack or the size given there.
         """
         repaired = self.repaired(x)
         found, near, floor = self.read(x), self.read(repaired), self.gap_floor(repaired)
@@ -507,7 +507,7 @@ class LinearProgram(Structure[Array]):
                 shares = np.divide(missing, size, out=np.zeros_like(missing), where=missing > 0.0)
                 worst = max(worst, float(np.max(shares, initial=0.0)))
                 continue
-            # The largest entry, as bounds are missed, and the sum, as equality constraints are.
+            # The largest entry measures violated bounds, and the sum violated equalities.
             distance, size = np.abs(found[name] - target), np.abs(target)
             for total in (np.max, np.sum):
                 missed = float(total(distance)) if distance.size else 0.0
@@ -516,5 +516,5 @@ class LinearProgram(Structure[Array]):
 
 
 def power_near(sizes: Array) -> Array:
-    """For each size the nearest power of two, with which scaling does not round; 1 for 0."""
+    """For each size the nearest power of two, by which scaling is exact; 1 for 0."""
     return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))

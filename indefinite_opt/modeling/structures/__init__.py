@@ -12,7 +12,7 @@ from indefinite_opt.modeling.structures.krein import (
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (
-    DEAREST,
+    MAX_PRICE,
     ProxyBall,
     ProxyDual,
     ProxyEigen,
@@ -31,7 +31,7 @@ from indefinite_opt.modeling.structures.structure import (
 )
 
 __all__ = [
-    "DEAREST",
+    "MAX_PRICE",
     "BoxLine",
     "BoxLineQP",
     "Curvature",

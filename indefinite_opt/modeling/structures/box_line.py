@@ -14,9 +14,9 @@ from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLine", "FirstOrder", "cheapest", "project_line"]
 
-_AT_BOUND = 1e-6
-"""Distance from a bound, relative to the box and the weights, within which a weight of a solution
-counts as being there: the default tolerance of the solvers."""
+_BOUND_TOLERANCE = 1e-6
+"""Distance from a bound, relative to the smaller of the box and the largest weight, within which a
+weight of a solution counts as being at it: the default tolerance of the solvers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class FirstOrder:
 
 
 class BoxLine(Structure[Array]):
-    """0 ≤ x ≤ u and none, one or two equality constraints, whatever the objective.
+    """0 ≤ x ≤ u and none, one or two equality constraints, with any objective.
 
     The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
     each class to t/2.
@@ -90,14 +90,14 @@ class BoxLine(Structure[Array]):
 
     @abstractmethod
     def gradient_unit(self, gradient: Array) -> float:
-        """Size that a KKT residual is compared with."""
+        """Size relative to which a KKT residual is judged."""
 
     def gap_floor(self, x: Array) -> float:
-        """Least size that a gap at x is divided by: zero where the terms of F do not cancel."""
+        """Least divisor of gaps at x, zero if the terms of F do not cancel."""
         return 0.0
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """What gaps at x are divided by, where F has this value; see `gaps`."""
+        """The divisor of gaps at x, for this value of F; see `gaps`."""
         return max(abs(value), self.gap_floor(x))
 
     @property
@@ -158,7 +158,7 @@ class BoxLine(Structure[Array]):
         ----------
         x, gradient : (n,) arrays
         tol : float
-            Entries within tol (relative) of a bound count as being there.
+            Relative distance from a bound within which an entry counts as being at it.
         """
         lower, upper = self.at_bounds(x, tol)
         if self.lines == 0:
@@ -199,7 +199,7 @@ class BoxLine(Structure[Array]):
         """b of the classifier: the multiplier of yᵀx = 0, or 0 without that constraint."""
         if self.lines == 0:
             return 0.0
-        return float(self.first_order(x, self.gradient(x), tol=_AT_BOUND).lines[0])
+        return float(self.first_order(x, self.gradient(x), tol=_BOUND_TOLERANCE).lines[0])
 
     def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
         """Σ |multiplier| · |slack| over both bounds, in units of the objective."""
@@ -235,7 +235,7 @@ class BoxLine(Structure[Array]):
         if self.lines == 2:
             half = 0.5 * self.total
             return cheapest(plus, half, self.upper) + cheapest(minus, half, self.upper)
-        # Weight moves onto pairs of opposite classes, the cheapest ones first.
+        # The minimum fills pairs of opposite classes in the order of their costs.
         pairs = min(plus.size, minus.size)
         sums = plus[:pairs] + minus[:pairs]
         if np.isinf(self.upper):
@@ -243,7 +243,7 @@ class BoxLine(Structure[Array]):
         return self.upper * float(np.minimum(sums, 0.0).sum())
 
     def start(self) -> Array:
-        """A feasible point: zero, or weight on as few points as the box allows."""
+        """A feasible point: zero, or with two lines as few nonzero weights as the box allows."""
         x = np.zeros(self.n)
         if self.lines == 2:
             for sign in (1.0, -1.0):
@@ -266,14 +266,14 @@ class BoxLine(Structure[Array]):
         return self.project(generator.uniform(0.0, scale, self.n))
 
     def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        # Bounds start from it: F may be convex along the constraints alone, and what rounding
-        # leaves across them is within the allowance.
+        # Bounds start from this point, and F may be convex along the constraints only. A violation
+        # of the size of rounding is within the allowance of the bounds.
         if infeasibility > self.n * float(np.finfo(float).eps):
             return self.at(self.project(point.x))
         return point
 
     def project(self, x: Array) -> Array:
-        """Nearest feasible point, in O(n log n) for each class."""
+        """Nearest feasible point, O(n log n)."""
         y = self.problem.y
         if self.lines == 0:
             return np.clip(x, 0.0, self.upper)
@@ -299,7 +299,7 @@ def _between(m: float, M: float) -> float:
 
 
 def _fill(count: int, total: float, upper: float) -> Array:
-    """total spread over `count` places, each filled to `upper` before the next."""
+    """`total` distributed over `count` entries, each filled to `upper` before the next."""
     if np.isinf(upper):
         return np.concatenate([[total], np.zeros(count - 1)])
     return np.clip(total - upper * np.arange(count), 0.0, upper)
@@ -313,8 +313,8 @@ def cheapest(costs: Array, total: float, upper: float) -> float:
 def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
     """Projection onto {0 ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
 
-    aᵀ clip(x - ta, 0, upper) is piecewise linear and nonincreasing in t: the two breakpoints
-    around b are found by bisection on the sorted list, and t between them by interpolation.
+    aᵀ clip(x - ta, 0, upper) is piecewise linear and nonincreasing in t. The two breakpoints around
+    b are found by bisection on the sorted list, and t by interpolation between them.
     """
 
     def level(t: float) -> float:
@@ -324,7 +324,7 @@ def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
     breakpoints = np.sort(np.concatenate(ends))
     low, high = 0, breakpoints.size - 1
     if level(breakpoints[low]) <= b:
-        # Left of the first breakpoint the slope is that of the unbounded entries.
+        # Left of the first breakpoint only entries without an upper bound vary.
         slope = float(np.sum(a > 0)) if np.isinf(upper) else 0.0
         t = breakpoints[low] - (b - level(breakpoints[low])) / slope if slope else breakpoints[low]
     elif level(breakpoints[high]) >= b:
@@ -338,7 +338,7 @@ def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
         share = (above - b) / (above - below)
         t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
     z = np.clip(x - t * a, 0.0, upper)
-    # What rounding leaves of the sum, much where x is far larger than the box, goes where room is.
+    # The rounding error of the sum, large if x far exceeds the box, goes to entries off a bound.
     missing = b - float(a @ z)
     gains = np.where(a * missing > 0.0, upper - z, z)
     before = np.concatenate([[0.0], np.cumsum(gains)[:-1]])

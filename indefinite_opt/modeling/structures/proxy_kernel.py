@@ -1,11 +1,11 @@
 """The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structures.
 
-For weights z = y∘α the kernel that is worst for them, at the price of its distance from K₀, is
+For weights z = y∘α the worst kernel, at the price ρ of its squared distance from K₀, is
 
     K* = argmin over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖² = M₊,  M = K₀ + zzᵀ/(4ρ)
 
 (Luss & d'Aspremont 2007, (4)). M is a rank-one update of K₀, so that one eigendecomposition of K₀
-gives the minimum and its gradient at every z in O(n²); see `secular`.
+gives the minimum and its gradient at every z in O(n²); see `_rank_one_update`.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
-__all__ = ["DEAREST", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
+__all__ = ["MAX_PRICE", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
 
-DEAREST = 1e300
-"""Stands for an infinite price: K* = K₀₊ to the last digit."""
+MAX_PRICE = 1e300
+"""Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
 
 _DEFAULT_ROOM = 0.01
-"""Share of ‖K₀‖² by which the default radius of a ball exceeds the smallest one."""
+"""Share of ‖K₀‖² by which the default squared radius of a ball exceeds the least feasible one."""
 
 
 class ProxyOracle:
     """c(z) = ρ(‖M₊‖² - ‖K₀₊‖²) and its gradient K*z, for M = K₀ + zzᵀ/(4ρ) and K* = M₊.
 
-    -c(z) is min over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖², less its value ρ‖(K₀)₋‖² at z = 0. Convex,
-    and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami 2009).
+    -c(z) is min over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖², minus its value ρ‖(K₀)₋‖² at z = 0. c is
+    convex, and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami
+    2009).
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ class ProxyOracle:
 
     Notes
     -----
-    O(n·m) for reading the eigenvectors at m nonzero weights, and O(n·min(p, q)) for the
-    eigenvalues, p and q being the numbers of positive and negative ones. Nothing is allocated:
-    one oracle serves one caller at a time.
+    A call takes O(n·m) for the eigenvectors at m nonzero weights, and O(n·min(p, q)) for p positive
+    and q negative eigenvalues. Work arrays are reused, so that an oracle serves one caller at a
+    time.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class ProxyOracle:
             ρ > 0.
         smoothing : float
             ε of the smoothing of Luss & d'Aspremont (2007), section 3: max(λ, 0) becomes
-            max over 0 ≤ v ≤ 1 of vλ - εv²/2. Zero for the exact function, which needs none.
+            max over 0 ≤ v ≤ 1 of vλ - εv²/2. Zero for the exact function.
         """
         self._combine(self.spectrum.vectors, z, self._picked, self._u)
         change = self.inside(self._u, rho, smoothing)[0]
@@ -101,7 +102,7 @@ class ProxyOracle:
         return self._positive_part(u, *self._poles, sigma, smoothing, q), q
 
     def outside(self, q: Array) -> Array:
-        """Vq; the next call overwrites it."""
+        """Vq, an array that the next call overwrites."""
         self._dot(self.spectrum.vectors, q, self._product)
         return self._product
 
@@ -127,7 +128,7 @@ class ProxyOracle:
         return ProxyEigen(np.concatenate([values, stayed]), vectors, along, sigma)
 
     def _split(self, u: Array, active: NDArray[np.intp]) -> tuple[Array, Array, Array]:
-        """Of K₀: one combination Σ u_kv_k an active pole; the other eigenvectors; their poles."""
+        """One combination Σ u_kv_k per active pole; the other eigenvectors of K₀; their poles."""
         V = self.spectrum.vectors
         poles, pole_of = self._poles
         starts = np.searchsorted(pole_of, np.arange(poles.size + 1))
@@ -149,9 +150,9 @@ class ProxyOracle:
 
 
 def _rest(block: Array, direction: Array) -> Array:
-    """Orthonormal basis of what is orthogonal to block @ direction in the span of the block.
+    """Orthonormal basis of the complement of block @ direction in the span of the block.
 
-    A reflection maps the direction to the first axis; the images of the others are that basis.
+    A reflection maps the direction to the first axis; the images of the other axes are the basis.
     """
     mirror = direction / float(np.linalg.norm(direction))
     mirror[0] += np.copysign(1.0, mirror[0])
@@ -170,7 +171,7 @@ class ProxyEigen:
     vectors : (n, n) array
         X, orthonormal columns.
     along : (n,) array
-        a = Xᵀz; zero where the eigenvectors of K₀ were kept as they are, up to rounding of M.
+        a = Xᵀz; zero for eigenvectors of K₀ that are those of M up to its rounding.
     sigma : float
         σ = 1/(4ρ).
     """
@@ -196,8 +197,8 @@ class ProxyEigen:
         Parameters
         ----------
         fixed_distance : bool
-            Of min over ρ of c(z) + ρ·constant instead, at its minimum: less 2σwwᵀ/aᵀ(a∘Γ(a∘a))
-            with w = X(a∘Γ(a∘a)).
+            Whether it is that of min over ρ of c(z) + ρ·constant, at the minimum, which is smaller
+            by 2σwwᵀ/aᵀ(a∘Γ(a∘a)) with w = X(a∘Γ(a∘a)).
         """
         n, up, sigma = self.values.size, self.values > 0.0, self.sigma
         if not up.any():
@@ -205,7 +206,7 @@ class ProxyEigen:
         positive, negative = self.values[up], self.values[~up]
         a, b = self.along[up], self.along[~up]
         P, N = self.vectors[:, up], self.vectors[:, ~up]
-        # The blocks of Γ: all ones among the positive, `cross`, zero among the others.
+        # Γ is 1 between positive eigenvalues, 0 between the others, and `cross` between the two.
         cross = positive[:, None] / (positive[:, None] - negative[None, :])
         spread = np.empty(n)
         spread[up] = float(a @ a) + cross @ (b * b)
@@ -231,7 +232,7 @@ class ProxyEigen:
 class ProxyStructure(BoxLine):
     """min F(α) = C(y∘α) - eᵀα on the box and the line, C convex for every kernel.
 
-    The declared objective is -F - `constant`: what α = 0 costs is kept apart, because gaps are
+    The declared objective is -F - `constant`: its value at α = 0 is separate, because gaps are
     measured without it.
     """
 
@@ -240,30 +241,30 @@ class ProxyStructure(BoxLine):
     needs_spectrum = True
     is_semidefinite = True
     can_smooth: ClassVar[bool]
-    """Whether `value_gradient` has a smoothed function to offer."""
+    """Whether `value_gradient` accepts a smoothing."""
 
     def why_global(self) -> list[str]:
         return [f"{self.why_convex}, and a bound from proxy kernels meets the objective."]
 
     @abstractmethod
     def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        """F and ∇F = y∘K*z - e; of the smoothed function with ε > 0."""
+        """F and ∇F = y∘K*z - e, or those of the smoothed function if ε > 0."""
 
     @abstractmethod
     def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
-        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ), ρ raised by a share of it."""
+        """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ) with ρ multiplied by 1 + `raised`."""
 
     @abstractmethod
     def second_derivative(self, x: Array) -> Array:
-        """Y∇²F(x)Y, (n, n): a positive semidefinite kernel matrix, as it were."""
+        """Y∇²F(x)Y with Y = diag(y), (n, n), positive semidefinite."""
 
     @abstractmethod
     def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
-        """The slope of F along a line as a function of the step, O(n·min(p, q)) a call."""
+        """The slope of F along a line as a function of the step, O(n·min(p, q)) per call."""
 
     @cached_property
     def oracle(self) -> ProxyOracle:
-        """Evaluates c."""
+        """The oracle that evaluates c."""
         return ProxyOracle(self.problem.spectrum)
 
     def proxy_kernel(self, x: Array) -> Array:
@@ -282,11 +283,11 @@ class ProxyStructure(BoxLine):
         return self.value_gradient(x)[1]
 
     def gradient_unit(self, gradient: Array) -> float:
-        """Size that a KKT residual is compared with: the margin 1, unless rounding decides."""
+        """Size for judging a KKT residual: the margin 1, unless rounding is larger."""
         return max(1.0, 1e-6 * float(np.max(np.abs(gradient + 1.0))))
 
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
-        """F(x) as a bound from K*(x) may start from it: the kernel that was found, as it is."""
+        """The objective at K*(x) as computed, from which a bound may start."""
         return value
 
     def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
@@ -295,14 +296,14 @@ class ProxyStructure(BoxLine):
     def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
         """A lower bound on F from F and ∇F at x, O(n log n).
 
-        For every α' the inner minimum is at most its value at K*(x), which is concave in α'; this
-        is replaced by its tangent at x, minimised over the feasible set exactly. Less `allowance`.
+        For every α' the inner minimum is at most its value at K*(x), which is concave in α'. Its
+        tangent at x is optimised over the feasible set exactly, and `allowance` is subtracted.
         """
         start = self.kernel_value(x, value, gradient) - float(gradient @ x)
         return start + self.linear_minimum(gradient) - self.allowance(x)
 
     def tangent_bound(self, points: Array, shares: Array) -> float:
-        """The tangents at several points, weighted and minimised over the feasible set exactly."""
+        """A convex combination of tangents at several points, minimised exactly."""
         level, slope = 0.0, np.zeros(self.n)
         for x, share in zip(points, shares / float(shares.sum()), strict=True):
             value, gradient = self.value_gradient(x)
@@ -312,10 +313,10 @@ class ProxyStructure(BoxLine):
         return level + self.linear_minimum(slope)
 
     def allowance(self, x: Array) -> float:
-        """What rounding can do to a bound from K*(x): n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).
+        """Rounding of a bound from K*(x), at most n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).
 
-        With E the error of the eigendecomposition, the value moves by at most ½‖z‖²‖E‖, and K*z
-        by ‖E‖‖z‖, which counts as far as the farthest feasible point.
+        With E the error of the eigendecomposition, the value changes by at most ½‖z‖²‖E‖, and K*z
+        by ‖E‖‖z‖, which is multiplied by the distance of the farthest feasible point.
         """
         norm = float(np.linalg.norm(x))
         farthest = self.upper * np.sqrt(2.0 * self.problem.smaller_class)
@@ -353,7 +354,7 @@ class ProxyDual(ProxyStructure):
 
     @property
     def constant_rounding(self) -> float:
-        """ρ times the error of ‖(K₀)₋‖², every eigenvalue being off by `zero_tolerance` at most."""
+        """ρ times the error of ‖(K₀)₋‖², with errors of the eigenvalues up to `zero_tolerance`."""
         square, n = self.problem.spectrum.negative_square, self.n
         error = self.problem.zero_tolerance
         return self.rho * error * (2.0 * float(np.sqrt(n * square)) + n * error)
@@ -382,11 +383,11 @@ class ProxyDual(ProxyStructure):
 
 @dataclass(frozen=True, eq=False)
 class ProxyBall(ProxyStructure):
-    """The same with a bound on the distance instead of a price: ‖K - K₀‖² ≤ r.
+    """`ProxyDual` with a bound on the distance instead of a price: ‖K - K₀‖² ≤ r.
 
     F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the price ρ is the multiplier of the
-    ball, found for every α so that K* lies on the sphere. Every ρ gives a value that F is at most,
-    every K in the ball a bound: rounding in ρ can make either worse, and neither false.
+    ball, computed for every α such that K* lies on the sphere. Every ρ gives an upper bound on F,
+    and every K in the ball a lower bound, so that rounding in ρ can weaken but not invalidate them.
 
     Attributes
     ----------
@@ -420,7 +421,7 @@ class ProxyBall(ProxyStructure):
         if radius is None:
             return cls(problem, _DEFAULT_ROOM * float(np.sum(problem.spectrum.values**2)), upper)
         least = problem.spectrum.negative_square
-        # Eigenvalues are known to zero_tolerance; the sum of their squares to twice that of each.
+        # An error e of each eigenvalue λ changes the sum of their squares by 2eΣ|λ|.
         rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))
         if radius < least - rounding:
             raise InfeasibleProblem(
@@ -435,7 +436,7 @@ class ProxyBall(ProxyStructure):
         return self.problem.spectrum.negative_square + self.room
 
     def price(self, u: Array) -> float:
-        """ρ with ‖K* - K₀‖² = r at z = Vu, from the side where K* is inside; inf without room."""
+        """ρ with ‖K* - K₀‖² = r at z = Vu, rounded so that K* is in the ball; inf if room is 0."""
         from scipy.optimize import brentq
 
         # ‖K* - K₀₊‖ ≤ ‖z‖²/(4ρ) = t keeps ‖K* - K₀‖² below ‖(K₀)₋‖² + t² + 2t‖(K₀)₋‖₂.
@@ -449,7 +450,7 @@ class ProxyBall(ProxyStructure):
             high += 1e-3
         while self._excess(u, low) <= 0.0:
             high, low = low, low - 1.0
-        # The distance is almost a power of ρ, the more so the farther K* is from K₀.
+        # The distance is almost a power of ρ, especially if K* is far from K₀.
         root = brentq(lambda t: self._excess(u, t), low, high, xtol=1e-13, rtol=1e-14)
         step = 1e-13
         while self._excess(u, root) > 0.0 and root < high:
@@ -457,7 +458,7 @@ class ProxyBall(ProxyStructure):
         return float(np.exp(root))
 
     def _excess(self, u: Array, log_rho: float) -> float:
-        """log of (‖K* - K₀‖² - ‖(K₀)₋‖²)/(r - ‖(K₀)₋‖²)."""
+        """log((‖K* - K₀‖² - ‖(K₀)₋‖²)/(r - ‖(K₀)₋‖²))."""
         rho = float(np.exp(log_rho))
         change, q = self.oracle.inside(u, rho)
         moved = (0.5 * float(u @ q) - change) / rho
@@ -482,12 +483,12 @@ class ProxyBall(ProxyStructure):
         return change - float(x.sum()), y * self.oracle.outside(q) - 1.0
 
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
-        # K* is found inside the ball, a rounding away from the sphere.
+        # K* lies inside the ball, within rounding of the sphere.
         return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
 
     def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
         z = self.problem.y * x
-        price = min(self.price(self.oracle.coordinates(z)), DEAREST)
+        price = min(self.price(self.oracle.coordinates(z)), MAX_PRICE)
         return self.oracle.eigen(z, price * (1.0 + raised))
 
     def second_derivative(self, x: Array) -> Array:

@@ -23,11 +23,12 @@ from indefinite_opt.problem import KernelProblem, norm_bound, zero_tolerance
 __all__ = ["BoxLineQP"]
 
 
-_SHRINKS = 2
-"""Times that the radius of a bound is bounded by that bound: after that little changes."""
+_RADIUS_UPDATES = 2
+"""Times that a bound improves the radius that it depends on: further updates change little."""
 
-_DEPENDENT = 1e-12
-"""Singular values of the normals below this share of the largest belong to dependent ones."""
+_RANK_TOLERANCE = 1e-12
+"""Share of the largest singular value of the normals below which others count as zero: the entries
+of the normals are -1 and 1, so that only rounding is that small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class BoxLineQP(BoxLine):
     hessian : float
         h > 0.
     linear : float or (n,) array
-        c, one number for all variables or one for each.
+        c, a number for all variables or one per variable.
     upper : float
         u, may be infinite.
     lines : {0, 1, 2}
@@ -73,12 +74,12 @@ class BoxLineQP(BoxLine):
     def svm(
         cls, problem: KernelProblem, C: float, *, lines: int = 1, variable: str = "alpha"
     ) -> BoxLineQP:
-        """The dual of a support vector machine: max eᵀx - ½xᵀQx, 0 ≤ x ≤ C, as a minimum."""
+        """The dual of a support vector machine, max eᵀx - ½xᵀQx on 0 ≤ x ≤ C, as a minimum."""
         return cls(problem, 1.0, -1.0, C, lines, sense=-1, variable=variable)
 
     @classmethod
     def hulls(cls, problem: KernelProblem, mu: float) -> BoxLineQP:
-        """The nearest points of two convex hulls reduced by mu: max -xᵀQx, as a minimum."""
+        """The nearest points of two convex hulls reduced by mu, max -xᵀQx, as a minimum."""
         return cls(problem, 2.0, 0.0, mu, lines=2, total=2.0, sense=-1, variable="alphabar")
 
     @property
@@ -126,7 +127,7 @@ class BoxLineQP(BoxLine):
         return self.hessian_times(x) + self.linear
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x), in O(n) where the gradient is at hand."""
+        """F(x), in O(n) if the gradient is given."""
         g = self.gradient(x) if gradient is None else gradient
         return 0.5 * float(x @ (g + self.linear))
 
@@ -141,11 +142,11 @@ class BoxLineQP(BoxLine):
         return float(np.max(np.abs(self.linear)))
 
     def gradient_unit(self, gradient: Array) -> float:
-        """Size that a KKT residual is compared with.
+        """Size relative to which a KKT residual is judged.
 
-        max |c| where there is a linear term (the margin 1 of an SVM), never below 1e-6 of the
-        gradient, where rounding would decide. Without one the gradient's own size, never below
-        `CANCELLED` of what it could be if nothing cancelled: where two hulls meet it vanishes.
+        With a linear term it is max |c| (the margin 1 of an SVM), but at least 1e-6 of the
+        gradient, below which rounding would decide. Without one it is the size of the gradient, but
+        at least `CANCELLED` times its largest possible size, as it vanishes if two hulls meet.
         """
         largest = float(np.max(np.abs(gradient - self.linear)))
         if np.any(self.linear):
@@ -153,23 +154,23 @@ class BoxLineQP(BoxLine):
         return max(largest, CANCELLED * self._steepest) or 1.0
 
     def gap_unit(self, value: float, x: Array) -> float:
-        # The terms add up to less than all entries would; they need not be looked at if F is more.
-        # With a linear term no entry is: rows on demand would all be computed for it.
+        # The terms of F are at most those of the largest entries; if F exceeds these the floor need
+        # not be computed. It is zero with a linear term, and rows on demand must not be computed.
         if np.any(self.linear) or abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
             return abs(value)
         return super().gap_unit(value, x)
 
     def gap_floor(self, x: Array) -> float:
-        """Zero with a linear term, else `CANCELLED` times what the terms of F add up to at x."""
+        """Zero with a linear term, else `CANCELLED` times the sum of the absolute terms of F."""
         if np.any(self.linear):
             return 0.0
         return 0.5 * CANCELLED * self.hessian * self.problem.gram.deviation(x)
 
     @property
     def _steepest(self) -> float:
-        """The largest |(Hx)_i|, without the line multipliers, for weights of the given total.
+        """Bound on |(Hx)_i|, up to the multipliers of the lines, for weights of the given total.
 
-        A constant in K cancels, as yᵀx = 0 with two lines, and does not count.
+        A constant in K has no effect, as yᵀx = 0 with two lines.
         """
         return self.hessian * self.problem.spread * self.total
 
@@ -177,20 +178,20 @@ class BoxLineQP(BoxLine):
         return self.dual_bound(point.x, point.gradient)
 
     def dual_bound(self, x: Array, gradient: Array) -> float:
-        """A lower bound on F over the feasible set, valid when F is convex there.
+        """A lower bound on F over the feasible set, valid if F is convex there.
 
-        The linearisation at x minimised over the feasible set; for the SVM dual this is the
-        primal objective at the best offset. With u = ∞ the primal point is first scaled until
-        it is feasible. From it are subtracted
+        It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
+        primal objective at the best offset. With u = ∞ the primal point is first scaled until it is
+        feasible. From it are subtracted
 
         1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
-           a being what convexity was proved up to and R the largest ‖z‖;
-        2. the rounding of the gradient, n·eps·‖|H|‖‖x‖ at most, along z - x;
-        3. the rounding of the sums that are left, n·eps of their terms.
+           where convexity is proved up to a and R is the largest ‖z‖;
+        2. the rounding of the gradient, at most n·eps·‖|H|‖‖x‖, along z - x;
+        3. the rounding of the remaining sums, n·eps of their terms.
 
-        With c < 0 and no fixed total R is that of a minimiser z alone, which cannot gain by
-        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. Any bound on
-        F(z) bounds R in this way, and makes a better one.
+        With c < 0 and no fixed total, R need only bound a minimiser z, which cannot be improved by
+        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
+        F(z) thus gives a smaller R, which gives a better bound.
         """
         problem, eps = self.problem, float(np.finfo(float).eps)
         curvature = float(x @ (gradient - self.linear))
@@ -210,7 +211,7 @@ class BoxLineQP(BoxLine):
             least -= 0.5 * curvature + rounding
             bound = least - allowance(square)
             if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
-                for _ in range(_SHRINKS):
+                for _ in range(_RADIUS_UPDATES):
                     square = min(square, 2.0 * self.upper * abs(bound) / self.tilt)
                     bound = least - allowance(square)
             return bound
@@ -223,7 +224,7 @@ class BoxLineQP(BoxLine):
         else:
             signed = -y * gradient
             shortfall = 0.5 * (float(signed[y > 0].max()) - float(signed[y < 0].min()))
-        # 1 - v may be small, so that the rounding of the gradient weighs.
+        # If 1 - v is small the rounding of the gradient matters.
         noise = (self.n + 4.0) * eps * (float(np.max(np.abs(gradient))) + self.tilt)
         noise += self.hessian * problem.zero_tolerance * length
         shortfall = max((shortfall + noise) / self.tilt, 0.0)
@@ -234,7 +235,7 @@ class BoxLineQP(BoxLine):
         return least - allowance(square) - rounding
 
     def _square_radius(self, x: Array) -> float:
-        """Largest ‖z‖² over the feasible set; for u = ∞ that of x itself, doubled."""
+        """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
         if self.lines == 2:
             return self.total * min(self.upper, 0.5 * self.total)
         if np.isinf(self.upper):
@@ -245,9 +246,9 @@ class BoxLineQP(BoxLine):
     def convexified(self) -> tuple[Array, Array, float]:
         """H̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀH̃x + q̃ᵀx + constant on the lines.
 
-        Only for `is_convex`. If K itself is positive semidefinite this is H and c e; if it is so
-        only along the constraints, the curvature across them is projected away, because a convex
-        solver must never see an indefinite Hessian.
+        Only if `is_convex`. If K is positive semidefinite these are H and c e; if it is so only
+        along the constraints, the curvature across them is projected out, because convex solvers
+        reject or misuse an indefinite Hessian.
         """
         linear = np.full(self.n, self.linear)
         if self.problem.is_convex(lines=0):
@@ -268,9 +269,9 @@ class BoxLineQP(BoxLine):
     ) -> tuple[Curvature, float, int]:
         """Curvature on the tangent space of the free and weakly active variables.
 
-        With zero multipliers the critical cone is no subspace; the subspace that contains it is
-        examined, so that a positive answer is sufficient and a negative one decides nothing unless
-        it is negative on the free variables alone.
+        With zero multipliers the critical cone is not a subspace; the subspace that contains it is
+        examined, so that positive curvature is sufficient, and negative curvature decides nothing
+        unless it is negative on the free variables alone.
 
         Parameters
         ----------
@@ -279,7 +280,7 @@ class BoxLineQP(BoxLine):
         optimality : Optimality
             Reduced gradients up to tol times its unit count as zero.
         tol : float
-            Also of what counts as being at a bound; see `at_bounds`.
+            Also the tolerance of `at_bounds`.
         """
         lower, upper = self.at_bounds(point.x, tol)
         at_bounds = lower | upper
@@ -299,7 +300,7 @@ class BoxLineQP(BoxLine):
         normals = np.empty((kept.size, 0))
         if self.lines and kept.size:
             left, sizes, _ = np.linalg.svd(self.A[:, kept].T, full_matrices=False)
-            normals = left[:, sizes > _DEPENDENT * sizes[0]]
+            normals = left[:, sizes > _RANK_TOLERANCE * sizes[0]]
         if kept.size <= normals.shape[1]:
             return np.inf, 0.0
         y = self.problem.y[kept]
@@ -308,7 +309,7 @@ class BoxLineQP(BoxLine):
         if norm == 0.0:
             return 0.0, 0.0
         if normals.shape[1]:
-            # The normals are made as positive as the rest of the block can be: they never win.
+            # Along the normals the eigenvalue is raised to 2‖H‖, so that it is never the least.
             crossed = block @ normals
             inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
             half = crossed - 0.5 * normals @ inner
@@ -319,7 +320,7 @@ class BoxLineQP(BoxLine):
         return least, zero_tolerance(kept.size, norm)
 
     def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
-        """What Haasdonk (2005), sections 7.3 and 7.4, says of a normal not of positive norm."""
+        """A sentence if the squared norm of the normal is not positive (Haasdonk 2005, 7.3-7.4)."""
         x, problem = point.x, self.problem
         weight, curvature = float(x.sum()), float(x @ (point.gradient - self.linear))
         if weight == 0.0 or curvature > 0.0:
@@ -346,7 +347,7 @@ class BoxLineQP(BoxLine):
         }
 
     def standard_form(self, convexified: bool = False) -> StandardForm:
-        """The program as declared; or, minimised, that with the Hessian of `convexified`."""
+        """The program as declared, or the minimisation of its `convexified` form."""
         if convexified:
             (H, q, offset), sense = self.convexified(), 1
         else:

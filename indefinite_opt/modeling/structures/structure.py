@@ -1,6 +1,6 @@
-"""What every structure answers: what solvers, certificates and files ask of a program.
+"""The interface of structures, which solvers, certificates and files read.
 
-A structure says a declared program a second time, for speed. A contract test compares the two.
+A structure states a declared program a second time, for speed. A contract test compares the two.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EQUALITIES = ("balance", "total")
 
 
 class Curvature(enum.Enum):
-    """The sign of the Hessian along the directions that the constraints leave; a sentence."""
+    """The sign of the Hessian along the feasible directions, and a sentence on it."""
 
     UNKNOWN = "First-order conditions hold."
     NO_DIRECTION = "First-order conditions hold and leave no direction to move in."
@@ -50,7 +50,7 @@ class Curvature(enum.Enum):
     )
 
     def sentence(self, weak: int = 0) -> str:
-        """The sentence about directions that move so many variables off a bound they just touch."""
+        """The sentence, if `weak` variables are at a bound with zero multiplier."""
         among = f" and {weak} at bounds with zero multiplier" if weak else ""
         return self.value.format(where=f"the free variables{among}")
 
@@ -62,7 +62,7 @@ class Curvature(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Point(Generic[X]):
-    """A point x with F and, where a structure reads it, ∇F there; else an empty gradient."""
+    """A point x with F, and with ∇F if the structure uses it; else the gradient is empty."""
 
     x: X
     value: float
@@ -76,15 +76,15 @@ class Optimality:
     Attributes
     ----------
     multipliers : mapping of str to array
-        Those that were checked: given, or recovered from the point.
+        The checked multipliers, given or recovered from the point.
     stationarity : float
         Violation of the conditions on the gradient, in its natural unit; inf without multipliers.
     complementarity : float
         Multipliers times slacks, in units of the objective; inf without multipliers.
     unit : float
-        Size that the sign of a multiplier is compared with.
+        Size relative to which the sign of a multiplier is judged.
     reduced : array
-        Reduced gradient, empty where curvature is not asked for.
+        Reduced gradient; empty if the structure does not examine curvature.
     """
 
     multipliers: Values
@@ -97,7 +97,7 @@ class Optimality:
 class StandardForm(NamedTuple):
     """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
 
-    `sense` is -1 where the declared program maximises the negative of that. H is None in a linear
+    `sense` is -1 if the declared program maximises the negative of that. H is None for a linear
     program; A is dense or compressed by rows.
     """
 
@@ -115,33 +115,32 @@ class StandardForm(NamedTuple):
 class Structure(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
-    x is whatever suits the kind: a vector, or the declared variables by name. Where a question
-    does not apply to a kind of program the answer here says so.
+    x is a vector or the declared variables by name, depending on the kind. The methods of this
+    class that are not abstract return what holds if they do not apply to a kind of program.
 
     Attributes
     ----------
     title : str
         What kind of program it is, with its article, for messages.
     default_solver : str
-        Name of the solver that takes it unless told otherwise. None needs to know the curvature of
-        a kernel.
+        Name of the default solver, which must not depend on the curvature of a kernel.
     sense : {1, -1}
         Declared objective = sense · (F + constant).
     needs_spectrum : bool
         Whether F cannot be evaluated without the eigenvalues of the kernel matrix.
     is_semidefinite : bool
-        Whether the declared program has an unknown matrix for cvxpy to solve for.
+        Whether the declared program has a matrix variable, which cvxpy must solve for.
     takes_start : bool
-        Whether the one declared variable is a vector that a solver can start from.
+        Whether there is one declared variable, a vector that a solver can start from.
     multipliers_from_solver : bool
-        Whether multipliers cannot be recovered from a point. Then they prove a bound that tells
-        everything, and first-order conditions tell nothing more.
+        Whether multipliers cannot be recovered from a point. The bound that they prove is then all
+        that is claimed.
     examines_curvature : bool
-        Whether `curvature` can be asked where first-order conditions hold.
+        Whether `curvature` can be called if first-order conditions hold.
     hessian_eigenvalue : float
-        Least eigenvalue of the Hessian wherever one looks, nan if it depends.
+        Least eigenvalue of the Hessian at every point, nan if it varies.
     open_gap : str or None
-        Sentence about the gap that a bound leaves open, for certificates.
+        Sentence in certificates about the gap that a bound leaves.
     """
 
     title: ClassVar[str]
@@ -162,29 +161,29 @@ class Structure(ABC, Generic[X]):
 
     @property
     def why_convex(self) -> str:
-        """The reason that stands before a claim of GLOBAL, where the program is convex."""
+        """The reason for convexity, with which the explanation of a claim GLOBAL begins."""
         return "Convex for every kernel"
 
     def why_not_convex(self) -> str:
-        """What a nonconvex program is, for the refusal of a solver that needs a convex one."""
+        """Why it is not known to be convex, for the message of a solver that needs a convex one."""
         return "is not: its objective is curved the wrong way"
 
     def why_global(self) -> list[str]:
-        """Sentences that tell why a bound that meets the objective proves a global optimum."""
+        """Sentences on why a bound that meets the objective proves a global optimum."""
         return [f"{self.why_convex}, and the bound of its dual meets the objective."]
 
     @property
     def constant(self) -> float:
-        """What is left out of F, because gaps are measured without it."""
+        """Constant that F omits, because gaps are measured without it."""
         return 0.0
 
     @property
     def constant_rounding(self) -> float:
-        """What rounding may have changed in `constant`, which a declared bound has to pay for."""
+        """Bound on the rounding of `constant`, which is subtracted from a declared bound."""
         return 0.0
 
     def declared(self, value: float) -> float:
-        """The declared objective where F has this value."""
+        """The declared objective for this value of F."""
         return self.sense * (value + self.constant)
 
     @property
@@ -203,11 +202,11 @@ class Structure(ABC, Generic[X]):
 
     @abstractmethod
     def at(self, x: X, gradient: Array | None = None) -> Point[X]:
-        """F and ∇F at x; a gradient that is known is not computed again."""
+        """F and ∇F at x, using the gradient if it is given."""
 
     @abstractmethod
     def infeasibility(self, x: X) -> float:
-        """Largest violation of a constraint, relative to the size of what is in it."""
+        """Largest violation of a constraint, relative to the size of its terms."""
 
     @abstractmethod
     def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
@@ -215,20 +214,20 @@ class Structure(ABC, Generic[X]):
 
     @abstractmethod
     def gap_unit(self, value: float, x: X) -> float:
-        """What gaps at x are divided by, where F has this value; see `gaps`."""
+        """The divisor of gaps at x, for this value of F; see `gaps`."""
 
     @abstractmethod
     def optimality(
         self, point: Point[X], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
-        """The first-order conditions at a point, with its own multipliers if none are given."""
+        """The first-order conditions at a point; multipliers are recovered if none are given."""
 
     def bound_multipliers(self, point: Point[X]) -> Values | None:
-        """Multipliers from a point alone that prove a bound; None if bounds come from elsewhere."""
+        """Multipliers recovered from a point that prove a bound; None if bounds need none."""
         return None
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        """What is wrong with multipliers by themselves: a sentence for each with negative ones."""
+        """Sentences on multipliers that have a wrong sign."""
         return [
             f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
             for name, value in optimality.multipliers.items()
@@ -236,16 +235,16 @@ class Structure(ABC, Generic[X]):
         ]
 
     def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
-        """A lower bound on a convex F, from what is known at a feasible point.
+        """A lower bound on a convex F from a feasible point.
 
-        It holds whatever the numbers; -inf where nothing can be said.
+        It holds for any point and multipliers; -inf if there is none.
         """
         return -np.inf
 
     def curvature(
         self, point: Point[X], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:
-        """Second-order conditions at a stationary point, only with `examines_curvature`.
+        """Second-order conditions at a stationary point, if `examines_curvature`.
 
         Returns
         -------
@@ -258,18 +257,18 @@ class Structure(ABC, Generic[X]):
         return []
 
     def start_values(self, start: Array | None = None) -> dict[str, Array] | None:
-        """Feasible values that cost nothing, the given start if there is one; None without any."""
+        """The given start, or feasible values that are cheap to compute; None if there are none."""
         return None
 
     def onto_constraints(self, values: Values) -> dict[str, Array]:
-        """The values moved onto constraints that a conic solver meets to its tolerance only.
+        """Values moved onto constraints that a conic solver satisfies up to its tolerance only.
 
-        As they are where certificates repair them.
+        They are returned unchanged if certificates repair them.
         """
         return dict(values)
 
     def start_near(self, x: Array) -> Array | None:
-        """The feasible start next to x; None without `takes_start`."""
+        """The feasible start nearest to x; None without `takes_start`."""
         return None
 
     @abstractmethod
@@ -277,28 +276,28 @@ class Structure(ABC, Generic[X]):
         """The data of the program by the names of the papers, for export."""
 
     def standard_form(self) -> StandardForm | None:
-        """The program as linear or quadratic; None if it is neither."""
+        """The program in standard form; None if it is neither linear nor quadratic."""
         return None
 
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective as cvxpy can tell that it is convex; None where it can anyway."""
+        """The objective in a form that cvxpy recognises as convex; None to use it as declared."""
         return None
 
     def inner_minimiser(self, values: Mapping[str, Array]) -> Array | None:
-        """The value of the variable that is minimised over within; None if there is none."""
+        """The minimiser of the inner problem; None if there is no inner problem."""
         return None
 
 
 class ExplicitProgram(Structure[Values]):
-    """min F over variables of several names and shapes; subclasses say how to judge a point.
+    """min F over several named variables; subclasses define residuals, multipliers and bounds.
 
-    For formulations that are neither a quadratic program on a box with lines nor linear. Solvers
-    accept the subclasses they know.
+    For formulations that are neither linear nor a quadratic program on a box with lines. Solvers
+    accept only subclasses that they know.
     """
 
     @property
     def gap_floor(self) -> float:
-        """See `gaps`."""
+        """Least divisor of gaps; see `gaps`."""
         return 0.0
 
     @property
@@ -362,7 +361,7 @@ class ExplicitProgram(Structure[Values]):
 
     @abstractmethod
     def lower_bound(self, values: Values, multipliers: Values) -> float:
-        """A lower bound on F that holds whatever the numbers: -inf where nothing can be said."""
+        """A lower bound on F that holds for any arguments; -inf if there is none."""
 
     def explanation(self, values: Values) -> tuple[str, ...]:
         """Further sentences for the certificate about a stationary point."""
