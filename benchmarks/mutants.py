@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = ("minorant", "kkt", "proof", "box_line", "spectrum")
+MODULES = ("minorant", "optimality_conditions", "proof", "box_line", "spectrum")
 
 STAGES = (
     ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem"),
     ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
-    ("cases", "relaxation", "geometry", "secular", "gram", "krein", "contract"),
+    ("cases", "relaxation", "geometry", "rank_one_update", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )  # fmt: skip
 """Test files in the order in which they run, the fastest first."""
@@ -55,6 +55,12 @@ class Mutant(NamedTuple):
     start: int
     end: int
     new: str
+
+
+def found(folder: str, name: str) -> Path:
+    """The only file of that name in a folder or its subfolders, relative to the project."""
+    (path,) = ROOT.joinpath(folder).rglob(name)
+    return path.relative_to(ROOT)
 
 
 def mutants(module: str, source: bytes) -> Iterator[Mutant]:
@@ -157,16 +163,15 @@ def main() -> None:
         "--line", action="append", default=[], help="module:line, instead of random"
     )
     chosen = parser.parse_args()
-    package = ROOT / "indefinite_opt"
-    sources = {name: (package / f"{name}.py").read_bytes() for name in chosen.modules}
+    places = {name: found("indefinite_opt", f"{name}.py") for name in chosen.modules}
+    sources = {name: (ROOT / place).read_bytes() for name, place in places.items()}
     every = [mutant for name, source in sources.items() for mutant in mutants(name, source)]
     if chosen.line:
         sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
     else:
         sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
     names = [chosen.tests] if chosen.tests else STAGES[: chosen.stages]
-    files = [[f"tests/test_{name}.py" for name in stage] for stage in names]
-    stages = [[name for name in stage if (ROOT / name).exists()] for stage in files]
+    stages = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in names]
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
@@ -176,11 +181,11 @@ def main() -> None:
             copy(ROOT / name, folder / name)
         for mutant in sample:
             began, source = time.perf_counter(), sources[mutant.module]
-            path = folder / "indefinite_opt" / f"{mutant.module}.py"
+            path = folder / places[mutant.module]
             path.write_bytes(source[: mutant.start] + mutant.new.encode() + source[mutant.end :])
             line = path.read_text().splitlines()[mutant.line - 1].strip()
             by = noticed(folder, stages, chosen.seconds)
-            shutil.copy2(package / f"{mutant.module}.py", path)
+            shutil.copy2(ROOT / places[mutant.module], path)
             survivors += by is None
             old = source[mutant.start : mutant.end].decode()
             print(f"{'SURVIVED' if by is None else 'killed  '} {mutant.module}.py:{mutant.line}: "

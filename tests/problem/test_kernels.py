@@ -52,7 +52,8 @@ FORMULAS: list[tuple[kernels.Kernel, Callable[[Point, Point], float]]] = [
     (kernels.PseudoEuclidean(p=0), lambda x, z: -np.dot(x, z)),
     (kernels.Custom(lambda A, B: A @ B.T), lambda x, z: np.dot(x, z)),
 ]
-EVERY = pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=lambda case: repr(case)[:40])
+IDS = [f"{type(kernel).__name__}-{place}" for place, (kernel, _) in enumerate(FORMULAS)]
+EVERY = pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=IDS)
 
 
 @EVERY
