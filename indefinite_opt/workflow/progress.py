@@ -12,7 +12,7 @@ import numpy as np
 
 from indefinite_opt.solvers import Callback, Trace
 
-__all__ = ["reporting", "shown"]
+__all__ = ["LOGGER", "reporting", "shown"]
 
 LOGGER = logging.getLogger("indefinite_opt")
 

@@ -25,7 +25,7 @@ from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
 from indefinite_opt.workflow.choice import available_solvers
-from indefinite_opt.workflow.progress import reporting, shown
+from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
 __all__ = ["Options", "solve", "solve_with"]
@@ -70,8 +70,9 @@ def solve(
     callback : callable, optional
         Called with the `Trace` at every report; a true return value stops the solver.
     verbose : bool
-        Whether to log the progress to the logger `indefinite_opt`, at most one line per second;
-        unless logging has been set up, the lines go to standard error.
+        Whether to log to the logger `indefinite_opt` what is solved, at most one line of progress
+        per second where the solver reports any, and how it ended; unless logging has been set up,
+        the lines go to standard error.
 
     Returns
     -------
@@ -148,14 +149,22 @@ def solve_with(
         task.callback = reporting(options.callback)
     if session is None:
         session = chosen.session()
-    try:
-        limited(problem.n, task.remaining, _prepare, chosen, task)
-    except TimeLimitReached:
-        solution = _unprepared(task)
-    else:
-        with shown(options.verbose):
+    with shown(options.verbose):
+        if options.verbose:
+            LOGGER.info("%s by %s", formulation, chosen)
+        try:
+            limited(problem.n, task.remaining, _prepare, chosen, task)
+        except TimeLimitReached:
+            solution = _unprepared(task)
+        else:
             solution = session.solve(task)
-    return _result(task, chosen, solution), session
+        result = _result(task, chosen, solution)
+        if options.verbose:
+            LOGGER.info(
+                "%s after %.3g s, %d iterations: objective %.9g",
+                result.status, result.seconds, result.iterations, result.objective,
+            )  # fmt: skip
+    return result, session
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:

@@ -109,11 +109,11 @@ def exclusive_pair() -> Conditions:
 def test_of_an_exclusive_pair_one_is_at_an_end() -> None:
     each = exclusive_pair()
     box = each.start()
-    np.testing.assert_array_equal(each._consistent(box.freed(0)).binary, [False, True, False])
-    np.testing.assert_array_equal(each._consistent(box.freed(2)).binary, [False, False, False])
-    assert each._consistent(box.freed(0).freed(1)) is None
-    assert each._consistent(box.freed(0).freed(2)) is not None
-    assert each._consistent(replace(box.freed(2), binary=np.array([False, False, True]))) is None
+    np.testing.assert_array_equal(each.consistent(box.freed(0)).binary, [False, True, False])
+    np.testing.assert_array_equal(each.consistent(box.freed(2)).binary, [False, False, False])
+    assert each.consistent(box.freed(0).freed(1)) is None
+    assert each.consistent(box.freed(0).freed(2)) is not None
+    assert each.consistent(replace(box.freed(2), binary=np.array([False, False, True]))) is None
 
 
 def test_a_binary_variable_has_its_ends_only() -> None:
@@ -124,7 +124,7 @@ def test_a_binary_variable_has_its_ends_only() -> None:
         ((0.0, 0.5), (0.0, 0.0)), ((0.5, 1.0), (1.0, 1.0)), ((0.0, 1.0), (0.0, 1.0)),
         ((0.25, 0.75), None),
     ):  # fmt: skip
-        left = each._consistent(binary.narrowed(2, low, high))
+        left = each.consistent(binary.narrowed(2, low, high))
         if expected is None:
             assert left is None
         else:
@@ -137,16 +137,16 @@ def test_a_binary_variable_has_its_ends_only() -> None:
 def test_what_a_row_leaves_of_each_interval() -> None:
     """x₀ + x₁ - x₂ = 1.5 with x₁ ≤ ½: x₀ = 1.5 - x₁ + x₂ ≥ 1, x₁ ≥ ½ + x₂, x₂ ≤ 0."""
     each = conditions(np.eye(3), rows=[[1.0, 1.0, -1.0]], rhs=[1.5])
-    left = each._on_lines(part(each, [0.0, 0.0, 0.0], [1.0, 0.5, 1.0]))
+    left = each.on_lines(part(each, [0.0, 0.0, 0.0], [1.0, 0.5, 1.0]))
     np.testing.assert_allclose(left.lower, [1.0, 0.5, 0.0], atol=1e-11)
     np.testing.assert_allclose(left.upper, [1.0, 0.5, 0.0], atol=1e-11)
     assert np.all(left.lower <= [1.0, 0.5, 0.0])
     assert np.all(left.upper >= [1.0, 0.5, 0.0])
-    loose = each._on_lines(part(each, [0.0, 0.0, 0.25], [1.0, 1.0, 0.5]))
+    loose = each.on_lines(part(each, [0.0, 0.0, 0.25], [1.0, 1.0, 0.5]))
     np.testing.assert_allclose(loose.lower, [0.75, 0.75, 0.25], atol=1e-11)
     np.testing.assert_allclose(loose.upper, [1.0, 1.0, 0.5], atol=1e-11)
-    assert each._on_lines(part(each, [0.0, 0.0, 0.75], [1.0, 1.0, 1.0])) is None
-    assert each._on_lines(part(each, [0.0, 0.0, 0.0], [0.5, 0.5, 1.0])) is None
+    assert each.on_lines(part(each, [0.0, 0.0, 0.75], [1.0, 1.0, 1.0])) is None
+    assert each.on_lines(part(each, [0.0, 0.0, 0.0], [0.5, 0.5, 1.0])) is None
 
 
 @pytest.mark.parametrize(("off", "holds"), [(5e-12, True), (7e-12, False)])
@@ -154,7 +154,7 @@ def test_a_row_is_missed_by_more_than_rounding(off: float, holds: bool) -> None:
     """1 + 1 = 2 by 1e-12 of 1 + 1 + 1 + 1 + 2; the same from above and below."""
     for sign in (1.0, -1.0):
         each = conditions(np.eye(2), rows=np.ones((1, 2)), rhs=[2.0 + sign * off])
-        assert (each._on_lines(part(each, [1.0, 1.0], [1.0, 1.0])) is not None) == holds
+        assert (each.on_lines(part(each, [1.0, 1.0], [1.0, 1.0])) is not None) == holds
 
 
 def test_intervals_are_cut_a_little_further_out() -> None:
@@ -167,7 +167,7 @@ def test_intervals_are_cut_a_little_further_out() -> None:
         lower, upper = np.clip(x - 0.2, 0.0, 1.0), np.clip(x + 0.2, 0.0, 1.0)
         lower[1:], upper[1:] = x[1:], x[1:]
         each = conditions(np.eye(n), rows=signs[None], rhs=[float(signs @ x)])
-        left = each._on_lines(part(each, lower.tolist(), upper.tolist()))
+        left = each.on_lines(part(each, lower.tolist(), upper.tolist()))
         size = float(np.abs(lower).sum() + np.abs(upper).sum() + abs(signs @ x))
         assert 0.9e-12 * size <= left.upper[0] - x[0] <= 1.2e-12 * size or upper[0] <= x[0]
         assert 0.9e-12 * size <= x[0] - left.lower[0] <= 1.2e-12 * size or lower[0] >= x[0]
@@ -197,7 +197,7 @@ def test_a_linear_function_leaves_one_variable_at_most(seed: int) -> None:
         shares[np.argsort(a * c)] = np.clip(share - np.arange(n), 0.0, 1.0)
         x = np.where(a > 0, lower + shares * (upper - lower), upper - shares * (upper - lower))
         each = conditions(np.zeros((n, n)), c, a[None], [float(a @ x)], lower, upper)
-        left = each._stationary(each.start())
+        left = each.stationary(each.start())
         assert left.live.sum() == 1
         slack = 1e-12 * (1.0 + np.abs(x))
         assert np.all((left.lower <= x + slack) & (x - slack <= left.upper))
@@ -216,7 +216,7 @@ def test_a_count_near_a_whole_number_may_be_that(off: float, live: int) -> None:
     """Σx = 2 + off with costs 1, 2, 3, 4: the third is nearly 0 or the second nearly 1."""
     c = np.array([1.0, 2.0, 3.0, 4.0])
     each = conditions(np.zeros((4, 4)), c, np.ones((1, 4)), [2.0 + off])
-    left = each._stationary(each.start())
+    left = each.stationary(each.start())
     assert left.live.sum() == live
     x = np.clip(2.0 + off - np.arange(4), 0.0, 1.0)
     assert np.all((left.lower <= x) & (x <= left.upper))
@@ -230,7 +230,7 @@ def test_all_or_none_of_a_row() -> None:
         assert left is not None
         assert np.all(left.lower <= total / 3.0)
         assert np.all(left.upper >= total / 3.0)
-        first = each._stationary(each.start())
+        first = each.stationary(each.start())
         assert np.all((first.lower <= total / 3.0) & (total / 3.0 <= first.upper))
 
 
@@ -239,16 +239,16 @@ def test_the_sign_of_a_derivative_where_no_row_holds_a_variable() -> None:
     H = np.zeros((4, 4))
     H[2, 2] = 2.0
     each = conditions(H, [1.0, -1.0, -1.0, 5.0], [[0.0, 0.0, 0.0, 1.0]], [0.5])
-    left = each._stationary(each.start())
+    left = each.stationary(each.start())
     np.testing.assert_array_equal(left.lower, [0.0, 1.0, 0.0, 0.0])
     np.testing.assert_array_equal(left.upper, [0.0, 1.0, 1.0, 1.0])
     # A variable that is supposed to be strictly inside cannot be at an end.
-    assert each._stationary(each.start().freed(0)) is None
-    assert each._stationary(each.start().freed(1)) is None
-    assert each._stationary(each.start().freed(2)) is not None
+    assert each.stationary(each.start().freed(0)) is None
+    assert each.stationary(each.start().freed(1)) is None
+    assert each.stationary(each.start().freed(2)) is not None
     # Nor can one whose interval has lost the end.
-    assert each._stationary(each.start().narrowed(0, 0.5, 1.0)) is None
-    assert each._stationary(each.start().narrowed(1, 0.0, 0.5)) is None
+    assert each.stationary(each.start().narrowed(0, 0.5, 1.0)) is None
+    assert each.stationary(each.start().narrowed(1, 0.0, 0.5)) is None
 
 
 @pytest.mark.parametrize(("share", "decided"), [(0.7, False), (1.4, True)])
@@ -259,7 +259,7 @@ def test_a_derivative_within_its_rounding_decides_nothing(share: float, decided:
         c = np.array([sign * (-1.0 + round(share * threshold / EPS) * EPS), 0.0])
         H = sign * np.array([[0.0, 1.0], [1.0, 0.0]])
         each = conditions(H, c)
-        left = each._stationary(part(each, [0.0, 1.0], [1.0, 1.0]))
+        left = each.stationary(part(each, [0.0, 1.0], [1.0, 1.0]))
         assert (left.live[0] == 0) == decided
         if decided:
             assert left.lower[0] == (0.0 if sign > 0 else 1.0)
@@ -271,7 +271,7 @@ def test_curvature_within_the_box_moves_the_derivative() -> None:
     for (low, high), expected in (
         ((0.0, 1.0), (0.0, 1.0)), ((0.75, 1.0), (0.0, 0.0)), ((0.0, 0.25), (1.0, 1.0)),
     ):  # fmt: skip
-        left = each._stationary(part(each, [0.0, low], [1.0, high]))
+        left = each.stationary(part(each, [0.0, low], [1.0, high]))
         assert (left.lower[0], left.upper[0]) == expected
 
 
@@ -374,7 +374,7 @@ def test_conditions_follow_from_each_other_until_none_does() -> None:
     assert left is not None
     np.testing.assert_allclose(left.lower[:3], [0.5, 0.0, 0.0], atol=1e-11)
     np.testing.assert_allclose(left.upper[:3], [0.5, 0.0, 0.0], atol=1e-11)
-    once = each._stationary(each.start())
+    once = each.stationary(each.start())
     assert (once.lower[2], once.upper[2]) == (0.0, 1.0)
     begun = each.begin()
     np.testing.assert_array_equal(begun.lower, left.lower)

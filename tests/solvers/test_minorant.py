@@ -132,7 +132,7 @@ def exact_minorant(
     """Constant, slope and curvature of h, with each product multiplied out."""
     constant, slope, M = exact_spins(q, spins)
     total = fractions(np.maximum(multipliers.pairs, 0.0))
-    places = multipliers.places[minorant._are_triangles(multipliers.places, spins.m)]
+    places = multipliers.places[minorant.are_triangles(multipliers.places, spins.m)]
     for (a, b, c), gamma in zip(places, np.maximum(multipliers.gamma, 0.0), strict=True):
         for place, sign in ((a, 1), (b, 1), (c, -1)):
             total[place // 4, place % 4] += sign * Fraction(gamma)
@@ -196,10 +196,10 @@ def test_the_loss_beyond_rounded_ends() -> None:
                         for p in slacks for q in slacks for r in slacks)  # fmt: skip
         square = -min(a * (1 - a) for a in slacks)
         none = np.zeros(0)
-        assert max(product, square) <= Fraction(minorant._loss_beyond_ends(play, 1.0, 0.0, none))
-        assert triangle <= Fraction(minorant._loss_beyond_ends(play, 3.0, 0.0, none))
-        assert ((1 + e) ** 2 - 1) / 2 <= Fraction(minorant._loss_beyond_ends(play, 0.0, 1.0, none))
-        assert e <= Fraction(minorant._loss_beyond_ends(play, 0.0, 0.0, np.ones(1)))
+        assert max(product, square) <= Fraction(minorant.loss_beyond_ends(play, 1.0, 0.0, none))
+        assert triangle <= Fraction(minorant.loss_beyond_ends(play, 3.0, 0.0, none))
+        assert ((1 + e) ** 2 - 1) / 2 <= Fraction(minorant.loss_beyond_ends(play, 0.0, 1.0, none))
+        assert e <= Fraction(minorant.loss_beyond_ends(play, 0.0, 0.0, np.ones(1)))
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
@@ -242,7 +242,7 @@ def test_what_f_may_lose_in_thin_intervals() -> None:
         there = fractions(spins.center)
         there[spins.members] = x[spins.members]
         # The centers themselves are rounded, which is charged as a sum.
-        charged = Fraction(spins.loose) + Fraction(minorant._loss_of_sums(q.n, spins.size, 1.0))
+        charged = Fraction(spins.loose) + Fraction(minorant.loss_of_sums(q.n, spins.size, 1.0))
         assert abs(exact.f(list(x)) - exact.f(list(there))) <= charged
 
 
@@ -271,7 +271,7 @@ def test_what_a_minorant_changes_by_across_the_rows() -> None:
         m = spins.m
         A = generator.standard_normal((m, m)) * 10.0 ** generator.uniform(-3.0, 3.0)
         M, slope = A + A.T, generator.standard_normal(m) * generator.integers(0, 2)
-        loss = Fraction(minorant._loss_across_rows(spins, slope, M))
+        loss = Fraction(minorant.loss_across_rows(spins, slope, M))
         missed = spins.row_play / spins.lengths
         d = generator.choice([-1.0, 1.0], m) * (1.0 + 0.25 * spins.play)
         step = (fractions(generator.choice([-1.0, 1.0], missed.size) * missed)
@@ -326,10 +326,8 @@ def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
         gradient = P @ (slope + M @ along) + shift * fractions(bound.point)
         nu = fractions(bound.nu)
         size = multipliers.checked(np.zeros(m, bool))[2]
-        largest = minorant._largest_step(spins.normals, offset)
-        charged = Fraction(
-            minorant._loss_of_sums(q.n, spins.size + size + m * bound.shift, largest)
-        )
+        largest = minorant.largest_step(spins.normals, offset)
+        charged = Fraction(minorant.loss_of_sums(q.n, spins.size + size + m * bound.shift, largest))
         charged += abs(nu) @ fractions(spins.row_play)
         for d in [np.array(signs) for signs in np.ndindex(*(2,) * m)]:
             at = fractions(2.0 * d - 1.0)

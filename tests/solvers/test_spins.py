@@ -144,7 +144,7 @@ def test_multipliers_of_the_wrong_sign_count_as_zero() -> None:
     m = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), places, np.array([7.0, -1.0, 100.0]))
     total, squares, size = m.checked(np.array([False, True, False]))
     expected = np.maximum(pairs, 0.0)
-    genuine = minorant._are_triangles(places, 3)
+    genuine = minorant.are_triangles(places, 3)
     np.testing.assert_array_equal(squares, [0.0, -2.0, 3.0])
     add_products(expected, places[:1], np.array([7.0 if genuine[0] else 0.0]))
     np.testing.assert_array_equal(total, expected)
@@ -159,7 +159,7 @@ def test_exactly_the_triangle_inequalities_are_known() -> None:
     literals = [((int(a), s), (int(b), t)) for a, b in zip(i, j, strict=True)
                 for s in (0, 1) for t in (0, 1)]  # fmt: skip
     triples = np.array(list(itertools.product(range(12), repeat=3)))
-    found = minorant._are_triangles(triples, m)
+    found = minorant.are_triangles(triples, m)
     expected = []
     for a, b, c in triples:
         one, other, both = ({*literals[k]} for k in (a, b, c))
@@ -174,7 +174,7 @@ def test_exactly_the_triangle_inequalities_are_known() -> None:
     np.testing.assert_array_equal(found, expected)
     # 12 inequalities... of three points: 4 with a and b in either order.
     assert found.sum() == 2 * 3 * 8
-    assert not minorant._are_triangles(np.array([[12, 9, 5], [-1, 9, 5]]), m).any()
+    assert not minorant.are_triangles(np.array([[12, 9, 5], [-1, 9, 5]]), m).any()
 
 
 def test_what_makes_the_curvature_nonnegative() -> None:
@@ -212,7 +212,7 @@ def test_the_minimum_of_a_tangent_is_that_of_a_linear_program(seed: int) -> None
         q = random_case(generator, int(generator.integers(2, 7)))
         spins = q.spins(q.lower, q.upper)
         g = generator.standard_normal(spins.m)
-        nu = minorant._line_multipliers(g, spins.rows, spins.rhs)
+        nu = minorant.line_multipliers(g, spins.rows, spins.rhs)
         expected = linprog(g, A_eq=spins.rows, b_eq=spins.rhs, bounds=[(-1.0, 1.0)] * spins.m)
         value = float(nu @ -spins.rhs) * -1.0 * -1.0 - float(np.abs(g + nu @ spins.rows).sum())
         assert value == pytest.approx(expected.fun, abs=1e-10)

@@ -94,13 +94,26 @@ def test_a_problem_travels_with_its_data(kernel: str) -> None:
 
 
 def test_verbose_logs_the_progress(caplog: pytest.LogCaptureFixture) -> None:
-    """The last line tells of the objective of a report, which is the trace's own number."""
+    """What is solved, the objective of a report, and how it ended."""
     problem = random_problem("sigmoid", n=60, seed=0)
     with caplog.at_level(logging.INFO, logger="indefinite_opt"):
         result = iopt.solve(problem, "SVMDual(C=10)", verbose=True)
     lines = [record.getMessage() for record in caplog.records]
-    assert lines
-    assert f"objective {result.trace.objective[0]:.9g}" in lines[0]
+    assert lines[0] == "SVMDual(C=10) by multistart"
+    assert f"objective {result.trace.objective[0]:.9g}" in lines[1]
+    assert lines[-1].startswith("solved after ")
+    assert lines[-1].endswith(f" objective {result.objective:.9g}")
+
+
+def test_verbose_tells_the_start_and_the_end_of_a_solver_without_reports(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    problem = random_problem("sigmoid", n=20, seed=0)
+    with caplog.at_level(logging.INFO, logger="indefinite_opt"):
+        result = iopt.solve(problem, "LPSVM", verbose=True)
+    start, end = (record.getMessage() for record in caplog.records)
+    assert start == "LPSVM by highs"
+    assert end.endswith(f" objective {result.objective:.9g}")
 
 
 def test_verbose_prints_to_standard_error_and_leaves_logging_alone(

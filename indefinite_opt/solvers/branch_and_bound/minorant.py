@@ -280,7 +280,7 @@ class Multipliers:
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
         """Places and multipliers of the rows that are triangle inequalities."""
-        genuine = _are_triangles(self.places, self.squares.size)
+        genuine = are_triangles(self.places, self.squares.size)
         return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
 
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
@@ -337,7 +337,7 @@ def add_products(pairs: Array, places: NDArray[np.int64], gamma: Array) -> None:
         np.add.at(flat, places[:, column], sign * gamma)
 
 
-def _are_triangles(places: NDArray[np.int64], m: int) -> Mask:
+def are_triangles(places: NDArray[np.int64], m: int) -> Mask:
     """Whether a = p(1 - q), b = qr and c = pr for three literals p, q, r.
 
     Then a + b - c = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. A literal is one of the two slacks of a point,
@@ -393,7 +393,7 @@ def lower_bound(
        that is constant + rᵀd - Σ ν_k(a_kᵀd - rhs_k) ≥ value + Σ(|r_i| + r_id_i) - Σ|ν_k|row_play_k
        where value = constant - Σ|r_i|. And Σ(|r_i| + r_id_i) ≥ -(π/4)Σ|r_i|.
     6. Sums. All numbers in 5 are sums that are computed with rounding, value and r together to
-       `_loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
+       `loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
        (m + 8) · TINY is enough.
 
     Added up, with Σ over rows and spins,
@@ -413,7 +413,7 @@ def lower_bound(
     underflow = TINY if spins.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
     if m == 0:
-        slack = outwards * (_loss_of_sums(n, spins.size, 1.0) + spins.loose + 8 * underflow)
+        slack = outwards * (loss_of_sums(n, spins.size, 1.0) + spins.loose + 8 * underflow)
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
     constant, slope, M = _without_products(spins, pairs, squares)
@@ -433,10 +433,10 @@ def lower_bound(
     convex = _Convex(curvature, along + shift * offset, height, offset, spins.rows, spins.rhs)
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
     slack = (
-        _loss_of_sums(n, spins.size + size + m * shift, _largest_step(spins.normals, offset))
-        + _loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
+        loss_of_sums(n, spins.size + size + m * shift, largest_step(spins.normals, offset))
+        + loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
         + float(np.abs(bound.nu) @ spins.row_play)
-        + _loss_across_rows(spins, slope, M)
+        + loss_across_rows(spins, slope, M)
         + spins.loose
         + (m + 8) * underflow
     ) * outwards
@@ -461,7 +461,7 @@ def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float
     return constant, slope, M
 
 
-def _loss_across_rows(spins: Spins, slope: Array, M: Array) -> float:
+def loss_across_rows(spins: Spins, slope: Array, M: Array) -> float:
     """What h may change by from d to d̄ on the rows, term 3 of `lower_bound`.
 
     h(d) - h(d̄) = ∇h(d)ᵀε - ½εᵀMε for the step ε = d - d̄ = Σ ε_kq_k, and no two normals share a
@@ -483,19 +483,19 @@ def _margin_of_convexity(m: int, norm: float) -> float:
     return _EIGENVALUE_ERROR * (m + 8) * norm
 
 
-def _largest_step(normals: Array, offset: Array) -> float:
+def largest_step(normals: Array, offset: Array) -> float:
     """ρ = max_i v_i for v = (I + Σ|q_k||q_k|ᵀ)(1 + |o|), at least |d - o| and |P|·|d - o|."""
     reach, sizes = 1.0 + np.abs(offset), np.abs(normals)
     return float(np.max(reach + sizes.T @ (sizes @ reach)))
 
 
-def _loss_of_sums(n: int, total: float, step: float) -> float:
+def loss_of_sums(n: int, total: float, step: float) -> float:
     """Rounding of the value of a tangent and of its slopes, term 6 of `lower_bound`.
 
     With κ, s and B the sums of the sizes that went into the constant, the slopes and the
     curvature of g, κ + Σs_i + ½ΣB_ij ≤ `total` = S + A + mδ. A tangent is made of h(o), ½ of the
     curvature along d⁰ - o, and the gradient at d⁰ times o and d; with v and ρ = `step` of
-    `_largest_step`, where |o_i| ≤ ρ - 1, the terms of these have the sizes
+    `largest_step`, where |o_i| ≤ ρ - 1, the terms of these have the sizes
 
         κ + (2ρ - 1)Σs_i + ½((ρ - 1)² + ρ² + 2ρ(ρ - 1) + 2ρ²)ΣB_ij ≤ (2ρ² + (2ρ - 1)²) · total.
 
@@ -506,7 +506,7 @@ def _loss_of_sums(n: int, total: float, step: float) -> float:
     return 2.0 * EPS * (n + 8) * (2.0 * step**2 + (2.0 * step - 1.0) ** 2) * total
 
 
-def _loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
+def loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
     """π(4A + 2mδ + Σ|r_i|): products, ½δ(d_i² - 1) and the tangent where |d_i| > 1."""
     return play * (4.0 * size + 2.0 * shifts + float(np.abs(reduced).sum()))
 
@@ -528,7 +528,7 @@ class _Convex:
         curved = self.H @ step
         gradient = self.slope + curved
         value = self.height - 0.5 * float(step @ curved) - float(gradient @ self.offset)
-        nu = _line_multipliers(gradient, self.rows, self.rhs)
+        nu = line_multipliers(gradient, self.rows, self.rhs)
         reduced = gradient + nu @ self.rows
         value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
         return Bound(value, d, reduced, nu)
@@ -568,7 +568,7 @@ class _Convex:
         free = np.flatnonzero(~(low | high))
         gradient = self.slope - self.H @ self.offset
         if free.size == 0:
-            return d, _line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
+            return d, line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
         d[free] = 0.0
         right = -(gradient + self.H @ d)[free]
         met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
@@ -583,12 +583,12 @@ class _Convex:
         except np.linalg.LinAlgError:
             solved = np.linalg.lstsq(system, right)[0]
         d[free] = solved[:k]
-        nu = _line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
+        nu = line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
         nu[met] = solved[k:]
         return d, nu
 
 
-def _line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:
+def line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:
     """ν that maximises -Σ|g + rowsᵀν| - νᵀrhs, the minimum of gᵀd over the box and the rows.
 
     One row at a time, because they share no variable: the slope of that concave function falls by

@@ -171,9 +171,9 @@ class Conditions:
         The last box is None if nothing is left.
         """
         rules = {
-            "second order": self._consistent,
-            "rows": self._on_lines,
-            "first order": self._stationary,
+            "second order": self.consistent,
+            "rows": self.on_lines,
+            "first order": self.stationary,
         }
         while True:
             before = int(box.live.sum())
@@ -186,7 +186,7 @@ class Conditions:
             if int(box.live.sum()) == before:
                 return
 
-    def _consistent(self, box: Box) -> Box | None:
+    def consistent(self, box: Box) -> Box | None:
         """Apply the second-order condition, and put binary variables at their ends."""
         whole = self.whole
         met = self.exclusive[box.free].any(axis=0)
@@ -202,7 +202,7 @@ class Conditions:
             return None
         return Box(low, high, binary, box.free)
 
-    def _on_lines(self, box: Box) -> Box | None:
+    def on_lines(self, box: Box) -> Box | None:
         """Reduce each interval to the values that the equality constraints allow."""
         low, high = box.lower.copy(), box.upper.copy()
         for row, target in zip(self.whole.rows, self.whole.rhs, strict=True):
@@ -222,7 +222,7 @@ class Conditions:
         low, high = np.maximum(low, box.lower), np.minimum(high, box.upper)
         return replace(box, lower=low, upper=np.maximum(low, high))
 
-    def _stationary(self, box: Box) -> Box | None:
+    def stationary(self, box: Box) -> Box | None:
         """First order: a variable whose multiplier has one sign in the whole box is at an end.
 
         With p_i the position of row_i x_i in its range, from 0 to 1, and v_i = -row_i ∂f/∂x_i there
