@@ -96,7 +96,9 @@ _TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
 
 
 def terminal_table(comparison: ComparisonLike) -> Table:
-    """The summary for a terminal of at least 80 columns, with parameters below the name.
+    """The summary for a terminal of 100 columns, with parameters below the name.
+
+    In narrower terminals rich cuts the last columns.
 
     Parameters
     ----------
