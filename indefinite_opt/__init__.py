@@ -30,7 +30,7 @@ from indefinite_opt.formulations import (
     UniformWeights,
     available_formulations,
 )
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, QuadraticProgram
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.solvers import Claim, Solver, Status
 from indefinite_opt.studies import compare, reference_library
@@ -61,6 +61,7 @@ __all__ = [
     "LussBall",
     "LussDual",
     "PseudoEuclideanPrimal",
+    "QuadraticProgram",
     "SVMDual",
     "SeparabilitySVM",
     "Solver",

@@ -16,6 +16,7 @@ from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.formulation import Formulation, reduced_weight, short
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
+from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
     priced_proxy,
@@ -30,8 +31,11 @@ __all__ = [
     "Inner",
     "KernelChange",
     "Model",
+    "PolyhedralQP",
+    "Polyhedron",
     "Program",
     "ProxyChange",
+    "QuadraticProgram",
     "confidence_classifier",
     "constants",
     "kernel_variable",

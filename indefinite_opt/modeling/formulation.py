@@ -14,7 +14,6 @@ from indefinite_opt.foundation import Values
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
-from indefinite_opt.problem import KernelProblem
 
 __all__ = ["Formulation", "reduced_weight", "short"]
 
@@ -28,6 +27,9 @@ _WEIGHT_ROUNDING = 1e-12
 
 class Formulation(ABC):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
+
+    The methods take the `KernelProblem` that it is applied to. A `QuadraticProgram` takes none, as
+    it is problem and formulation in one.
 
     Attributes
     ----------
@@ -43,23 +45,23 @@ class Formulation(ABC):
     structure_type: ClassVar[type[Structure[Any]]]
     convex: ClassVar[bool | None]
 
-    def declare(self, problem: KernelProblem) -> Program:
+    def declare(self, problem: Any) -> Program:
         """The problem as the paper writes it, with its name and its structure."""
         return self.model(problem).program(str(self), self.structure(problem))
 
     @abstractmethod
-    def model(self, problem: KernelProblem) -> Model:
+    def model(self, problem: Any) -> Model:
         """The objective and the constraints of the paper, in cvxpy."""
 
     @abstractmethod
-    def structure(self, problem: KernelProblem) -> Structure[Any]:
+    def structure(self, problem: Any) -> Structure[Any]:
         """The same problem for direct solvers."""
 
     @abstractmethod
-    def classifier(self, problem: KernelProblem, values: Values) -> Classifier:
+    def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define."""
 
-    def dual_bound(self, problem: KernelProblem, multipliers: Values) -> float:
+    def dual_bound(self, problem: Any, multipliers: Values) -> float:
         """Lower bound on the minimisation form from multipliers, for the linear programs.
 
         It must hold for any multipliers, so that it does not depend on the solver they came from.

@@ -16,6 +16,7 @@ from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
+from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
@@ -30,6 +31,7 @@ __all__ = [
     "Embedding",
     "Kernel",
     "KernelProblem",
+    "Problem",
     "Sigmoid",
     "Spectrum",
     "Split",

@@ -26,6 +26,7 @@ from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.scaling import scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
+from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
@@ -45,7 +46,7 @@ _CURVATURE_SAMPLE = 100
 beside the O(n³) of the whole matrix, of at least twice the order."""
 
 
-class KernelProblem:
+class KernelProblem(Problem):
     """Kernel matrix K of any inertia and labels y of two classes.
 
     Derived quantities are computed on first access and then kept.

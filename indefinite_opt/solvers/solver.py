@@ -15,7 +15,7 @@ import numpy as np
 from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import Structure
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
 __all__ = ["SECONDS_BEYOND_LIMIT", "Callback", "Session", "Solver", "Task", "status_at_end"]
@@ -52,7 +52,7 @@ class Task(Generic[S_co]):
         Value of `time.perf_counter` when the call started.
     """
 
-    problem: KernelProblem
+    problem: Problem
     formulation: Formulation
     structure: S_co
     tol: float = 1e-6
@@ -188,7 +188,7 @@ class Solver(ABC, Generic[S]):
 
         It may be abandoned at the time limit or on Ctrl-C.
         """
-        if task.structure.needs_spectrum:
+        if task.structure.needs_spectrum and isinstance(task.problem, KernelProblem):
             _ = task.problem.spectrum
 
     @abstractmethod

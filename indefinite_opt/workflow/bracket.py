@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import TimeLimitReached, Values, checks
-from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
 from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
     GlobalSearch,
     Proof,
+    QuadraticStructure,
     limited_multipliers,
     obstacle,
     proved_bound,
 )
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
+from indefinite_opt.workflow.posing import posed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,11 +60,13 @@ class Bracket:
 
     Attributes
     ----------
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation
+        The quadratic program itself, if that is what was bracketed.
     name : str
         Name of the problem.
     n : int
-        Number of points.
+        Number of points, or of variables.
     lower, upper : float
         lower ≤ optimal value ≤ upper, in the declared sense. In a maximisation `lower` is the
         objective of `values` and `upper` the bound, in a minimisation the reverse.
@@ -88,12 +90,13 @@ class Bracket:
     trace : Trace
         objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
     seconds : float
-    program : BoxLineQP
+    program : BoxLineQP or PolyhedralQP
         The program that was bracketed.
     proof : Proof or None
         The proof of the bound, if branch and bound gave it.
     """
 
+    problem: Problem = field(repr=False)
     formulation: Formulation
     name: str
     n: int
@@ -109,7 +112,7 @@ class Bracket:
     iterations: int
     trace: Trace = field(repr=False)
     seconds: float
-    program: BoxLineQP = field(repr=False)
+    program: QuadraticStructure = field(repr=False)
     proof: Proof | None = field(repr=False)
 
     @property
@@ -129,9 +132,10 @@ class Bracket:
 
     def __str__(self) -> str:
         care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"
+        alone = isinstance(self.problem, QuadraticProgram)
+        what = self.name if alone else f"{self.formulation} on {self.name}"
         lines = [
-            f"{self.formulation} on {self.name} (n = {self.n}): {self.lower:.10g} ≤ optimal value "
-            f"≤ {self.upper:.10g}",
+            f"{what} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
             f"  relative gap     {self.relative_gap:.2e}{care}",
             f"  best bound by    {self.method}",
         ]
@@ -140,7 +144,7 @@ class Bracket:
         lines[-1] += self.status.value
         return "\n".join(lines)
 
-    def check(self, problem: KernelProblem) -> float:
+    def check(self, problem: KernelProblem | QuadraticProgram) -> float:
         """The proved end, computed again from the proof alone.
 
         Raises
@@ -148,7 +152,7 @@ class Bracket:
         ParameterError
             If there is no proof, as another method was used or the search was too large.
         """
-        check_problem(problem)
+        posed(problem, None if isinstance(problem, QuadraticProgram) else self.formulation)
         problem.check_unchanged()
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
@@ -167,7 +171,7 @@ class Bracket:
         """
         if self.proof is None or not np.isfinite(self.bound):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
-        self.program.problem.check_unchanged()
+        self.problem.check_unchanged()
         return write_document(bracket_document(self.program, self.proof, self.bound), path)
 
     def plot(self) -> Figure:
@@ -178,8 +182,8 @@ class Bracket:
 
 
 def bound(
-    problem: KernelProblem,
-    formulation: Formulation | str,
+    problem: KernelProblem | QuadraticProgram,
+    formulation: Formulation | str | None = None,
     time_limit: float | None = 60.0,
     gap: float = 1e-4,
     method: str = "branch-and-bound",
@@ -188,7 +192,9 @@ def bound(
     callback: Callback | None = None,
     atol: float = 0.0,
 ) -> Bracket:
-    """Bracket the global optimum of `SVMDual`, `ConvexHullDual` or `GuoSchuurmansQP`.
+    """Bracket the global optimum of a quadratic program, or of a formulation that is one.
+
+    These are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`.
 
     A local search gives one end. The other comes from convex minorants: f less nonnegative
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
@@ -197,8 +203,9 @@ def bound(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
+        None for a quadratic program.
     time_limit : float, optional
         Seconds. Without it at most 20 000 boxes are bounded, unless `max_nodes` allows more.
     gap : float
@@ -253,15 +260,14 @@ def bound(
     checks.choice("method", method, METHODS)
     plan = METHODS[method]
     checks.seed("seed", seed, optional=True)
-    check_problem(problem)
-    problem.check_unchanged()
-    chosen = as_formulation(formulation)
-    structure = _bracketable(chosen, problem)
+    asked, chosen = posed(problem, formulation)
+    asked.check_unchanged()
+    structure = _bracketable(chosen, asked)
     reason = obstacle(structure)
     if reason is not None:
         raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
     task = Task(
-        problem=problem,
+        problem=asked,
         formulation=chosen,
         structure=structure,
         time_limit=np.inf if time_limit is None else time_limit,
@@ -290,15 +296,15 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     return Status.SOLVED if search.ends.closed else Status.INACCURATE
 
 
-def _bracketable(formulation: Formulation, problem: KernelProblem) -> BoxLineQP:
+def _bracketable(formulation: Formulation, problem: Problem) -> QuadraticStructure:
     """The quadratic program of a formulation, or `IncompatibleSolver` if it has none."""
     structure = formulation.structure(problem)
-    if isinstance(structure, BoxLineQP):
+    if isinstance(structure, QuadraticStructure):
         return structure
     raise IncompatibleSolver(
         f"{formulation} cannot be bracketed: branch and bound is for the nonconvex quadratic "
-        "programs SVMDual, ConvexHullDual and GuoSchuurmansQP; the certificate of a solution "
-        "holds the bound of a convex one."
+        "programs SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; the certificate "
+        "of a solution holds the bound of a convex one."
     )
 
 
@@ -306,6 +312,7 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, ends = search.task, search.ends
     lower, upper = sorted((ends.declared(ends.lower), ends.declared(ends.value)))
     return Bracket(
+        problem=task.problem,
         formulation=task.formulation,
         name=task.problem.name,
         n=task.problem.n,

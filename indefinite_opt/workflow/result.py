@@ -7,7 +7,7 @@ from functools import cached_property
 
 from indefinite_opt.foundation import Values
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Optimum, Status, Trace
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
@@ -44,8 +44,9 @@ class Result:
 
     Attributes
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation
+        The quadratic program itself, if that is what was solved.
     values, multipliers : dict of str to array
         One entry per declared variable, and one per declared constraint.
     objective : float
@@ -65,7 +66,7 @@ class Result:
         The different end points of a search from several starts, the best first; see `Optimum`.
     """
 
-    problem: KernelProblem = field(repr=False)
+    problem: Problem = field(repr=False)
     formulation: Formulation
     values: Values
     multipliers: Values
@@ -82,7 +83,7 @@ class Result:
 
     @cached_property
     def classifier(self) -> Classifier:
-        """The classifier these values define."""
+        """The classifier these values define; a quadratic program has none."""
         return self.formulation.classifier(self.problem, self.values)
 
     @cached_property

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
@@ -20,11 +19,12 @@ from indefinite_opt.foundation import (
     finite_array,
     limited,
 )
-from indefinite_opt.modeling import Formulation, relative
+from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import Structure
-from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
 from indefinite_opt.workflow.choice import available_solvers
+from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -34,8 +34,8 @@ Start = ArrayLike | Mapping[str, ArrayLike]
 
 
 def solve(
-    problem: KernelProblem,
-    formulation: Formulation | str,
+    problem: KernelProblem | QuadraticProgram,
+    formulation: Formulation | str | None = None,
     solver: str | Solver[Any] | None = None,
     tol: float = 1e-6,
     time_limit: float | None = None,
@@ -45,13 +45,14 @@ def solve(
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> Result:
-    """Solve a problem with a formulation.
+    """Solve a problem with a formulation, or a quadratic program.
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
-        A formulation object, or its name with parameters: `"SVMDual(C=10)"`.
+        A formulation object, or its name with parameters: `"SVMDual(C=10)"`. None for a quadratic
+        program, which is its own.
     solver : str or Solver, optional
         By default `multistart` for quadratic programs, `highs` for linear programs and `newton`
         for the duals with a proxy kernel; `available_solvers(formulation)` lists the others. Names
@@ -96,7 +97,7 @@ def solve(
     (array([2., 2.]), 4.0, 'GLOBAL')
     """
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
-    return solve_with(problem, as_formulation(formulation), solver, None, options)[0]
+    return solve_with(*posed(problem, formulation), solver, None, options)[0]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Options:
 
 
 def solve_with(
-    problem: KernelProblem,
+    problem: Problem,
     formulation: Formulation,
     solver: str | Solver[Any] | None,
     session: Session[Any] | None,
@@ -126,7 +127,6 @@ def solve_with(
 ) -> tuple[Result, Session[Any]]:
     """The result, and the session for the next formulation of a path."""
     began = time.perf_counter()
-    check_problem(problem)
     limit = np.inf if options.time_limit is None else float(options.time_limit)
     try:
         structure = limited(problem.n, limit, formulation.structure, problem)

@@ -17,8 +17,9 @@ from helpers.enumeration import enumerated, inertias, random_kernel, read
 from helpers.problems import random_problem
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import box_bound
+from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, box_quadratic
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.solver import Task
 
 ROUNDING = 1e-12

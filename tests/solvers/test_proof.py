@@ -9,11 +9,11 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.enumeration import enumerated, read
+from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, Spins
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
-from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 
 
 def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:

@@ -10,6 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound import relaxation as module
+from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Spins,
@@ -17,7 +18,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     pair_indices,
 )
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Iterate, Relaxation
-from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 
 
 def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spins, float]:

@@ -19,6 +19,7 @@ import indefinite_opt as iopt
 from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
+from indefinite_opt.solvers.branch_and_bound import finite_form, finite_forms
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
@@ -171,7 +172,7 @@ def test_the_linear_bound_holds(seed: int, formulation: iopt.Formulation) -> Non
     problem = iopt.KernelProblem(A + A.T, [1, 1, 1, -1, -1, -1])
     qp = formulation.structure(problem)
     found = iopt.bound(problem, formulation, gap=1e-9)
-    bound = global_search.linear_bound(qp, global_search.box_quadratic(qp))
+    bound = finite_form(qp).linear_bound()
     assert bound <= qp.sense * found.objective - qp.constant + 1e-9
 
 
@@ -179,7 +180,7 @@ def test_the_linear_bound_in_exact_arithmetic() -> None:
     """K = diag(0, -2, 0, 1), C = 2: F ≥ -eᵀα + ½·(-2)·2·α₂ with yᵀα = 0."""
     problem = iopt.KernelProblem(np.diag([0.0, -2.0, 0.0, 1.0]), [1, 1, -1, -1])
     qp = iopt.SVMDual(C=2.0).structure(problem)
-    bound = global_search.linear_bound(qp, global_search.box_quadratic(qp))
+    bound = finite_form(qp).linear_bound()
     # Costs (-1, -3 | -1, -1): all four weights go to 2, which costs 2 · -6.
     assert Fraction(bound) <= -12
     assert bound == pytest.approx(-12.0, rel=1e-12)
@@ -206,7 +207,7 @@ def test_the_local_search_leaves_time_for_bounds(monkeypatch: pytest.MonkeyPatch
         limits.append(task.time_limit - task.elapsed)
         raise Asked
 
-    monkeypatch.setattr(global_search, "LocalSearch", ask)
+    monkeypatch.setattr(finite_forms, "LocalSearch", ask)
     with pytest.raises(Asked):
         iopt.bound(random_problem("sigmoid", n=20, seed=0), iopt.SVMDual(), time_limit=10.0)
     assert limits[0] <= 5.0

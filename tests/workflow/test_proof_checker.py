@@ -18,10 +18,10 @@ import pytest
 import indefinite_opt as iopt
 from helpers.boxes import random_multipliers
 from helpers.minimisers import degenerate, global_minimisers
+from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.search import box_quadratic
 from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.proof_checker import FailedProof
 from indefinite_opt.workflow.certificates.proof_document import (

@@ -17,6 +17,7 @@ from indefinite_opt.modeling.structures.structure import (
     Optimality,
     Point,
     StandardForm,
+    sign_of_curvature,
 )
 from indefinite_opt.problem import KernelProblem, norm_bound, zero_tolerance
 
@@ -287,11 +288,11 @@ class BoxLineQP(BoxLine):
         weak = at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
         count = int(weak.sum())
         least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak))
-        found = _sign(least, rounding)
+        found = sign_of_curvature(least, rounding)
         if found is not Curvature.NEGATIVE or not count:
             return found, least, count
         free, rounding = self.least_curvature(np.flatnonzero(~at_bounds))
-        if _sign(free, rounding).is_nonnegative:
+        if sign_of_curvature(free, rounding).is_nonnegative:
             return Curvature.UNDECIDED, least, count
         return Curvature.NEGATIVE, free, 0
 
@@ -366,11 +367,3 @@ class BoxLineQP(BoxLine):
         x = variables[self.variable]
         form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
         return self.sense * (form + self.constant)
-
-
-def _sign(least: float, rounding: float) -> Curvature:
-    if np.isinf(least):
-        return Curvature.NO_DIRECTION
-    if least > rounding:
-        return Curvature.POSITIVE
-    return Curvature.FLAT if least >= -rounding else Curvature.NEGATIVE

@@ -22,11 +22,12 @@ __all__ = [
     "Point",
     "StandardForm",
     "Structure",
+    "sign_of_curvature",
 ]
 
 X = TypeVar("X")
 
-_EQUALITIES = ("balance", "total")
+_EQUALITIES = ("balance", "total", "equalities")
 """Names of equality constraints, whose multipliers have no sign."""
 
 
@@ -58,6 +59,15 @@ class Curvature(enum.Enum):
     def is_nonnegative(self) -> bool:
         """Whether a stationary point with this curvature is a local optimum, up to rounding."""
         return self in (Curvature.NO_DIRECTION, Curvature.POSITIVE, Curvature.FLAT)
+
+
+def sign_of_curvature(least: float, rounding: float) -> Curvature:
+    """What the least eigenvalue of a Hessian along some directions says; inf if there are none."""
+    if np.isinf(least):
+        return Curvature.NO_DIRECTION
+    if least > rounding:
+        return Curvature.POSITIVE
+    return Curvature.FLAT if least >= -rounding else Curvature.NEGATIVE
 
 
 @dataclass(frozen=True, eq=False)

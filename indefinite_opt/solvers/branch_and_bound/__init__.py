@@ -9,6 +9,12 @@ from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (
     CONIC_SOLVERS,
     limited_multipliers,
 )
+from indefinite_opt.solvers.branch_and_bound.finite_forms import (
+    FiniteForm,
+    QuadraticStructure,
+    finite_form,
+    obstacle,
+)
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,
@@ -18,13 +24,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.search import (
-    GlobalSearch,
-    box_quadratic,
-    finite_form,
-    obstacle,
-    proved_bound,
-)
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, proved_bound
 
 __all__ = [
     "CONIC_SOLVERS",
@@ -32,13 +32,14 @@ __all__ = [
     "Box",
     "BoxQuadratic",
     "Conditions",
+    "FiniteForm",
     "GlobalSearch",
     "Multipliers",
     "Part",
     "Proof",
+    "QuadraticStructure",
     "Spins",
     "Tangent",
-    "box_quadratic",
     "finite_form",
     "limited_multipliers",
     "obstacle",

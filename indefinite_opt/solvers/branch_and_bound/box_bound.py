@@ -17,7 +17,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,
@@ -28,10 +28,9 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Relaxation
-from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["BoxBound", "Deadline", "Ends", "Node", "along_ray"]
+__all__ = ["BoxBound", "Deadline", "Ends", "Node"]
 
 T = TypeVar("T")
 
@@ -73,8 +72,7 @@ class Ends:
 
     Parameters
     ----------
-    asked, finite : BoxLineQP
-        The program to solve, and one with a finite box and the same optimum.
+    form : FiniteForm
     gap : float
         Relative gap to stop at.
     atol : float
@@ -88,9 +86,10 @@ class Ends:
         The proved lower bound of the finite form.
     """
 
-    def __init__(self, asked: BoxLineQP, finite: BoxLineQP, gap: float, atol: float) -> None:
-        self.asked, self.finite, self.gap, self.atol = asked, finite, gap, atol
-        self.point, self.value = finite.start(), np.inf
+    def __init__(self, form: FiniteForm, gap: float, atol: float) -> None:
+        self.form, self.gap, self.atol = form, gap, atol
+        self.asked, self.finite = form.asked, form.structure
+        self.point, self.value = self.finite.start(), np.inf
         self.lower = -np.inf
         self._lock = Lock()
         self.offer(self.point)
@@ -102,30 +101,23 @@ class Ends:
             if value < self.value:
                 self.value, self.point = value, point
 
-    @property
-    def rays(self) -> bool:
-        """Whether the points of the finite form stand for rays of the original program."""
-        return self.finite is not self.asked
-
     def original(self, value: float) -> float:
         """The value of the original F for a value of the finite form."""
-        return along_ray(self.asked, value) if self.rays else value
+        return self.form.original(value)
 
     def declared(self, value: float) -> float:
         """The declared objective for a value of the finite form."""
-        return self.asked.declared(self.original(value))
+        return float(self.asked.declared(self.original(value)))
 
     @property
     def best(self) -> Array:
         """The best point in the variables of the original program."""
-        if not self.rays:
-            return self.point
-        return self.point * (self.asked.tilt / (2.0 * self.value))
+        return self.form.restored(self.point, self.value)
 
     @property
     def unit(self) -> float:
         """The scale that makes gaps relative."""
-        size = self.asked.gap_unit(self.original(self.value), self.point)
+        size = self.asked.gap_unit(self.original(self.value), self.best)
         return max(size, self.atol / self.gap)
 
     @property
@@ -148,16 +140,7 @@ class Ends:
     @property
     def cutoff(self) -> float:
         """The least bound of a box that need not be divided."""
-        slope = 1.0
-        if self.rays:
-            # The inverse derivative of the value -c²/(4q) on a ray with respect to q.
-            slope = 4.0 * (self.value / self.asked.tilt) ** 2
-        return self.value - self.gap * self.unit * slope
-
-
-def along_ray(qp: BoxLineQP, least: float) -> float:
-    """F at the best point of a ray, `least` being the quadratic form at total weight 1."""
-    return -(qp.tilt**2) / (4.0 * least) if least > 0.0 else -np.inf
+        return self.value - self.gap * self.unit * self.form.steepness(self.value)
 
 
 class Deadline:
@@ -170,7 +153,7 @@ class Deadline:
         Number of variables, which tells how long calls may take.
     """
 
-    def __init__(self, task: Task[BoxLineQP], order: int) -> None:
+    def __init__(self, task: Task[Any], order: int) -> None:
         self.task, self.order, self.halt = task, order, Event()
 
     @property
@@ -201,7 +184,8 @@ class BoxBound:
     Parameters
     ----------
     task : Task
-        The finite form, with the tolerance of the descents.
+        About the finite form, with the tolerance of the descents.
+    form : FiniteForm
     conditions : Conditions
     ends : Ends
     deadline : Deadline
@@ -217,10 +201,15 @@ class BoxBound:
     """
 
     def __init__(
-        self, task: Task[BoxLineQP], conditions: Conditions, ends: Ends, deadline: Deadline
+        self,
+        task: Task[Any],
+        form: FiniteForm,
+        conditions: Conditions,
+        ends: Ends,
+        deadline: Deadline,
     ) -> None:
-        self.task, self.conditions, self.ends, self.deadline = task, conditions, ends, deadline
-        self.qp = task.structure
+        self.task, self.form = task, form
+        self.conditions, self.ends, self.deadline = conditions, ends, deadline
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
@@ -368,10 +357,9 @@ class BoxBound:
             self._descend(spins.point(np.clip(d, -1.0, 1.0)))
 
     def _descend(self, x: Array) -> None:
-        run = Descent(self.task, self.qp.project(x))
-        run.to_stationarity()
-        if run.value < self.ends.value:
-            self.ends.offer(run.alpha)
+        point, value = self.form.descended(self.task, x)
+        if value < self.ends.value:
+            self.ends.offer(point)
 
     def _divided(self, node: Node) -> list[Node]:
         """Divide a box at the variable with the largest error of its products in the relaxation."""

@@ -21,17 +21,19 @@ from indefinite_opt.foundation import (
     one_thread,
     thread_count,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
     BoxBound,
     Deadline,
     Ends,
     Node,
-    along_ray,
+)
+from indefinite_opt.solvers.branch_and_bound.finite_forms import (
+    FiniteForm,
+    QuadraticStructure,
+    finite_form,
 )
 from indefinite_opt.solvers.branch_and_bound.minorant import (
-    BoxQuadratic,
     Mask,
     Multipliers,
     Spins,
@@ -40,16 +42,11 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS
-from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.solution import Status, Trace
-from indefinite_opt.solvers.solver import Task, status_at_end
+from indefinite_opt.solvers.solver import Task
 
 __all__ = [
     "GlobalSearch",
-    "box_quadratic",
-    "finite_form",
-    "linear_bound",
-    "obstacle",
     "proved_bound",
 ]
 
@@ -70,42 +67,6 @@ SECONDS_BETWEEN_REPORTS = 0.1
 
 SECONDS_BETWEEN_CHECKS = 0.05
 """Longest wait for a box before the time and the callback are checked again."""
-
-
-def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
-    """The arrays of a `BoxLineQP`; with two lines there is one row per class."""
-    n, y = qp.n, qp.problem.y
-    rows, rhs = qp.A, qp.b
-    upper = qp.upper
-    if qp.lines == 2:
-        rows = np.array([y > 0, y < 0], float)
-        rhs = np.full(2, 0.5 * qp.total)
-        upper = min(upper, 0.5 * qp.total)
-    linear = np.full(n, qp.linear) if np.ndim(qp.linear) == 0 else np.asarray(qp.linear)
-    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
-
-
-def finite_form(qp: BoxLineQP) -> BoxLineQP | None:
-    """A program with a finite box and the same optimum, or None.
-
-    Without upper bounds, ½h αᵀQα - c eᵀα is minimised along each ray first: with q the minimum of
-    ½h αᵀQα over total weight 1 the minimum is -c²/(4q) if q > 0, and the problem is unbounded
-    otherwise. This requires yᵀα = 0, which makes the weights of total 1 a box with two lines.
-    """
-    if np.isfinite(qp.upper) or qp.lines == 2:
-        return qp
-    if qp.lines == 0 or np.ndim(qp.linear):
-        return None
-    return replace(qp, linear=0.0, lines=2, total=1.0, sense=1)
-
-
-def obstacle(qp: BoxLineQP) -> str | None:
-    """Why a program cannot be bracketed, as a sentence, or None."""
-    if not qp.problem.curvature_known:
-        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
-    if finite_form(qp) is None:
-        return "boxes are divided, and without a bias the weights need a finite upper bound"
-    return None
 
 
 class _Boxes:
@@ -158,7 +119,7 @@ class GlobalSearch:
     Parameters
     ----------
     task : Task
-        A `BoxLineQP` with a `finite_form`, limits and callback. `task.max_iter` limits the nodes.
+        A program with a `finite_form`, limits and callback. `task.max_iter` limits the nodes.
     gap : float
         Relative gap to stop at.
     start : (n,) array, optional
@@ -178,20 +139,23 @@ class GlobalSearch:
     """
 
     def __init__(
-        self, task: Task[BoxLineQP], gap: float, start: Array | None = None, atol: float = 0.0
+        self,
+        task: Task[QuadraticStructure],
+        gap: float,
+        start: Array | None = None,
+        atol: float = 0.0,
     ) -> None:
-        asked = task.structure
-        self.qp = cast("BoxLineQP", finite_form(asked))
-        self.ends = Ends(asked, self.qp, gap, atol)
+        self.form = cast("FiniteForm", finite_form(task.structure))
+        self.ends = Ends(self.form, gap, atol)
         start = task.start if start is None else start
         if start is not None:
-            start = self.qp.project(start / (start.sum() or 1.0) if self.ends.rays else start)
+            start = self.form.placed(start)
             self.ends.offer(start)
-        self.task = replace(task, structure=self.qp, tol=DESCENT_TOL, start=start)
-        self.quadratic = box_quadratic(self.qp)
+        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
+        self.quadratic = self.form.quadratic
         self.conditions = Conditions(self.quadratic)
         self.deadline = Deadline(self.task, self.quadratic.n)
-        self.box_bound = BoxBound(self.task, self.conditions, self.ends, self.deadline)
+        self.box_bound = BoxBound(self.task, self.form, self.conditions, self.ends, self.deadline)
         self.bounds: dict[str, float] = {}
         self.nodes = 0
         self.trace = Trace()
@@ -234,11 +198,10 @@ class GlobalSearch:
         task = replace(self.task, callback=None, max_iter=None)
         left = max(task.time_limit - task.elapsed, 0.0)
         task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
-        local = LocalSearch(Effort(), task)
-        status = status_at_end(local.run)
-        if local.elite:
-            self.ends.offer(local.elite[0].alpha)
-        if self.ends.rays and self.ends.value <= 0.0:
+        status, point = self.form.best_point(task)
+        if point is not None:
+            self.ends.offer(point)
+        if self.ends.value <= self.form.unbounded_at:
             raise UnboundedProblem(
                 f"{self.task.formulation} is unbounded: along a ray of weights its quadratic form "
                 f"is {self.ends.value:.3g} ≤ 0. Use a finite upper bound."
@@ -280,7 +243,7 @@ class GlobalSearch:
         timed, fallback = self.deadline.timed, -np.inf
         if np.isfinite(self.task.time_limit) and self.quadratic.n >= LONG:
             # First of all, because calls abandoned later on would go on using the processor.
-            fallback = linear_bound(self.qp, self.quadratic)
+            fallback = self.form.linear_bound()
         try:
             spins, _ = timed(getattr, self, "whole_box")
             self.try_multipliers("spectral", timed(Multipliers.spectral, spins.m))
@@ -351,24 +314,10 @@ class GlobalSearch:
         )  # fmt: skip
 
 
-def linear_bound(qp: BoxLineQP, quadratic: BoxQuadratic) -> float:
-    """A lower bound of F in O(n²), from H_ij x_i x_j ≥ min(H_ij, 0) x_i u_j.
-
-    The linear function that this leaves is minimised over the box and the lines; a bound on the
-    rounding is subtracted.
-    """
-    upper = quadratic.upper
-    push = 0.5 * (np.minimum(quadratic.H, 0.0) @ upper)
-    size = float(upper @ (np.abs(quadratic.c) - push))
-    eps = float(np.finfo(float).eps)
-    return qp.linear_minimum(quadratic.c + push) - 4.0 * (qp.n + 8) * eps * size
-
-
-def proved_bound(qp: BoxLineQP, proof: Proof) -> float:
+def proved_bound(qp: QuadraticStructure, proof: Proof) -> float:
     """The lower bound of F that a proof establishes, computed from the proof alone."""
-    finite = finite_form(qp)
-    if finite is None:
+    form = finite_form(qp)
+    if form is None:
         return -np.inf
     with one_thread():
-        bound = proof.lower_bound(Conditions(box_quadratic(finite)))
-    return bound if finite is qp else along_ray(qp, bound)
+        return form.original(proof.lower_bound(Conditions(form.quadratic)))

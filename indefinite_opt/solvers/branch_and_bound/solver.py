@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, obstacle
-from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.branch_and_bound.finite_forms import QuadraticStructure, obstacle
+from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
+from indefinite_opt.solvers.descent.multistart import MultiStart
 from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["BranchAndBound"]
 
 
-class BranchAndBound(Solver[BoxLineQP]):
+class BranchAndBound(Solver[QuadraticStructure]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
     The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are valid
@@ -22,7 +24,7 @@ class BranchAndBound(Solver[BoxLineQP]):
     """
 
     name = "global"
-    accepts = (BoxLineQP,)
+    accepts = (BoxLineQP, PolyhedralQP)
     needs_convex = False
 
     def refusal(self, task: Task[Any]) -> str | None:
@@ -31,15 +33,15 @@ class BranchAndBound(Solver[BoxLineQP]):
             return reason
         qp = task.structure
         reason = obstacle(qp)
-        return reason if reason is None or not self._is_convex(qp) else None
+        return reason if reason is None or not self._is_convex(task) else None
 
     @staticmethod
-    def _is_convex(qp: BoxLineQP) -> bool:
-        return qp.problem.curvature_known and qp.is_convex
+    def _is_convex(task: Task[QuadraticStructure]) -> bool:
+        return task.problem.curvature_known and task.structure.is_convex
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[QuadraticStructure]) -> Solution:
         qp = task.structure
-        if self._is_convex(qp):
+        if self._is_convex(task):
             return _convex(task)
         search = GlobalSearch(task, task.tol)
         status = search.run()
@@ -56,7 +58,6 @@ class BranchAndBound(Solver[BoxLineQP]):
         )
 
 
-def _convex(task: Task[BoxLineQP]) -> Solution:
+def _convex(task: Task[QuadraticStructure]) -> Solution:
     """Solve a convex problem, whose dual proves the bound without any division."""
-    search = LocalSearch(Effort(), task)
-    return search.solution(status_at_end(search.run))
+    return MultiStart().solve(cast("Task[Any]", task))

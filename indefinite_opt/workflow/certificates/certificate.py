@@ -11,13 +11,13 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Values
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import Curvature
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Claim
 from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 
 __all__ = ["Certificate", "Facts", "claim_of"]
 
-Basis = tuple[KernelProblem, Formulation, Values, Values, object]
+Basis = tuple[Problem, Formulation, Values, Values, object]
 
 
 @dataclass(frozen=True)

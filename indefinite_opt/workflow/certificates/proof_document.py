@@ -19,23 +19,25 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, PolyhedralQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (
     Bound,
     Box,
     BoxQuadratic,
     Conditions,
+    FiniteForm,
     Multipliers,
     Part,
     Proof,
+    QuadraticStructure,
     Spins,
     Tangent,
-    box_quadratic,
     finite_form,
+    obstacle,
     pair_indices,
 )
 from indefinite_opt.solvers.descent import Descent
@@ -75,7 +77,7 @@ _PAIR_STEPS = 100_000
 
 
 def certificate_document(
-    problem: KernelProblem,
+    problem: Problem,
     formulation: Formulation,
     values: Mapping[str, Array],
     multipliers: Mapping[str, Array],
@@ -85,7 +87,7 @@ def certificate_document(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation
     values : mapping of str to array
         The point of the certificate, near which convex minorants touch.
@@ -107,9 +109,9 @@ def certificate_document(
         case ProxyStructure():
             task = Task(problem, formulation, structure)
             return proxy_document(task, np.asarray(values[structure.variable], float))
-        case BoxLineQP() if isinstance(witness, Proof):
+        case BoxLineQP() | PolyhedralQP() if isinstance(witness, Proof):
             return bracket_document(structure, witness)
-        case BoxLineQP() if structure.is_convex:
+        case BoxLineQP() | PolyhedralQP() if structure.is_convex:
             return convex_document(structure, np.asarray(values[structure.variable], float))
     raise ParameterError(
         "formulation", "a linear program, a convex quadratic one or one with a proof",
@@ -117,24 +119,22 @@ def certificate_document(
     )  # fmt: skip
 
 
-def bracket_document(qp: BoxLineQP, proof: Proof, claim: float | None = None) -> Document:
+def bracket_document(qp: QuadraticStructure, proof: Proof, claim: float | None = None) -> Document:
     """The proof of a bound of branch and bound.
 
     Parameters
     ----------
-    qp : BoxLineQP
+    qp : BoxLineQP or PolyhedralQP
         The program, with a `finite_form`.
     proof : Proof
     claim : float, optional
         The claimed bound in the declared sense; by default the proved one.
     """
-    finite = finite_form(qp)
-    if finite is None:
-        raise ParameterError("formulation", "finite upper bounds, or a bias", "neither")
-    objective = {"sense": qp.sense, "constant": qp.constant}
-    if finite is not qp:
-        objective["ray"] = qp.tilt
-    return boxes_document(box_quadratic(finite), proof, objective, claim)
+    form = _finite_form(qp)
+    objective: Document = {"sense": qp.sense, "constant": qp.constant}
+    if form.ray is not None:
+        objective["ray"] = form.ray
+    return boxes_document(form.quadratic, proof, objective, claim)
 
 
 def boxes_document(
@@ -155,18 +155,21 @@ def boxes_document(
     return _document("boxes", _program(quadratic), objective, {"steps": steps}, claim)
 
 
-def convex_document(qp: BoxLineQP, x: Array) -> Document:
+def convex_document(qp: QuadraticStructure, x: Array) -> Document:
     """The proof of a bound on a convex program: one box, and the tangent near x."""
-    finite = finite_form(qp)
-    if finite is None:
-        raise ParameterError("formulation", "finite upper bounds, or a bias", "neither")
-    if finite is not qp:
-        x = finite.project(x / (float(x.sum()) or 1.0))
-    conditions = Conditions(box_quadratic(finite))
+    form = _finite_form(qp)
+    conditions = Conditions(form.quadratic)
     box = conditions.begin()
     spins = conditions.whole.spins(box.lower, box.upper)
-    tangent = Tangent(Multipliers.spectral(spins.m), spins.place(x))
+    tangent = Tangent(Multipliers.spectral(spins.m), spins.place(form.placed(x)))
     return bracket_document(qp, Proof(Part(last=tangent)))
+
+
+def _finite_form(qp: QuadraticStructure) -> FiniteForm:
+    form = finite_form(qp)
+    if form is None:
+        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
+    return form
 
 
 def linear_document(program: LinearProgram, multipliers: Array) -> Document:

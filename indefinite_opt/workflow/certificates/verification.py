@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
@@ -23,29 +22,58 @@ from indefinite_opt.foundation import (
     limited,
     within,
 )
-from indefinite_opt.modeling import Formulation, relative
+from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import (
-    BoxLineQP,
     Curvature,
     Optimality,
     Point,
     ProxyStructure,
 )
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Claim, Task, Witness, as_solver
-from indefinite_opt.solvers.branch_and_bound import GlobalSearch, Proof, obstacle, proved_bound
+from indefinite_opt.solvers.branch_and_bound import (
+    GlobalSearch,
+    Proof,
+    QuadraticStructure,
+    obstacle,
+    proved_bound,
+)
 from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.posing import posed
 
 __all__ = ["certify", "verify"]
 
 INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
 
 
+@overload
 def verify(
-    problem: KernelProblem,
-    formulation: Formulation | str,
+    problem: QuadraticProgram,
+    formulation: Mapping[str, ArrayLike],
+    /,
+    *,
+    multipliers: Mapping[str, ArrayLike] | None = ...,
+    tol: float = ...,
+    bound: bool = ...,
+    time_limit: float | None = ...,
+    atol: float = ...,
+) -> Certificate: ...
+@overload
+def verify(
+    problem: KernelProblem | QuadraticProgram,
+    formulation: Formulation | str | None,
     values: Mapping[str, ArrayLike],
+    multipliers: Mapping[str, ArrayLike] | None = ...,
+    tol: float = ...,
+    bound: bool = ...,
+    time_limit: float | None = ...,
+    atol: float = ...,
+) -> Certificate: ...
+def verify(
+    problem: KernelProblem | QuadraticProgram,
+    formulation: Formulation | str | Mapping[str, ArrayLike] | None = None,
+    values: Mapping[str, ArrayLike] | None = None,
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
     bound: bool = False,
@@ -56,8 +84,9 @@ def verify(
 
     Parameters
     ----------
-    problem : KernelProblem
+    problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
+        Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like
         One entry per declared variable.
     multipliers : mapping of str to array_like, optional
@@ -104,21 +133,23 @@ def verify(
     checks.positive("atol", atol, zero=True)
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
-    formulation = as_formulation(formulation)
-    structure = formulation.structure(problem)
+    if isinstance(problem, QuadraticProgram) and values is None:
+        formulation, values = None, cast("Mapping[str, ArrayLike]", formulation)
+    asked, chosen = posed(problem, formulation)
+    structure = chosen.structure(asked)
     checked = checked_values("values", values, structure.shapes)
     given = multipliers
     if given is not None:
         given = checked_values("multipliers", given, structure.multiplier_shapes)
     limit = np.inf if time_limit is None else float(time_limit)
     return certify(
-        problem, formulation, checked, given, tol,
+        asked, chosen, checked, given, tol,
         given=given is not None, search=bound, time_limit=limit, atol=float(atol),
     )  # fmt: skip
 
 
 def certify(
-    problem: KernelProblem,
+    problem: Problem,
     formulation: Formulation,
     values: Values,
     multipliers: Values | None,
@@ -159,7 +190,7 @@ def certify(
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
         bound = _convex_bound(task, point, near, optimality.multipliers, given, size, witness)
-    elif isinstance(structure, BoxLineQP) and (isinstance(witness, Proof) or search):
+    elif isinstance(structure, QuadraticStructure) and (isinstance(witness, Proof) or search):
         bound, notes = _global_bound(task, structure, point, near.value, size, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(point.value, near.value, bound)
@@ -233,7 +264,7 @@ def _is_convex(task: Task[Any]) -> bool | None:
 
 def _global_bound(
     task: Task[Any],
-    qp: BoxLineQP,
+    qp: QuadraticStructure,
     point: Point[Array],
     attained: float,
     size: float,
@@ -336,7 +367,7 @@ def _second_order(
     return sign, least, sign.sentence(weak)
 
 
-def _doubt(problem: KernelProblem, convex: bool | None, bounded: bool) -> str:
+def _doubt(problem: Problem, convex: bool | None, bounded: bool) -> str:
     """Why local conditions do not decide global optimality, as sentences before a reason."""
     if convex:
         return ""

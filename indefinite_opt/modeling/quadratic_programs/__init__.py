@@ -1,0 +1,7 @@
+"""Any quadratic program: the class that users write, its structure and its feasible set."""
+
+from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQP
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.quadratic_programs.quadratic_program import QuadraticProgram
+
+__all__ = ["PolyhedralQP", "Polyhedron", "QuadraticProgram"]

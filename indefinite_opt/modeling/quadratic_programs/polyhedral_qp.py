@@ -1,0 +1,491 @@
+"""Quadratic programs on a polyhedron, of any curvature, as solvers and certificates read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, Values, few_threads
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+    StandardForm,
+    Structure,
+    sign_of_curvature,
+)
+from indefinite_opt.problem import norm_bound, zero_tolerance
+
+__all__ = ["PolyhedralQP"]
+
+_EPS = float(np.finfo(float).eps)
+
+_NEGLIGIBLE = 1e-6
+"""Share of the largest possible terms of the objective that a gap may always be relative to: with
+the default tolerance the gap is then 1e-12 of them, which is close to their rounding. It serves
+programs whose optimal point is zero."""
+
+_RANK_TOLERANCE = 1e-12
+"""Share of the largest singular value of some rows below which others count as zero."""
+
+_MAX_SIGN_CHANGES = 50
+"""Most times that variables at a bound join or leave the fit of the multipliers of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolyhedralQP(Structure[Array]):
+    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
+
+    Attributes
+    ----------
+    P : (n, n) array
+        Symmetric, of any inertia.
+    q : (n,) array
+    polyhedron : Polyhedron
+        The feasible set.
+    notes : tuple of str
+        Sentences for the certificate on how the program was read.
+    """
+
+    title = "a quadratic program with linear constraints"
+    default_solver = "multistart"
+    takes_start = True
+    examines_curvature = True
+    variable = "x"
+    open_gap = "Convex, but the bound leaves a duality gap of {:.2e}."
+    P: Array
+    q: Array
+    polyhedron: Polyhedron
+    sense: int = 1
+    constant: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.q.size
+
+    @property
+    def linear(self) -> Array:
+        """The linear term, (n,)."""
+        return self.q
+
+    # ------------------------------------------------------------------ convexity
+
+    @cached_property
+    def _norm(self) -> float:
+        return norm_bound(self.P)
+
+    @cached_property
+    def _least_everywhere(self) -> float:
+        """Least eigenvalue of P."""
+        with few_threads(self.n):
+            return float(np.linalg.eigvalsh(self.P)[0])
+
+    @cached_property
+    def _least_along_rows(self) -> float:
+        """Least eigenvalue of P on the directions along Ax = b; inf if there are none."""
+        if not self.polyhedron.b.size:
+            return self._least_everywhere
+        return self.least_curvature(np.arange(self.n), self.polyhedron.A)[0]
+
+    @property
+    def least(self) -> float:
+        """A proved lower bound on dᵀPd/‖d‖² for all d, or else for those along Ax = b."""
+        known = self._least_everywhere
+        if known < -self._zero:
+            known = self._least_along_rows
+        return known - self._zero
+
+    @property
+    def _zero(self) -> float:
+        return zero_tolerance(self.n, self._norm)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether F is convex along Ax = b, up to rounding."""
+        return self._least_everywhere >= -self._zero or self._least_along_rows >= -self._zero
+
+    @property
+    def why_convex(self) -> str:
+        along = "" if self._least_everywhere >= -self._zero else " along the equality rows"
+        return f"Convex by the eigenvalues of P{along}"
+
+    def why_not_convex(self) -> str:
+        return f"is not: the least eigenvalue of P is {self._least_everywhere:.3g}"
+
+    # ------------------------------------------------------------------ values
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self.n,)}
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        body = self.polyhedron
+        sizes = {"inequalities": body.h.size, "equalities": body.b.size}
+        sizes |= {"lower": self.n * bool(np.isfinite(body.lower).any())}
+        sizes |= {"upper": self.n * bool(np.isfinite(body.upper).any())}
+        return {name: (size,) for name, size in sizes.items() if size}
+
+    def from_values(self, values: Values) -> Array:
+        return values[self.variable]
+
+    def values(self, x: Array) -> Values:
+        """x under its declared name."""
+        return {self.variable: x}
+
+    def gradient(self, x: Array) -> Array:
+        """∇F(x) = Px + q."""
+        return self.P @ x + self.q
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x)."""
+        g = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(x @ (g + self.q))
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        g = self.gradient(x) if gradient is None else gradient
+        return Point(x, self.value(x, g), g)
+
+    def infeasibility(self, x: Array) -> float:
+        return self.polyhedron.infeasibility(x)
+
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        if infeasibility > self.n * _EPS:
+            return self.at(self.polyhedron.repaired(point.x))
+        return point
+
+    def project(self, x: Array) -> Array:
+        """A feasible point near x."""
+        return self.polyhedron.repaired(x)
+
+    def start(self) -> Array:
+        """A feasible point."""
+        return self.polyhedron.point
+
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.values(self.start() if start is None else start)
+
+    def start_near(self, x: Array) -> Array:
+        return self.project(x)
+
+    def onto_constraints(self, values: Values) -> Values:
+        return self.values(self.project(values[self.variable]))
+
+    # ------------------------------------------------------------------ units
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """max(|F|, floor), where the floor is a share of the terms; see `gaps`.
+
+        It is `CANCELLED` times the sum of the absolute terms at x, or `_NEGLIGIBLE` times their
+        largest sum in the box if that is larger.
+        """
+        size = np.abs(x)
+        terms = float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
+        return max(abs(value), CANCELLED * terms, _NEGLIGIBLE * self._largest_terms)
+
+    @cached_property
+    def _largest_terms(self) -> float:
+        """The largest sum of absolute terms in the box; 0 if that is unbounded."""
+        reach = np.maximum(np.abs(self.polyhedron.lower), np.abs(self.polyhedron.upper))
+        if np.isinf(reach).any():
+            return 0.0
+        return float(reach @ (0.5 * (np.abs(self.P) @ reach) + np.abs(self.q)))
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size relative to which the residual of the first-order conditions is judged.
+
+        It is the larger of max |q| and max |Px|.
+        """
+        curved = float(np.max(np.abs(gradient - self.q)))
+        return max(float(np.max(np.abs(self.q))), curved) or 1.0
+
+    # ------------------------------------------------------------------ optimality
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        body = self.polyhedron
+        width = np.minimum(body.upper - body.lower, float(np.max(np.abs(x))) or 1.0)
+        slack = tol * width
+        return x <= body.lower + slack, x >= body.upper - slack
+
+    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
+        """Inequality rows that count as equations, (m,)."""
+        body = self.polyhedron
+        sizes = np.abs(body.G) @ np.abs(x) + np.abs(body.h)
+        return body.h - body.G @ x <= tol * sizes
+
+    def optimality(
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        x, gradient, body = point.x, point.gradient, self.polyhedron
+        unit = self.gradient_unit(gradient)
+        if multipliers is None:
+            multipliers = self._recovered(x, gradient, tol)
+        z, y = self._of_rows(multipliers)
+        reduced = gradient + body.G.T @ z + body.A.T @ y
+        low = multipliers.get("lower", np.zeros(self.n))
+        high = multipliers.get("upper", np.zeros(self.n))
+        residual = float(np.max(np.abs(reduced - low + high)))
+        paid = float(z @ np.abs(body.h - body.G @ x))
+        for prices, slack in ((low, x - body.lower), (high, body.upper - x)):
+            held = prices != 0.0
+            paid += float(np.abs(prices[held]) @ np.abs(slack[held]))
+        return Optimality(multipliers, residual / unit, paid, unit, reduced)
+
+    def _of_rows(self, multipliers: Values) -> tuple[Array, Array]:
+        body = self.polyhedron
+        z = multipliers.get("inequalities", np.zeros(body.h.size))
+        return z, multipliers.get("equalities", np.zeros(body.b.size))
+
+    def _recovered(self, x: Array, gradient: Array, tol: float) -> Values:
+        """The multipliers that fit the first-order conditions best, for the active constraints."""
+        body = self.polyhedron
+        lower, upper = self.at_bounds(x, tol)
+        active = self.active_rows(x, tol)
+        prices = self._prices(gradient, active, lower, upper)
+        z = np.zeros(body.h.size)
+        z[active] = prices[: int(active.sum())]
+        y = prices[int(active.sum()) :]
+        reduced = gradient + body.G.T @ z + body.A.T @ y
+        found = {
+            "inequalities": z,
+            "equalities": y,
+            "lower": np.where(lower, np.maximum(reduced, 0.0), 0.0),
+            "upper": np.where(upper, np.maximum(-reduced, 0.0), 0.0),
+        }
+        return {name: found[name] for name in self.multiplier_shapes}
+
+    def _prices(
+        self,
+        gradient: Array,
+        active: NDArray[np.bool_],
+        lower: NDArray[np.bool_],
+        upper: NDArray[np.bool_],
+    ) -> Array:
+        """Multipliers of the active rows with the least violation, in the least squares sense.
+
+        A variable at a bound counts as long as its reduced gradient has the wrong sign.
+        """
+        from scipy.optimize import lsq_linear
+
+        body, inequalities = self.polyhedron, int(active.sum())
+        rows = np.vstack([body.G[active], body.A])
+        if not rows.size:
+            return np.zeros(len(rows))
+        least = np.where(np.arange(len(rows)) < inequalities, 0.0, -np.inf)
+        counted = ~(lower | upper)
+        prices: Array = np.zeros(len(rows))
+        for _ in range(_MAX_SIGN_CHANGES):
+            columns = rows[:, counted].T
+            if columns.size:
+                prices = np.asarray(np.linalg.lstsq(columns, -gradient[counted], rcond=None)[0])
+                if np.any(prices < least):
+                    ends = (least, np.full(len(rows), np.inf))
+                    prices = lsq_linear(columns, -gradient[counted], ends, method="bvls").x
+            reduced = gradient + prices @ rows
+            wrong = (reduced < 0.0) & ~upper | (reduced > 0.0) & ~lower
+            wanted = ~(lower | upper) | wrong
+            if np.array_equal(wanted, counted):
+                break
+            counted = wanted
+        return prices
+
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
+        found = super().inconsistencies(optimality, tol)
+        for name, ends in (("lower", self.polyhedron.lower), ("upper", self.polyhedron.upper)):
+            prices = optimality.multipliers.get(name)
+            if prices is not None and np.any(prices[np.isinf(ends)] != 0.0):
+                found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
+        return found
+
+    def bound_multipliers(self, point: Point[Array]) -> Values | None:
+        return self._recovered(point.x, point.gradient, _EPS * self.n)
+
+    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
+        """A lower bound on F over the feasible set if F is convex there, for any multipliers.
+
+        With d = w - x for a feasible w, prices z ≥ 0 and y of the rows and r = ∇F + Gᵀz + Aᵀy,
+
+            F(w) = F(x) + ∇Fᵀd + ½dᵀPd ≥ F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) + rᵀd + ½σ‖d‖²,
+
+        where σ is a proved lower bound on the eigenvalues of P. The right-hand side is minimised
+        for each d_i on its own, between ends that the constraints prove. Subtracted are the
+        rounding of the sums and, if F is convex along Ax = b only, what the distance of x from
+        these rows may add: ‖P‖(2‖d_R‖‖d‖ + ‖d_R‖²) for the part d_R of d across them.
+        """
+        x, gradient, body = point.x, point.gradient, self.polyhedron
+        z, y = self._of_rows(multipliers or {})
+        z = np.maximum(z, 0.0)
+        reduced = gradient + body.G.T @ z + body.A.T @ y
+        n, size = self.n, np.abs(x)
+        steep = np.abs(self.P) @ size + np.abs(self.q)
+        terms = steep + np.abs(body.G.T) @ z + np.abs(body.A.T) @ np.abs(y)
+        count = n + body.h.size + body.b.size + 8.0
+        error = count * _EPS * terms
+        low, high = body.ranges
+        falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
+        sigma = self.least
+        least = _lowest(reduced - error, rises, sigma) + _lowest(-reduced - error, -falls, sigma)
+        slack_sizes = np.abs(body.G) @ size + np.abs(body.h), np.abs(body.A) @ size + np.abs(body.b)
+        paid = float(z @ (body.G @ x - body.h)) + float(y @ (body.A @ x - body.b))
+        rounding = float(z @ slack_sizes[0]) + float(np.abs(y) @ slack_sizes[1])
+        rounding += float(size @ steep) + float(np.abs(least[np.isfinite(least)]).sum())
+        bound = point.value + paid + float(least.sum()) - count * _EPS * rounding
+        if self._least_everywhere < -self._zero:
+            bound -= self._across_rows(x, np.maximum(rises, -falls))
+        return bound if np.isfinite(bound) else -np.inf
+
+    def _across_rows(self, x: Array, reach: Array) -> float:
+        """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""
+        A, b = self.polyhedron.A, self.polyhedron.b
+        sizes = np.linalg.svd(A, compute_uv=False)
+        least = float(sizes[sizes > _RANK_TOLERANCE * sizes[0]][-1])
+        missed = np.abs(A @ x - b) + (self.n + 2.0) * _EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
+        across, length = float(np.linalg.norm(missed)) / least, float(np.linalg.norm(reach))
+        return self._norm * across * (2.0 * length + across)
+
+    # ------------------------------------------------------------------ curvature
+
+    def curvature(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """Curvature on the directions along the active constraints with positive multipliers.
+
+        If constraints are active with zero multipliers, the directions that respect them on one
+        side only are no subspace: positive curvature on all of them is sufficient, and negative
+        curvature decides only if it is found along directions that stay on these constraints.
+        """
+        x, body = point.x, self.polyhedron
+        lower, upper = self.at_bounds(x, tol)
+        at_bounds, active = lower | upper, self.active_rows(x, tol)
+        limit = tol * optimality.unit
+        weak = at_bounds & (np.abs(optimality.reduced) <= limit)
+        fixed = body.lower == body.upper
+        weak &= ~fixed
+        prices = self._of_rows(optimality.multipliers)[0]
+        sizes = np.max(np.abs(body.G), axis=1, initial=0.0)
+        loose = active & (prices * sizes <= limit)
+        count = int(weak.sum() + loose.sum())
+        rows = np.vstack([body.G[active & ~loose], body.A])
+        least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak), rows)
+        found = sign_of_curvature(least, rounding)
+        if found is not Curvature.NEGATIVE or not count:
+            return found, least, count
+        rows = np.vstack([body.G[active], body.A])
+        free, rounding = self.least_curvature(np.flatnonzero(~at_bounds), rows)
+        if sign_of_curvature(free, rounding).is_nonnegative:
+            return Curvature.UNDECIDED, least, count
+        return Curvature.NEGATIVE, free, 0
+
+    def least_curvature(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
+        """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding."""
+        basis = np.eye(kept.size)
+        if len(rows) and kept.size:
+            _, sizes, across = np.linalg.svd(rows[:, kept])
+            rank = int(np.sum(sizes > _RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
+            basis = across[rank:].T
+        if not basis.size:
+            return np.inf, 0.0
+        block = self.P[np.ix_(kept, kept)]
+        norm = norm_bound(block)
+        if norm == 0.0:
+            return 0.0, 0.0
+        with few_threads(kept.size):
+            least = float(np.linalg.eigvalsh(basis.T @ block @ basis)[0])
+        return least, zero_tolerance(kept.size, norm)
+
+    def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
+        return list(self.notes)
+
+    # ------------------------------------------------------------------ other forms
+
+    def arrays(self) -> Values:
+        """P, q, G, h, A, b, lb and ub, the letters of qpsolvers."""
+        body = self.polyhedron
+        return {
+            "P": self.P, "q": self.q, "G": body.G, "h": body.h, "A": body.A, "b": body.b,
+            "lb": body.lower, "ub": body.upper,
+        }  # fmt: skip
+
+    def standard_form(self) -> StandardForm:
+        body = self.polyhedron
+        row_lower = np.concatenate([np.full(body.h.size, -np.inf), body.b])
+        return StandardForm(
+            self.sense, self.q, body.lower, body.upper, row_lower,
+            np.concatenate([body.h, body.b]), np.vstack([body.G, body.A]), self.P, self.constant,
+        )  # fmt: skip
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The objective with P projected along Ax = b; None if it is not convex."""
+        import cvxpy as cp
+
+        if not self.is_convex:
+            return None
+        P, q, constant = self.convexified()
+        x = variables[self.variable]
+        form = 0.5 * cp.quad_form(x, cp.psd_wrap(P)) + q @ x + constant
+        return self.sense * (form + self.constant)
+
+    def convexified(self) -> tuple[Array, Array, float]:
+        """P̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀP̃x + q̃ᵀx + constant where Ax = b."""
+        if self._least_everywhere >= -self._zero:
+            return self.P, self.q, 0.0
+        body = self.polyhedron
+        offset = np.linalg.lstsq(body.A, body.b, rcond=None)[0]
+        left, sizes, _ = np.linalg.svd(body.A.T, full_matrices=False)
+        basis = left[:, sizes > _RANK_TOLERANCE * sizes[0]]
+        crossed = self.P @ basis
+        half = crossed - 0.5 * basis @ (basis.T @ crossed)
+        P = self.P - half @ basis.T - basis @ half.T
+        push = self.P @ offset
+        q = self.q + push - basis @ (basis.T @ push)
+        return P, q, 0.5 * float(offset @ push)
+
+    # ------------------------------------------------------------------ rows as equations
+
+    def with_slacks(self) -> PolyhedralQP:
+        """The program in (x, s) with Gx + s = h and s ≥ 0 in place of Gx ≤ h.
+
+        Every variable is between the ends that the constraints prove.
+        """
+        body = self.polyhedron
+        m, k = body.h.size, body.b.size
+        low, high = body.ranges
+        least = np.where(body.G > 0.0, body.G * low, 0.0) + np.where(
+            body.G < 0.0, body.G * high, 0.0
+        )
+        sizes = np.abs(least).sum(axis=1) + np.abs(body.h)
+        most = body.h - least.sum(axis=1) + (self.n + 4.0) * _EPS * sizes
+        rows = np.block([[body.G, np.eye(m)], [body.A, np.zeros((k, m))]])
+        wide = Polyhedron(
+            np.zeros((0, self.n + m)), np.zeros(0), rows, np.concatenate([body.h, body.b]),
+            np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]),
+        )  # fmt: skip
+        P = np.zeros((self.n + m, self.n + m))
+        P[: self.n, : self.n] = self.P
+        q = np.concatenate([self.q, np.zeros(m)])
+        return PolyhedralQP(P, q, wide, self.sense, self.constant)
+
+    def lifted(self, x: Array) -> Array:
+        """(x, s) for the program with slacks."""
+        return np.concatenate([x, np.maximum(self.polyhedron.h - self.polyhedron.G @ x, 0.0)])
+
+
+def _lowest(slope: Array, reach: Array, sigma: float) -> Array:
+    """min of slope·t + ½·sigma·t² over 0 ≤ t ≤ reach, entry by entry; reach may be infinite."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if sigma > 0.0:
+            t = np.clip(-slope / sigma, 0.0, reach)
+            return np.asarray(t * (slope + 0.5 * sigma * t))
+        curved = 0.5 * sigma * reach if sigma < 0.0 else 0.0
+        at_end = np.where((reach > 0.0) & (slope + curved < 0.0), reach * (slope + curved), 0.0)
+        return np.asarray(at_end)

@@ -1,0 +1,219 @@
+"""Feasible points of a polyhedron, and the ranges of its variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.structures.structure import StandardForm
+
+__all__ = ["Polyhedron"]
+
+_EPS = float(np.finfo(float).eps)
+
+_MAX_REPAIRS = 30
+"""Most corrections of a point towards the rows that it violates; one to three are usual."""
+
+_MAX_TIGHTENINGS = 20
+"""Most passes over the rows that derive ranges from ranges; each pass is O(rows · variables)."""
+
+_OUTWARD_SHARE = 1e-12
+"""Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polyhedron:
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
+
+    Attributes
+    ----------
+    G, h : (m, n), (m,) arrays
+    A, b : (k, n), (k,) arrays
+    lower, upper : (n,) arrays
+        lower ≤ upper, may be infinite.
+    """
+
+    G: Array
+    h: Array
+    A: Array
+    b: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it is more than a box."""
+        return bool(self.h.size or self.b.size)
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the size of its terms."""
+        size = float(np.max(np.abs(x))) or 1.0
+        worst = max(0.0, float(np.max(self.lower - x)), float(np.max(x - self.upper))) / size
+        for rows, rhs, missed in self._missed(x):
+            sizes = np.abs(rows) @ np.abs(x) + np.abs(rhs)
+            sizes[sizes == 0.0] = 1.0
+            worst = max(worst, float(np.max(missed / sizes, initial=0.0)))
+        return worst
+
+    def _missed(self, x: Array) -> list[tuple[Array, Array, Array]]:
+        """Rows, right-hand sides and violations of both kinds of rows."""
+        return [
+            (self.G, self.h, np.maximum(self.G @ x - self.h, 0.0)),
+            (self.A, self.b, np.abs(self.A @ x - self.b)),
+        ]
+
+    def repaired(self, x: Array) -> Array:
+        """A point near x that satisfies the constraints up to rounding, if one is found.
+
+        The violated rows are met by the shortest step of the variables inside their bounds, again
+        and again; where that fails, HiGHS finds the point with the least Σ|z_i - x_i|.
+        """
+        found = self._corrected(x)
+        if self._is_rounding(found):
+            return found
+        nearest = self._corrected(self._nearest(x))
+        return min((found, nearest), key=self.infeasibility)
+
+    def _is_rounding(self, x: Array) -> bool:
+        return self.infeasibility(x) <= 4.0 * (self.n + 4.0) * _EPS
+
+    def _corrected(self, x: Array) -> Array:
+        x = np.clip(x, self.lower, self.upper)
+        for _ in range(_MAX_REPAIRS if self.has_rows else 0):
+            if self._is_rounding(x):
+                break
+            over = self.G @ x - self.h
+            held = over > 0.0
+            rows = np.vstack([self.G[held], self.A])
+            missed = np.concatenate([over[held], self.A @ x - self.b])
+            inside = (x > self.lower) & (x < self.upper)
+            step = np.zeros(self.n)
+            free = np.flatnonzero(inside)
+            if free.size:
+                step[free] = np.linalg.lstsq(rows[:, free], -missed, rcond=None)[0]
+            left = rows @ step + missed
+            if np.linalg.norm(left) > 0.5 * np.linalg.norm(missed):
+                # The variables inside do not suffice, so those at a bound move as well.
+                step = np.linalg.lstsq(rows, -missed, rcond=None)[0]
+            x = np.clip(x + step, self.lower, self.upper)
+        return x
+
+    def _nearest(self, x: Array) -> Array:
+        """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
+        n, identity = self.n, np.eye(self.n)
+        rows = np.vstack([self.G, self.A])
+        wide = np.hstack([rows, np.zeros_like(rows)])
+        above, below = np.hstack([identity, -identity]), np.hstack([identity, identity])
+        free = np.full(n, np.inf)
+        row_lower = np.concatenate([np.full(self.h.size, -np.inf), self.b, -free, x])
+        row_upper = np.concatenate([self.h, self.b, x, free])
+        form = StandardForm(
+            1, np.concatenate([np.zeros(n), np.ones(n)]),
+            np.concatenate([self.lower, np.zeros(n)]), np.concatenate([self.upper, free]),
+            row_lower, row_upper, np.vstack([wide, above, below]),
+        )  # fmt: skip
+        found = _solved(form)
+        return x if found is None else found[:n]
+
+    @cached_property
+    def point(self) -> Array:
+        """A feasible point.
+
+        Raises
+        ------
+        InfeasibleProblem
+            If there is none.
+        """
+        origin = np.clip(np.zeros(self.n), self.lower, self.upper)
+        found = self._corrected(origin)
+        if self._is_rounding(found):
+            return found
+        rows = np.vstack([self.G, self.A])
+        row_lower = np.concatenate([np.full(self.h.size, -np.inf), self.b])
+        form = StandardForm(
+            1, np.zeros(self.n), self.lower, self.upper, row_lower,
+            np.concatenate([self.h, self.b]), rows,
+        )  # fmt: skip
+        vertex = _solved(form)
+        return found if vertex is None else self.repaired(vertex)
+
+    @cached_property
+    def ranges(self) -> tuple[Array, Array]:
+        """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
+
+        A row bounds each of its variables as far as the others are bounded. Ends that are already
+        finite are kept.
+        """
+        low, high = self.lower.copy(), self.upper.copy()
+        rows = np.vstack([self.G, self.A, -self.A])
+        right = np.concatenate([self.h, self.b, -self.b])
+        for _ in range(_MAX_TIGHTENINGS):
+            open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
+            if not open_ends:
+                break
+            for row, end in zip(rows, right, strict=True):
+                _tighten(row, float(end), low, high)
+            if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
+                break
+        return low, high
+
+    def unbounded_variable(self) -> int | None:
+        """The first variable without a finite range, or None."""
+        low, high = self.ranges
+        found = np.flatnonzero(np.isinf(low) | np.isinf(high))
+        return int(found[0]) if found.size else None
+
+
+def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
+    """Make infinite ends finite that row·x ≤ end bounds, in place."""
+    members = np.flatnonzero(row)
+    a = row[members]
+    least = np.where(a > 0.0, a * low[members], a * high[members])
+    unknown = np.isinf(least)
+    if unknown.sum() > 1:
+        return
+    size = float(np.abs(least[~unknown]).sum()) + abs(end)
+    total = float(least[~unknown].sum())
+    # If one term is unbounded it can still be bounded itself, by all others.
+    for k in np.flatnonzero(unknown) if unknown.any() else range(members.size):
+        others = total if unknown[k] else total - least[k]
+        reach = (end - others) + _OUTWARD_SHARE * size
+        i = int(members[k])
+        if a[k] > 0.0 and np.isinf(high[i]):
+            high[i] = reach / a[k] + _OUTWARD_SHARE * abs(reach / a[k])
+        elif a[k] < 0.0 and np.isinf(low[i]):
+            low[i] = reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k])
+
+
+def _solved(form: StandardForm) -> Array | None:
+    """The solution of a linear program by HiGHS, or None if it does not find one.
+
+    Raises
+    ------
+    InfeasibleProblem
+        If HiGHS finds that there is no feasible point.
+    """
+    import highspy
+
+    from indefinite_opt.modeling.linear_programs.to_highs import highs_model
+
+    highs = highs_model(form)
+    highs.run()
+    status = highs.getModelStatus()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        raise InfeasibleProblem(
+            "constraints", "rows and bounds that some point satisfies",
+            "rows and bounds that exclude one another, as HiGHS finds",
+        )  # fmt: skip
+    if status != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.array(highs.getSolution().col_value)

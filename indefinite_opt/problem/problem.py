@@ -1,0 +1,33 @@
+"""What every problem offers to solvers and certificates, whatever its data are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+__all__ = ["Problem"]
+
+
+class Problem(ABC):
+    """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`.
+
+    Attributes
+    ----------
+    name : str
+        What to call it in reports.
+    """
+
+    name: str
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of training points, or of variables."""
+
+    @property
+    def curvature_known(self) -> bool:
+        """Whether convexity can be tested."""
+        return True
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise `ProblemError` if the caller has changed the data since the problem was made."""

@@ -1,0 +1,221 @@
+"""Programs with a finite box, which branch and bound divides, for those that callers ask for.
+
+A bound of the finite form is one of the program that was asked for, and every point of it stands
+for a point of that program.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
+from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.solution import Status
+from indefinite_opt.solvers.solver import Task, status_at_end
+
+__all__ = ["FiniteForm", "QuadraticStructure", "box_quadratic", "finite_form", "obstacle"]
+
+QuadraticStructure = BoxLineQP | PolyhedralQP
+"""The structures that branch and bound is for."""
+
+
+class FiniteForm(ABC):
+    """A program with a finite box and the same optimum as another one.
+
+    Attributes
+    ----------
+    asked : BoxLineQP or PolyhedralQP
+        The program that was asked for.
+    structure : BoxLineQP or PolyhedralQP
+        The finite one.
+    unbounded_at : float
+        The largest value of the finite form at which the program that was asked for is unbounded.
+    """
+
+    unbounded_at: ClassVar[float] = -np.inf
+
+    def __init__(self, asked: Any, structure: Any) -> None:
+        self.asked, self.structure = asked, structure
+
+    @cached_property
+    @abstractmethod
+    def quadratic(self) -> BoxQuadratic:
+        """The arrays of the finite form."""
+
+    def placed(self, x: Array) -> Array:
+        """A feasible point of the finite form for a point of the program that was asked for."""
+        placed: Array = self.structure.project(x)
+        return placed
+
+    def restored(self, z: Array, value: float) -> Array:
+        """The point that z stands for, whose value in the finite form is given."""
+        return z
+
+    def original(self, value: float) -> float:
+        """The value of the program that was asked for, at a value of the finite form."""
+        return value
+
+    def steepness(self, value: float) -> float:
+        """The derivative of a value of the finite form with respect to the original one."""
+        return 1.0
+
+    @property
+    def ray(self) -> float | None:
+        """The length of the linear term along the rays that points stand for, if they do."""
+        return None
+
+    @abstractmethod
+    def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
+        """How a local search ended, and its best point; `task` is about the finite form."""
+
+    @abstractmethod
+    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
+        """The point and the value at which a descent from near z ends."""
+
+    def linear_bound(self) -> float:
+        """A lower bound in O(n²) from H_ij x_i x_j ≥ min(H_ij, 0) u_i x_j; -inf if there is none.
+
+        The linear function that this leaves is minimised over the box and the lines; a bound on
+        the rounding is subtracted.
+        """
+        return -np.inf
+
+
+class _Lines(FiniteForm):
+    """A `BoxLineQP`, as it is if its box is finite."""
+
+    structure: BoxLineQP
+
+    @cached_property
+    def quadratic(self) -> BoxQuadratic:
+        return box_quadratic(self.structure)
+
+    def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
+        local = LocalSearch(Effort(), task)
+        status = status_at_end(local.run)
+        return status, local.elite[0].alpha if local.elite else None
+
+    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
+        run = Descent(task, self.structure.project(z))
+        run.to_stationarity()
+        return run.alpha, run.value
+
+    def linear_bound(self) -> float:
+        quadratic = self.quadratic
+        push = 0.5 * (np.minimum(quadratic.H, 0.0) @ quadratic.upper)
+        size = float(quadratic.upper @ (np.abs(quadratic.c) - push))
+        least = self.structure.linear_minimum(quadratic.c + push)
+        return least - 4.0 * (quadratic.n + 8) * EPS * size
+
+
+class _Rays(_Lines):
+    """The best point of total weight 1, for a `BoxLineQP` without upper bounds.
+
+    ½h αᵀQα - c eᵀα is minimised along each ray first: with q the minimum of ½h αᵀQα over total
+    weight 1 the minimum is -c²/(4q) if q > 0, and the problem is unbounded otherwise. This requires
+    yᵀα = 0, which makes the weights of total 1 a box with two lines.
+    """
+
+    unbounded_at = 0.0
+
+    def placed(self, x: Array) -> Array:
+        return super().placed(x / (float(x.sum()) or 1.0))
+
+    def restored(self, z: Array, value: float) -> Array:
+        # Without an optimum the scale of a ray means nothing.
+        return z * (self.asked.tilt / (2.0 * value)) if value > 0.0 else z
+
+    @property
+    def ray(self) -> float:
+        return float(self.asked.tilt)
+
+    def original(self, value: float) -> float:
+        return -(self.asked.tilt**2) / (4.0 * value) if value > 0.0 else -np.inf
+
+    def steepness(self, value: float) -> float:
+        return 4.0 * (value / float(self.asked.tilt)) ** 2
+
+
+class _Slacks(FiniteForm):
+    """A `PolyhedralQP` with finite ranges, its inequality rows as equations with slacks.
+
+    Descents run in the variables that were asked for.
+    """
+
+    structure: PolyhedralQP
+
+    @cached_property
+    def quadratic(self) -> BoxQuadratic:
+        qp = self.structure
+        body = qp.polyhedron
+        return BoxQuadratic(qp.P, qp.q, body.A, body.b, body.lower, body.upper)
+
+    def placed(self, x: Array) -> Array:
+        qp = self.asked
+        return qp.lifted(qp.project(x))
+
+    def restored(self, z: Array, value: float) -> Array:
+        return z[: self.asked.n]
+
+    def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
+        from indefinite_opt.solvers.descent.multistart import MultiStart
+
+        start = None if task.start is None else self.restored(task.start, 0.0)
+        inner = task.on(self.asked, start=start)
+        solution = MultiStart().solve(inner)
+        return solution.status, self.asked.lifted(solution.values[self.asked.variable])
+
+    def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
+        raise NotImplementedError
+
+
+def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
+    """A program with a finite box and the same optimum, or None."""
+    if isinstance(qp, PolyhedralQP):
+        if qp.polyhedron.unbounded_variable() is not None:
+            return None
+        return _Slacks(qp, qp.with_slacks())
+    if np.isfinite(qp.upper) or qp.lines == 2:
+        return _Lines(qp, qp)
+    if qp.lines == 0 or np.ndim(qp.linear):
+        return None
+    return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
+
+
+def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
+    """The arrays of a `BoxLineQP`; with two lines there is one row per class."""
+    n, y = qp.n, qp.problem.y
+    rows, rhs = qp.A, qp.b
+    upper = qp.upper
+    if qp.lines == 2:
+        rows = np.array([y > 0, y < 0], float)
+        rhs = np.full(2, 0.5 * qp.total)
+        upper = min(upper, 0.5 * qp.total)
+    linear = np.full(n, qp.linear) if np.ndim(qp.linear) == 0 else np.asarray(qp.linear)
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
+
+
+def obstacle(qp: QuadraticStructure) -> str | None:
+    """Why a program cannot be bracketed, as a sentence, or None."""
+    if isinstance(qp, PolyhedralQP):
+        i = qp.polyhedron.unbounded_variable()
+        if i is None:
+            return None
+        return (
+            f"boxes are divided, and neither a bound nor the rows give x[{i}] a finite range; "
+            "give it lower and upper bounds"
+        )
+    if not qp.problem.curvature_known:
+        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
+    if finite_form(qp) is None:
+        return "boxes are divided, and without a bias the weights need a finite upper bound"
+    return None

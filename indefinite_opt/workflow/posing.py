@@ -1,0 +1,35 @@
+"""What a caller asks about: a problem with a formulation, or a quadratic program alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.problem import KernelProblem, Problem, check_problem
+
+__all__ = ["posed"]
+
+
+def posed(
+    problem: KernelProblem | QuadraticProgram, formulation: Any
+) -> tuple[Problem, Formulation]:
+    """The problem and its formulation; a quadratic program is its own.
+
+    Raises
+    ------
+    ProblemError
+        For anything but a problem.
+    ParameterError
+        If a formulation is missing, or is given with a quadratic program.
+    """
+    if isinstance(problem, QuadraticProgram):
+        if formulation is not None:
+            expected = "nothing: a quadratic program is its own formulation"
+            raise ParameterError("formulation", expected, repr(formulation))
+        return problem, problem
+    check_problem(problem)
+    if formulation is None:
+        raise ParameterError("formulation", "a formulation or its name", "None")
+    return problem, as_formulation(formulation)
