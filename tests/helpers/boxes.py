@@ -55,3 +55,40 @@ def random_multipliers(generator: np.random.Generator, m: int, size: float) -> M
         places,
         size * generator.standard_normal(len(places)),
     )
+
+
+def random_rows(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Equality constraints of every kind: shared variables, dependent rows, slacks, any scale."""
+    k = int(generator.integers(1, n + 2))
+    rows = generator.integers(-2, 3, (k, n)) * (generator.random((k, n)) < 0.7).astype(float)
+    kind = generator.integers(6)
+    if kind == 0:  # no two rows share a variable
+        rows = rows * (generator.integers(k, size=n) == np.arange(k)[:, None])
+    elif kind == 1 and k > 1:  # dependent, exactly
+        rows[-1] = rows[:-1].T @ generator.integers(-2, 3, k - 1)
+    elif kind == 2:  # inequalities with slacks
+        slacks = min(k, n // 2)
+        rows[:, n - slacks :] = np.eye(k, slacks)
+    elif kind == 3:  # mixed scales
+        rows *= 10.0 ** generator.uniform(-8.0, 8.0, (k, 1))
+        rows *= 10.0 ** generator.uniform(-4.0, 4.0, n)
+    elif kind == 4 and k > 1:  # nearly dependent
+        rows[-1] = rows[0] + 10.0 ** generator.uniform(-14.0, -4.0) * rows[-1]
+    return rows[np.any(rows != 0.0, axis=1) | (generator.random(k) < 0.1)]
+
+
+def general_quadratic(generator: np.random.Generator, most: int = 4) -> BoxQuadratic:
+    """A few variables and any rows; with whole numbers its rows are met exactly somewhere."""
+    n = int(generator.integers(1, most + 1))
+    A = generator.integers(-3, 4, (n, n)).astype(float)
+    if generator.random() < 0.3:
+        A = generator.standard_normal((n, n)) * 10.0 ** generator.uniform(-4.0, 4.0)
+    c = generator.integers(-3, 4, n) * float(generator.integers(0, 2))
+    rows = random_rows(generator, n)
+    lower = generator.integers(-3, 3, n).astype(float)
+    width = generator.integers(0, 4, n).astype(float)
+    if generator.random() < 0.3:
+        width *= 10.0 ** generator.integers(-9, 5, n)
+    share = generator.integers(0, 5, n) / 4.0
+    rhs = rows @ (lower + share * width)
+    return BoxQuadratic(np.tril(A) + np.tril(A, -1).T, c, rows, rhs, lower, lower + width)

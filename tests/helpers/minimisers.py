@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 
@@ -29,6 +30,21 @@ def solved(system: list[list[Fraction]]) -> list[Fraction] | None:
     return [row[size] for row in system]
 
 
+def independent(rows: list[list[Fraction]]) -> list[list[Fraction]] | None:
+    """Rows without common solutions lost or added, none a combination of others; each ends in its
+    right-hand side, and None if they contradict each other."""
+    kept: list[list[Fraction]] = []
+    left = [row.copy() for row in rows]
+    for k in range(len(rows[0]) - 1 if rows else 0):
+        row = next((row for row in left if row[k]), None)
+        if row is not None:
+            left.remove(row)
+            left = [[a - b * other[k] / row[k] for a, b in zip(other, row, strict=True)]
+                    for other in left]  # fmt: skip
+            kept.append(row)
+    return None if any(row[-1] for row in left) else kept
+
+
 def global_minimisers(q: BoxQuadratic) -> tuple[Fraction, list[Point]]:
     """The least value, and the minimisers with the fewest variables strictly inside, if any.
 
@@ -36,22 +52,24 @@ def global_minimisers(q: BoxQuadratic) -> tuple[Fraction, list[Point]]:
     """
     n, best, found = q.n, None, []
     H = [[Fraction(v) for v in row] for row in q.H]
+    rows = [[*map(Fraction, row), Fraction(right)]
+            for row, right in zip(q.rows, q.rhs, strict=True)]  # fmt: skip
     for kept in itertools.product((0, 1, 2), repeat=n):
         free = [i for i in range(n) if kept[i] == 2]
+        if any(q.lower[i] == q.upper[i] for i in range(n) if kept[i]):
+            continue
         x = [Fraction((q.lower, q.upper, np.zeros(n))[kept[i]][i]) for i in range(n)]
-        gaps = [Fraction(right) - sum(Fraction(row[i]) * x[i] for i in range(n))
-                for row, right in zip(q.rows, q.rhs, strict=True)]  # fmt: skip
-        met = [k for k in range(len(gaps)) if np.any(q.rows[k, free])]
-        if any(gap and k not in met for k, gap in enumerate(gaps)):
+        lines = independent(
+            [[*(row[i] for i in free), row[n] - sum(map(mul, row, x))] for row in rows]
+        )
+        if lines is None:
             continue
         pull = [-Fraction(q.c[i]) - sum(H[i][j] * x[j] for j in range(n)) for i in free]
-        lines = [[Fraction(q.rows[k, i]) for i in free] for k in met]
         system = [
             [*(H[i][j] for j in free), *(line[a] for line in lines), pull[a]]
             for a, i in enumerate(free)
         ]
-        system += [[*line, *[Fraction(0)] * len(met), gaps[k]]
-                   for line, k in zip(lines, met, strict=True)]  # fmt: skip
+        system += [[*line[:-1], *[Fraction(0)] * len(lines), line[-1]] for line in lines]
         inner = solved(system)
         if inner is None:
             continue

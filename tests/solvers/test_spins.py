@@ -78,7 +78,8 @@ def test_spins_say_the_same_of_every_point(seed: int) -> None:
         np.testing.assert_array_equal(spins.place(x), d)
         by_spins = spins.constant + spins.slope @ d + 0.5 * d @ spins.curvature @ d
         assert by_spins == 0.5 * x @ q.H @ x + q.c @ x == q.value(x)
-        np.testing.assert_array_equal(spins.rows @ d - spins.rhs, (q.rows @ x - q.rhs)[kept])
+        missed = spins.weights @ (q.rows @ x - q.rhs)
+        np.testing.assert_allclose(spins.rows @ d - spins.rhs, missed, atol=1e-14)
     np.testing.assert_array_equal(spins.place(upper + 9.0), np.ones(spins.m))
     # Unit of rounding: every term at its largest in the box.
     reach = np.maximum(np.abs(lower), np.abs(upper))
@@ -91,10 +92,20 @@ def test_the_projection_along_the_rows() -> None:
     generator = np.random.default_rng(0)
     q = random_case(generator, 6)
     spins = q.spins(q.lower, q.upper)
-    P = np.eye(6) - sum(np.outer(a, a) / (a @ a) for a in spins.rows)
+    scaled = q.rows * spins.half
+    P = np.eye(6) - sum(np.outer(a, a) / (a @ a) for a in scaled)
     M = mirrored(generator.standard_normal((6, 6)))
     np.testing.assert_allclose(spins.across(M), P @ M @ P, atol=1e-13)
-    np.testing.assert_allclose(spins.normals @ spins.normals.T, np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(spins.rows @ spins.rows.T, np.eye(2), atol=1e-15)
+    np.testing.assert_array_equal(np.count_nonzero(spins.weights, axis=1), [1, 1])
+    # Rows that share variables, one of them a combination of the others.
+    A = generator.standard_normal((3, 6))
+    A = np.vstack([A, A[0] - 2.0 * A[2]])
+    shared = quadratic(q.H, q.c, q.lower, q.upper, A, A @ q.lower).spins(q.lower, q.upper)
+    scaled = A * shared.half
+    P = np.eye(6) - np.linalg.pinv(scaled) @ scaled
+    np.testing.assert_allclose(shared.across(M), P @ M @ P, atol=1e-13)
+    np.testing.assert_allclose(shared.rows @ shared.rows.T, np.eye(3), atol=1e-14)
 
 
 def test_intervals_too_thin_to_count() -> None:
@@ -109,10 +120,11 @@ def test_intervals_too_thin_to_count() -> None:
     assert q.spins(lower, np.array([1.0, 1.0 + 1e-9])).m == 2
     rows = np.array([[1.0, -1.0]])
     line = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(lower, upper)
-    assert half <= line.row_play[0] <= 1.1 * half
+    # In units of the length of the row, half of the interval that counts.
+    assert half <= 0.5 * line.row_play[0] <= 1.1 * half
     # Nothing but the rounding of the row itself where nothing is thin.
     whole = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(q.lower, q.upper)
-    assert EPS * 3.0 <= whole.row_play[0] <= 1000.0 * EPS * 3.0
+    assert EPS * 3.0 <= float(np.hypot(0.5, 1.0)) * whole.row_play[0] <= 1000.0 * EPS * 3.0
     assert q.spins(q.lower, q.upper).loose == 0.0
 
 

@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
 
 from indefinite_opt.foundation import Array
 
@@ -39,9 +40,9 @@ TINY = float(np.finfo(np.float64).tiny)
 """More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
 widths of intervals."""
 
-_EIGENVALUE_ERROR = 16.0 * EPS
+_EIGENVALUE_ERROR = 12.0 * EPS
 """Largest error of the computed smallest eigenvalue of a matrix of order m, divided by m + 8 and by
-the norm of the matrix; `_margin_of_convexity` says what it consists of."""
+the norm of the matrix, in a backward stable method."""
 
 MIN_WIDTH_SHARE = 1e-10
 """An interval narrower than this share of the whole range counts as a point: its spin would have
@@ -49,6 +50,25 @@ hardly any digits, and fixing it costs the bound no more than `Spins.loose`."""
 
 MIN_HALF = TINY / EPS
 """An interval narrower than twice this counts as a point, as its half loses digits by underflow."""
+
+MIN_INDEPENDENT_SHARE = 1e-8
+"""A row counts as a combination of others if they leave at most this share of its length: what is
+left would be known to hardly more than 1e-7 of half an interval."""
+
+MAX_MISSED = 1e-3
+"""A row that may be missed by more than this share of its length says nothing: it consists of what
+rounding and thin intervals have left of larger numbers."""
+
+ROW_SOFTNESS = 1e-12
+"""Share of the mean curvature by which rows may be missed for the sake of smaller multipliers where
+an active set leaves dependent rows."""
+
+MIN_FREEDOM = 1e-6
+"""Least weight of the gradient of a variable at an end, 1 in the middle, in a guess of the
+multipliers of rows."""
+
+ROW_SWEEPS = 2
+"""Passes over rows that share variables for the multipliers of a tangent."""
 
 MAX_ACTIVE_SETS = 15
 """Most active sets that are tried for the minimum of a minorant; a handful is usual from a start
@@ -65,7 +85,7 @@ class BoxQuadratic:
         Symmetric, of any inertia.
     c : (n,) array
     rows : (k, n) array
-        Entries in {-1, 0, 1}; no two rows share a variable.
+        With any entries; rows may share variables and depend on each other.
     rhs : (k,) array
     lower, upper : (n,) arrays
         Finite.
@@ -97,10 +117,10 @@ class BoxQuadratic:
         members = np.flatnonzero(wide)
         width = half[members]
         slope = self.H[members] @ center + self.c[members]
-        rows = self.rows[:, members] * width
-        met = np.any(rows != 0.0, axis=1)
-        reach = np.abs(center) + half
+        rows, reach = self.rows[:, members] * width, np.abs(center) + half
         thin = np.where(wide, 0.0, half)
+        row_play = _play_of_rows(self, reach, thin)
+        weights = _orthonormal_weights(rows, row_play)
         underflow = TINY if np.any(self.H) or np.any(self.c) else 0.0
         return Spins(
             members=members,
@@ -109,12 +129,12 @@ class BoxQuadratic:
             constant=self.value(center),
             slope=width * slope,
             curvature=self.H[np.ix_(members, members)] * np.outer(width, width),
-            rows=rows[met],
-            met=np.flatnonzero(met),
-            rhs=(self.rhs - self.rows @ center)[met],
+            rows=weights @ rows,
+            rhs=weights @ (self.rhs - self.rows @ center),
+            weights=weights,
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))) + underflow,
             play=_play_of_ends(reach[members], width),
-            row_play=_play_of_rows(self, reach, thin)[met],
+            row_play=np.abs(weights) @ row_play,
             loose=_loss_in_thin_intervals(self, reach, thin),
         )
 
@@ -132,12 +152,39 @@ def _play_of_ends(reach: Array, half: Array) -> float:
 def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
     """By how much each row·d may differ from its computed right-hand side.
 
-    Thin intervals count with half their width; rounding is a share of the sum of all sizes, with
-    n + 2 roundings of eps/2 for the right-hand side, and n + 8 more for the offset, the normals
-    and the multiples of the row that `lower_bound` forms: 2(n + 8) in all.
+    Thin intervals count with half their width. Rounding is a share of the sum of all sizes of a row
+    in x, which is at least that of its terms in d: n + 3 roundings of eps/2 for the entries and the
+    right-hand side, k for a combination of k rows, and n + k + 4 for a multiple of that in a
+    tangent. A combination is charged the sum of these for its rows, times the size of each weight.
     """
-    rows = np.abs(quadratic.rows)
-    return EPS * (quadratic.n + 8) * (rows @ reach + np.abs(quadratic.rhs)) + rows @ thin
+    rows, (k, n) = np.abs(quadratic.rows), quadratic.rows.shape
+    sizes = rows @ reach + np.abs(quadratic.rhs)
+    return EPS * (n + k + 6) * sizes + rows @ thin + n * TINY
+
+
+def _orthonormal_weights(rows: Array, play: Array) -> Array:
+    """Weights of combinations of rows that are orthonormal up to rounding, one in a row.
+
+    Of rows without a common variable each is scaled to length 1. Others are chosen by decreasing
+    length of what the ones before leave of them (QR with column pivoting); those of which little is
+    left may be left out, as a bound holds for any choice of combinations.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    met = np.flatnonzero(play < MAX_MISSED * lengths)
+    weights = np.zeros((met.size, len(rows)))
+    weights[np.arange(met.size), met] = 1.0 / lengths[met]
+    if met.size and not _disjoint(rows[met]):
+        factor, order = qr((weights @ rows).T, mode="r", pivoting=True, check_finite=False)
+        sizes = np.abs(np.diagonal(factor))
+        rank = int(np.count_nonzero(sizes > MIN_INDEPENDENT_SHARE))
+        triangle = np.ascontiguousarray(factor[:rank, :rank].T)
+        weights = solve_triangular(triangle, weights[order[:rank]], lower=True)
+    return weights
+
+
+def _disjoint(rows: Array) -> bool:
+    """Whether no two rows share a variable."""
+    return bool(np.all(np.count_nonzero(rows, axis=0) <= 1))
 
 
 def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) -> float:
@@ -160,9 +207,9 @@ class Spins:
     constant : float
     slope, curvature : (m,), (m, m) arrays
     rows, rhs : (k, m), (k,) arrays
-        No two rows share a variable, none is zero.
-    met : (k,) array of int
-        Their indices among the rows of the whole problem.
+        The rows are orthonormal up to rounding.
+    weights : (k, K) array
+        They are these combinations of the rows of the whole problem.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
     play : float
@@ -181,7 +228,7 @@ class Spins:
     curvature: Array
     rows: Array
     rhs: Array
-    met: Indices
+    weights: Array
     size: float
     play: float
     row_play: Array
@@ -203,25 +250,15 @@ class Spins:
         center, half = self.center[self.members], self.half[self.members]
         return np.clip((x[self.members] - center) / half, -1.0, 1.0)
 
-    @cached_property
-    def lengths(self) -> Array:
-        """Euclidean lengths of the rows, (k,)."""
-        return np.linalg.norm(self.rows, axis=1)
-
-    @cached_property
-    def normals(self) -> Array:
-        """The rows scaled to length 1: they share no variable, so they are orthonormal."""
-        return self.rows / self.lengths[:, None]
-
     def across(self, matrix: Array) -> Array:
         """PMP, P the projection onto the directions along the rows."""
-        left = self.coupling(matrix) @ self.normals
+        left = self.coupling(matrix) @ self.rows
         return matrix - left - left.T
 
     def coupling(self, matrix: Array) -> Array:
-        """L, (m, k), with PMP = M - Lq - qᵀLᵀ for the normals q."""
-        crossed = matrix @ self.normals.T
-        return crossed - 0.5 * (self.normals.T @ (self.normals @ crossed))
+        """L, (m, k), with PMP = M - LQ - QᵀLᵀ for the orthonormal rows Q."""
+        crossed = matrix @ self.rows.T
+        return crossed - 0.5 * (self.rows.T @ (self.rows @ crossed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,36 +411,37 @@ def lower_bound(
     Notes
     -----
     Let x be any point of the box on the rows, with variables that are `binary` at one of their
-    ends, and d = (x - center)/half exactly. Rows a_k of lengths l_k have normals q_k = a_k/l_k.
-    S = `spins.size` is the sum of the sizes of all terms of f, A = `size` that of the multipliers.
+    ends, and d = (x - center)/half exactly. Q are the rows of the spins and r their right-hand
+    sides. S = `spins.size` is the sum of the sizes of all terms of f, A = `size` that of the
+    multipliers.
 
     1. Thin intervals. With their variables in the middle f changes by `spins.loose` at most:
        f(x) ≥ f(d) - loose, where f(d) is quadratic in the spins of the others.
     2. Ends. |d_i| ≤ 1 + π/4, π = `spins.play`, so no product of two slacks is less than
        -(π/8)(1 + π/8), and no triangle than -(π/4)(1 + π/8)². Hence, with h = f less the
        products, f(d) ≥ h(d) - 4πA.
-    3. Across the rows. |q_kᵀd - q_kᵀo| ≤ e_k = `row_play`_k/l_k for o = Σ q_k rhs_k/l_k. The point
-       d̄ = o + P(d - o), P = I - Σ q_kq_kᵀ, is thus Σ ε_kq_k away from d, |ε_k| ≤ e_k, and
-       h(d) ≥ h(d̄) - across, across = Σ_k e_k|q_k|ᵀ(|∇h(0)| + (1 + π/4)|M|1) + Σ_k e_k² Σ_ij|M_ij|
-       for M = ∇²h.
-    4. Convexity. h(d̄) has the curvature PMP. With δ = `shift` at least -λ_min(PMP),
-       g(d) = h(d̄) + ½δΣ(d_i² - 1) is convex, and h(d̄) ≥ g(d) - 2πmδ. The computed λ_min may be
-       too large; `_margin_of_convexity` makes up for that.
-    5. Tangent. g(d) ≥ g(d⁰) + ∇g(d⁰)ᵀ(d - d⁰) for any d⁰; for any ν, with r = ∇g(d⁰) + Σ ν_ka_k,
-       that is constant + rᵀd - Σ ν_k(a_kᵀd - rhs_k) ≥ value + Σ(|r_i| + r_id_i) - Σ|ν_k|row_play_k
-       where value = constant - Σ|r_i|. And Σ(|r_i| + r_id_i) ≥ -(π/4)Σ|r_i|.
-    6. Sums. All numbers in 5 are sums that are computed with rounding, value and r together to
+    3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_play`_k. For any vectors w_k, here the columns of -L =
+       -`coupling`, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
+       across = (1 + π/4)Σ_k e_k Σ_i |w_ki|.
+    4. Convexity. That function has the curvature C = M - LQ - QᵀLᵀ, M = ∇²h, which is PMP up to
+       rounding, P = I - QᵀQ. With δ = `shift` at least -λ_min(C) it is at least g(d) - 2πmδ, where
+       g, which has ½δΣ(d_i² - 1) in addition, is convex. The computed λ_min may be too large;
+       `_margin_of_convexity` makes up for that.
+    5. Tangent. g(d) ≥ g(d⁰) + ∇g(d⁰)ᵀ(d - d⁰) for any d⁰; for any ν, with s = ∇g(d⁰) + Σ ν_kq_k,
+       that is constant + sᵀd - Σ ν_k(q_kᵀd - r_k) ≥ value + Σ(|s_i| + s_id_i) - Σ|ν_k|e_k
+       where value = constant - Σ|s_i|. And Σ(|s_i| + s_id_i) ≥ -(π/4)Σ|s_i|.
+    6. Sums. All numbers in 5 are sums that are computed with rounding, value and s together to
        `loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
        (m + 8) · TINY is enough.
 
     Added up, with Σ over rows and spins,
 
-        f(x) ≥ value - slack + πΣ|r_i| + Σ(|r_i| + r_id_i) ≥ value - slack,
-        slack = sums + π(4A + 2mδ + Σ|r_i|) + Σ|ν_k|row_play_k + across + loose + (m + 8) TINY.
+        f(x) ≥ value - slack + πΣ|s_i| + Σ(|s_i| + s_id_i) ≥ value - slack,
+        slack = sums + π(4A + 2mδ + Σ|s_i|) + Σ|ν_k|e_k + across + loose + (m + 8) TINY.
 
-    Of πΣ|r_i| three quarters are left in the first of these. They pay for the rounding of the ends
-    where an interval is cut because Σ(|r_i| + r_id_i) is large outside. The other ends are charged
-    at least one and a half times what 2 and 4 need, as π ≤ 33, which pays for the rounding of rᵀd
+    Of πΣ|s_i| three quarters are left in the first of these. They pay for the rounding of the ends
+    where an interval is cut because Σ(|s_i| + s_id_i) is large outside. The other ends are charged
+    at least one and a half times what 2 and 4 need, as π ≤ 33, which pays for the rounding of sᵀd
     where |d_i| > 1. The terms of the slack are sums of nonnegative numbers, off by a share of
     (n + 8) eps; a multiple of that is added to the whole.
     """
@@ -413,30 +451,30 @@ def lower_bound(
     underflow = TINY if spins.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
     if m == 0:
-        slack = outwards * (loss_of_sums(n, spins.size, 1.0) + spins.loose + 8 * underflow)
+        slack = outwards * (loss_of_sums(n, spins.size) + spins.loose + 8 * underflow)
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
     constant, slope, M = _without_products(spins, pairs, squares)
-    offset = spins.normals.T @ (spins.rhs / spins.lengths)
-    push, coupling = M @ offset, spins.coupling(M)
-    curvature = M - coupling @ spins.normals - spins.normals.T @ coupling.T
+    coupling = spins.coupling(M)
+    crossed = coupling @ spins.rows
+    sizes = float(np.linalg.norm(spins.curvature)) + size
+    sizes += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(spins.rows))
+    curvature = M - crossed - crossed.T
     curvature = 0.5 * (curvature + curvature.T)
-    norm = float(np.linalg.norm(spins.curvature)) + size
     shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
-    shift += _margin_of_convexity(m, norm) + underflow
+    shift += _margin_of_convexity(curvature, sizes) + underflow
     curvature[np.arange(m), np.arange(m)] += shift
-    # ½ shift (d_i² - 1) has a linear part around the offset.
-    along = slope + push
-    along -= spins.normals.T @ (spins.normals @ along)
-    height = constant + float(offset @ (slope + 0.5 * push))
-    height += 0.5 * shift * (float(offset @ offset) - m)
-    convex = _Convex(curvature, along + shift * offset, height, offset, spins.rows, spins.rhs)
+    convex = _Convex(
+        curvature, slope + coupling @ spins.rhs, constant - 0.5 * shift * m, spins.rows, spins.rhs
+    )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
+    pulls = np.abs(coupling).sum(axis=0)
+    added = pulls @ (np.abs(spins.rows).sum(axis=1) + np.abs(spins.rhs))
     slack = (
-        loss_of_sums(n, spins.size + size + m * shift, largest_step(spins.normals, offset))
+        loss_of_sums(n, spins.size + size + m * shift + float(added))
         + loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
         + float(np.abs(bound.nu) @ spins.row_play)
-        + loss_across_rows(spins, slope, M)
+        + (1.0 + spins.play) * float(pulls @ spins.row_play)
         + spins.loose
         + (m + 8) * underflow
     ) * outwards
@@ -461,49 +499,31 @@ def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float
     return constant, slope, M
 
 
-def loss_across_rows(spins: Spins, slope: Array, M: Array) -> float:
-    """What h may change by from d to d̄ on the rows, term 3 of `lower_bound`.
-
-    h(d) - h(d̄) = ∇h(d)ᵀε - ½εᵀMε for the step ε = d - d̄ = Σ ε_kq_k, and no two normals share a
-    variable.
-    """
-    missed, sizes = spins.row_play / spins.lengths, np.abs(M)
-    steepness = np.abs(spins.normals) @ (np.abs(slope) + (1.0 + spins.play) * sizes.sum(axis=1))
-    return float(missed @ steepness) + float(missed @ missed) * float(sizes.sum())
-
-
-def _margin_of_convexity(m: int, norm: float) -> float:
+def _margin_of_convexity(curvature: Array, sizes: float) -> float:
     """What is added to the shift, as a computed smallest eigenvalue may be too large.
 
-    `norm` is ‖curvature of f‖ + A, at least the Frobenius norm of the sizes in M. Those of PMP
-    have at most 4 times that, as ‖I + Σ|q_k||q_k|ᵀ‖ = 2, and go through at most 2(m + 9) roundings
-    of eps/2: 4(m + 9) eps. The rest, 12 (m + 6) eps, is for the eigenvalue itself, whose error in a
-    backward stable method is a modest multiple of eps times the norm.
+    `sizes` is the Frobenius norm of the sizes of the terms of C, ‖curvature of f‖ + A + 2‖L‖‖Q‖, or
+    more, and these go through at most 2(m + 8) roundings of eps/2. The rest is for the eigenvalue
+    itself, whose error in a backward stable method is a modest multiple of eps times the norm.
     """
-    return _EIGENVALUE_ERROR * (m + 8) * norm
+    norm = float(np.linalg.norm(curvature))
+    return (EPS * sizes + _EIGENVALUE_ERROR * norm) * (len(curvature) + 8)
 
 
-def largest_step(normals: Array, offset: Array) -> float:
-    """ρ = max_i v_i for v = (I + Σ|q_k||q_k|ᵀ)(1 + |o|), at least |d - o| and |P|·|d - o|."""
-    reach, sizes = 1.0 + np.abs(offset), np.abs(normals)
-    return float(np.max(reach + sizes.T @ (sizes @ reach)))
-
-
-def loss_of_sums(n: int, total: float, step: float) -> float:
+def loss_of_sums(n: int, total: float) -> float:
     """Rounding of the value of a tangent and of its slopes, term 6 of `lower_bound`.
 
-    With κ, s and B the sums of the sizes that went into the constant, the slopes and the
-    curvature of g, κ + Σs_i + ½ΣB_ij ≤ `total` = S + A + mδ. A tangent is made of h(o), ½ of the
-    curvature along d⁰ - o, and the gradient at d⁰ times o and d; with v and ρ = `step` of
-    `largest_step`, where |o_i| ≤ ρ - 1, the terms of these have the sizes
+    With κ, t and B the sums of the sizes that went into the constant, the slopes and the curvature
+    of g, κ + Σt_i + ½ΣB_ij ≤ `total` = S + A + mδ + Σ_k|w_k|₁(|q_k|₁ + |r_k|). A tangent is made of
+    a constant and of the gradient at d⁰ times d; with |d⁰_i| ≤ 1 the terms of these have the sizes
 
-        κ + (2ρ - 1)Σs_i + ½((ρ - 1)² + ρ² + 2ρ(ρ - 1) + 2ρ²)ΣB_ij ≤ (2ρ² + (2ρ - 1)²) · total.
+        (κ + ½ΣB_ij) + (Σt_i + ΣB_ij) ≤ 3 · total,
 
-    No term goes through more than 4(n + 8) roundings of eps/2 on its way, those of the spins
-    included: the longest way is that of an entry of M through the products with a normal (twice,
-    for the coupling), with the step, and of the step with that.
+    beside those of Σ ν_kq_k, which are in `row_play`. No term goes through more than 4(n + 8)
+    roundings of eps/2 on its way, those of the spins included: the longest way is that of an entry
+    of C, a sum of k ≤ m products with entries of the rows, through the product with d⁰ and Σ|s_i|.
     """
-    return 2.0 * EPS * (n + 8) * (2.0 * step**2 + (2.0 * step - 1.0) ** 2) * total
+    return 6.0 * EPS * (n + 8) * total
 
 
 def loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
@@ -513,22 +533,34 @@ def loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) ->
 
 @dataclass(frozen=True, eq=False)
 class _Convex:
-    """h(d) = height + slopeᵀ(d - offset) + ½(d - offset)ᵀH(d - offset) over the box and rows."""
+    """g(d) = constant + slopeᵀd + ½dᵀHd over the box and rows."""
 
     H: Array
     slope: Array
-    height: float
-    offset: Array
+    constant: float
     rows: Array
     rhs: Array
 
-    def tangent(self, d: Array) -> Bound:
-        """Minimum over the box and the rows of the tangent at d."""
-        step = d - self.offset
-        curved = self.H @ step
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether no two rows share a variable."""
+        return _disjoint(self.rows)
+
+    @cached_property
+    def scale(self) -> float:
+        """Mean curvature, or 1 where there is next to none."""
+        mean = float(np.trace(self.H)) / len(self.H)
+        return mean if mean > 2.0 * TINY else 1.0
+
+    def tangent(self, d: Array, nu: Array | None = None) -> Bound:
+        """Minimum over the box and the rows of the tangent at d, from a guess of its multipliers.
+
+        Where rows share variables it is not quite reached.
+        """
+        curved = self.H @ d
         gradient = self.slope + curved
-        value = self.height - 0.5 * float(step @ curved) - float(gradient @ self.offset)
-        nu = line_multipliers(gradient, self.rows, self.rhs)
+        value = self.constant - 0.5 * float(d @ curved)
+        nu = self.multipliers(gradient, d, nu)
         reduced = gradient + nu @ self.rows
         value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
         return Bound(value, d, reduced, nu)
@@ -541,9 +573,7 @@ class _Convex:
         but lower than it might be. In searches this happens for one tangent in three, mostly early
         ones; an interior-point method in its place took as much time as its higher bounds saved.
         """
-        best = self.tangent(d)
-        scale = float(np.trace(self.H)) / d.size
-        scale = scale if scale > 2.0 * TINY else 1.0
+        best, scale = self.tangent(d), self.scale
         low, high = d <= -1.0, d >= 1.0
         seen = set()
         for _ in range(MAX_ACTIVE_SETS):
@@ -552,12 +582,12 @@ class _Convex:
                 break
             seen.add(key)
             wished, nu = self._on_face(low, high)
-            found = self.tangent(np.clip(wished, -1.0, 1.0))
+            found = self.tangent(np.clip(wished, -1.0, 1.0), nu)
             if found.value > best.value:
                 best = found
             if not np.isfinite(wished).all():  # too little curvature for a stationary point
                 break
-            gradient = self.slope + self.H @ (wished - self.offset)
+            gradient = self.slope + self.H @ wished
             reduced = gradient + nu @ self.rows
             low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0
         return best
@@ -566,42 +596,64 @@ class _Convex:
         """Stationary point with some variables at their ends, and the multipliers of the rows."""
         d = np.where(high, 1.0, -1.0)
         free = np.flatnonzero(~(low | high))
-        gradient = self.slope - self.H @ self.offset
         if free.size == 0:
-            return d, line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
+            return d, self.multipliers(self.slope + self.H @ d, d)
         d[free] = 0.0
-        right = -(gradient + self.H @ d)[free]
+        right = -(self.slope + self.H @ d)[free]
         met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
         k, rows = free.size, self.rows[np.ix_(met, free)]
         system = np.zeros((k + met.size, k + met.size))
         system[:k, :k] = self.H[np.ix_(free, free)]
         system[:k, k:] = rows.T
         system[k:, :k] = rows
+        if not self.disjoint:
+            # On a face rows may depend on each other and may contradict each other.
+            system[range(k, k + met.size), range(k, k + met.size)] = -ROW_SOFTNESS / self.scale
         right = np.concatenate([right, (self.rhs - self.rows @ d)[met]])
         try:
             solved = np.linalg.solve(system, right)
         except np.linalg.LinAlgError:
             solved = np.linalg.lstsq(system, right)[0]
         d[free] = solved[:k]
-        nu = line_multipliers(gradient + self.H @ d, self.rows, self.rhs)
+        nu = self.multipliers(self.slope + self.H @ d, d)
         nu[met] = solved[k:]
         return d, nu
 
+    def multipliers(self, gradient: Array, d: Array, nu: Array | None = None) -> Array:
+        """Multipliers of the rows for a tangent at d, the best ones if no rows share a variable.
 
-def line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:
+        Else the best of each row in turn, from a guess or from those that leave the least
+        gradient where d is between the ends.
+        """
+        if self.disjoint:
+            return line_multipliers(gradient, self.rows, self.rhs)
+        if nu is None:
+            weighted = self.rows * np.maximum(1.0 - d * d, MIN_FREEDOM)
+            nu = np.asarray(np.linalg.lstsq(weighted @ self.rows.T, -weighted @ gradient)[0])
+        return line_multipliers(gradient, self.rows, self.rhs, nu, ROW_SWEEPS)
+
+
+def line_multipliers(
+    g: Array, rows: Array, rhs: Array, start: Array | None = None, sweeps: int = 1
+) -> Array:
     """ν that maximises -Σ|g + rowsᵀν| - νᵀrhs, the minimum of gᵀd over the box and the rows.
 
-    One row at a time, because they share no variable: the slope of that concave function falls by
-    2|a_i| at each of its kinks.
+    One row at a time: the slope of that concave function of ν_k falls by 2|a_i| at each of its
+    kinks. This finds the maximum if no rows share a variable, and else increases what the start
+    has.
     """
-    nu = np.zeros(len(rows))
-    for k, row in enumerate(rows):
-        members = np.flatnonzero(row)
-        a = row[members]
-        kinks = -g[members] / a
-        order = np.argsort(kinks)
-        fallen = np.cumsum(2.0 * np.abs(a[order]))
-        slope = float(np.abs(a).sum()) - float(rhs[k])
-        at = min(int(np.searchsorted(fallen, slope)), members.size - 1)
-        nu[k] = kinks[order[at]]
+    nu = np.zeros(len(rows)) if start is None else start.copy()
+    left = g if start is None else g + start @ rows
+    for _ in range(sweeps):
+        for k, row in enumerate(rows):
+            members = np.flatnonzero(row)
+            a = row[members]
+            kinks = -left[members] / a
+            order = np.argsort(kinks)
+            fallen = np.cumsum(2.0 * np.abs(a[order]))
+            slope = float(np.abs(a).sum()) - float(rhs[k])
+            at = min(int(np.searchsorted(fallen, slope)), members.size - 1)
+            nu[k] += kinks[order[at]]
+            if start is not None:
+                left = left + kinks[order[at]] * row
     return nu

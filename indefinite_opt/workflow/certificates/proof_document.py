@@ -521,8 +521,7 @@ def _tangent(
     triangles = _literals(*multipliers.triangles(), members)
     across = np.zeros((len(program.rows), n + 1))
     if spins.m:
-        lengths = np.linalg.norm(spins.rows, axis=1)
-        across[np.ix_(spins.met, members + 1)] = -2.0 * bound.coupling.T / lengths[:, None]
+        across[:, members + 1] = -2.0 * (spins.weights.T @ bound.coupling.T)
         point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
 
     def written() -> Document:
@@ -555,13 +554,11 @@ def _tangent(
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
             squares[wide] += _SHIFT_SHARE * largest + _MIN_SHIFT
-    wanted = dict(zip(members.tolist(), (2.0 * bound.reduced).tolist(), strict=True))
-    for k, (entries, _) in enumerate(program.rows):
-        # This multiplier makes the slope approximately the wanted one.
-        change = {i: entries[i] * (upper[i] - lower[i]) for i in entries if i in wanted}
-        if change:
-            i = max(change, key=lambda i: abs(change[i]))
-            across[k, 0] = float((Fraction(wanted[i]) - slope[i]) / change[i])
+    if spins.m:
+        # These multipliers make the slope approximately the wanted one.
+        wanted = 2.0 * bound.reduced
+        missing = [float(Fraction(a) - slope[i]) for i, a in zip(members, wanted, strict=True)]
+        across[:, 0] = 0.5 * (spins.weights.T @ (spins.rows @ missing))
     return written()
 
 
