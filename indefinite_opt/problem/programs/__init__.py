@@ -1,0 +1,65 @@
+"""Quadratic programs of any kind as plain arrays: from generators, files and other packages.
+
+`generate` makes a reference program from its name, and `names` lists those of the suite.
+"""
+
+from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.graphs import (
+    Graph,
+    bomze,
+    complete_multipartite,
+    cycle_join,
+    hamming,
+    johnson,
+    keller,
+    lattice,
+    motzkin_straus,
+    paley,
+    triangular,
+    turan,
+)
+from indefinite_opt.problem.programs.library import generate, graph, names
+from indefinite_opt.problem.programs.random_programs import (
+    bilinear,
+    blending,
+    box_qp,
+    concave,
+    joint_bilinear,
+    max_cut,
+    portfolio,
+    row_qp,
+    spin_glass,
+    standard_qp,
+    transportation,
+)
+
+__all__ = [
+    "Graph",
+    "QuadraticArrays",
+    "bilinear",
+    "blending",
+    "bomze",
+    "box_qp",
+    "complete_multipartite",
+    "concave",
+    "cycle_join",
+    "generate",
+    "graph",
+    "hamming",
+    "johnson",
+    "joint_bilinear",
+    "keller",
+    "lattice",
+    "max_cut",
+    "motzkin_straus",
+    "names",
+    "paley",
+    "portfolio",
+    "quadratic_arrays",
+    "row_qp",
+    "spin_glass",
+    "standard_qp",
+    "transportation",
+    "triangular",
+    "turan",
+]

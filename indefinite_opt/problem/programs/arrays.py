@@ -1,0 +1,182 @@
+"""The data of a quadratic program as plain arrays, whatever file or generator they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array, real_array
+
+__all__ = ["QuadraticArrays", "quadratic_arrays"]
+
+MAX_ENTRIES = 125_000_000
+"""Largest number of entries of P, and of G and A together: one gigabyte in float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticArrays:
+    """A quadratic program in the letters of qpsolvers, always a minimisation.
+
+        minimize    ½ xᵀP x + qᵀx + constant
+        subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
+
+    Attributes
+    ----------
+    P : (n, n) array
+        Symmetric to the last bit.
+    q : (n,) array
+    G, h : (m, n) and (m,) arrays
+        Inequality rows; m may be 0.
+    A, b : (k, n) and (k,) arrays
+        Equality rows; k may be 0.
+    lb, ub : (n,) arrays
+        Bounds, infinite where there is none.
+    constant : float
+        What the source adds to the objective.
+    sense : int
+        -1 if the source maximises the negative of this objective, otherwise 1.
+    name : str
+    variables : tuple of str
+        The names of the n variables in the source, or empty.
+    optimum : float, optional
+        The optimal value, where a closed form is known.
+    """
+
+    P: Array = field(repr=False)
+    q: Array = field(repr=False)
+    G: Array = field(repr=False)
+    h: Array = field(repr=False)
+    A: Array = field(repr=False)
+    b: Array = field(repr=False)
+    lb: Array = field(repr=False)
+    ub: Array = field(repr=False)
+    constant: float = 0.0
+    sense: int = 1
+    name: str = ""
+    variables: tuple[str, ...] = field(default=(), repr=False)
+    optimum: float | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.q.size
+
+    def objective(self, x: Array) -> float:
+        """½ xᵀP x + qᵀx + constant."""
+        return float(x @ (0.5 * (self.P @ x) + self.q)) + self.constant
+
+
+def quadratic_arrays(
+    P: Any,
+    q: ArrayLike,
+    G: Any = None,
+    h: ArrayLike | None = None,
+    A: Any = None,
+    b: ArrayLike | None = None,
+    lb: ArrayLike | None = None,
+    ub: ArrayLike | None = None,
+    **others: Any,
+) -> QuadraticArrays:
+    """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
+
+    P is replaced by (P + Pᵀ)/2, which leaves the objective as it is. Scalar bounds hold for every
+    variable. Inequality rows with an infinite right-hand side hold everywhere and are dropped.
+
+    Parameters
+    ----------
+    **others
+        The other attributes of `QuadraticArrays`.
+
+    Raises
+    ------
+    ProblemError
+        For arrays whose shapes do not fit one another, for entries that are not finite real
+        numbers, and for a lower bound above the upper one.
+
+    Examples
+    --------
+    >>> program = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
+    >>> program.P
+    array([[0., 1.],
+           [1., 0.]])
+    >>> quadratic_arrays([[1.0]], [1.0, 2.0])
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: P: expected finite real numbers of shape (2, 2), got \
+shape (1, 1)
+    """
+    linear = _dense("q", q, (None,))
+    n = linear.size
+    if n == 0:
+        raise ProblemError("q", "a vector with at least one entry", "none")
+    square = _dense("P", P, (n, n))
+    G, h = _rows("G", "h", G, h, n)
+    A, b = _rows("A", "b", A, b, n)
+    if np.any(np.isnan(h)) or np.any(h == -np.inf):
+        raise ProblemError("h", "numbers or inf", "NaN or -inf")
+    if not np.isfinite(b).all():
+        raise ProblemError("b", "finite numbers", "NaN or infinite entries")
+    bounded = h < np.inf
+    lower, upper = _bound("lb", lb, n, -np.inf), _bound("ub", ub, n, np.inf)
+    crossed = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
+    if crossed.size:
+        j = int(crossed[0])
+        raise ProblemError(
+            "lb", "lower bounds that are at most the upper ones, lb < inf and ub > -inf",
+            f"lb[{j}] = {lower[j]:g}, ub[{j}] = {upper[j]:g}",
+        )  # fmt: skip
+    with np.errstate(over="ignore"):
+        symmetric = 0.5 * square + 0.5 * square.T
+    return QuadraticArrays(symmetric, linear, G[bounded], h[bounded], A, b, lower, upper, **others)
+
+
+def _rows(
+    matrix: str, vector: str, rows: Any, right: ArrayLike | None, n: int
+) -> tuple[Array, Array]:
+    """The rows and their right-hand sides, which may be infinite; a single row may be a vector."""
+    if (rows is None) != (right is None):
+        raise ProblemError(
+            matrix, f"both {matrix} and {vector}, or neither",
+            f"only {matrix if right is None else vector}",
+        )  # fmt: skip
+    if rows is None or right is None:
+        return np.zeros((0, n)), np.zeros(0)
+    dense = _dense(matrix, rows, None)
+    if dense.ndim == 1 and dense.size:
+        dense = dense[None, :]
+    if dense.size == 0:
+        dense = dense.reshape(dense.shape[0] if dense.ndim == 2 else 0, n)
+    if dense.ndim != 2 or dense.shape[1] != n:
+        raise ProblemError(matrix, f"a matrix with {n} columns", f"shape {dense.shape}")
+    count = dense.shape[0]
+    expected = f"{count} numbers, one for each row of {matrix}"
+    values = real_array(vector, np.atleast_1d(right), expected, (count,), finite=False)
+    return dense, values
+
+
+def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Array:
+    if value is None:
+        return np.full(n, default)
+    expected = f"a number or {n} numbers, infinite ones allowed"
+    values = real_array(argument, value, expected, finite=False)
+    if values.shape not in ((), (1,), (n,)):
+        raise ProblemError(argument, expected, f"shape {values.shape}")
+    if np.isnan(values).any():
+        raise ProblemError(argument, expected, "NaN")
+    return np.array(np.broadcast_to(values, (n,)))
+
+
+def _dense(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Array:
+    """A finite array of the shape, made dense if it is one of scipy.sparse."""
+    if hasattr(value, "toarray"):
+        if int(np.prod(value.shape, dtype=object)) > MAX_ENTRIES:
+            raise ProblemError(argument, f"at most {MAX_ENTRIES} entries", f"shape {value.shape}")
+        value = value.toarray()
+    expected = "finite real numbers"
+    if shape is not None:
+        expected += f" of shape {shape}".replace("None", "n")
+    array: Array = real_array(argument, value, expected, shape)
+    return np.array(array)

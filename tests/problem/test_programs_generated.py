@@ -1,0 +1,333 @@
+"""Generated programs: stated laws, closed-form optima, and digests that must never change."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+
+import numpy as np
+import pytest
+
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.problem import programs
+from indefinite_opt.problem.programs.draws import Draws
+from indefinite_opt.problem.programs.library import FAMILIES, GRAPHS, SUITE
+
+DIGESTS = {
+    "boxqp-50-40-1": "05ab6205c4c76110",
+    "maxcut-20-50-1": "cdafa0fdc81c39b7",
+    "spinglass-5-5-1": "3933314404fa365e",
+    "stqp-30-50-1": "605ba9bcc0d17cf5",
+    "rowqp-20-5-5-50-1": "07d18b0835fa6cb9",
+    "bilinear-10-10-5-1": "236c82a92fe36475",
+    "jointbilinear-10-10-10-1": "f42ed5a9f668aa5f",
+    "concave-20-10-5-1": "6f0fd6265ea449a9",
+    "transportation-4-5-1": "ef043ffeb64b2d01",
+    "portfolio-30-5-1": "d4e26084713b3025",
+    "blending-4-2-3-1": "256c0ab1c656c989",
+    "clique-johnson-8-2-4": "01eeeb13165fa9c3",
+}
+
+SMALL_GRAPHS = (
+    "johnson-5-2-4", "johnson-6-2-4", "johnson-7-2-2", "johnson-6-3-4", "johnson-7-3-4",
+    "johnson-8-3-4", "johnson-9-3-4", "johnson-5-3-4", "johnson-7-3-6", "johnson-9-3-6",
+    "johnson-8-4-4", "johnson-8-4-6", "johnson-9-4-6", "johnson-10-4-6", "johnson-10-5-6",
+    "johnson-8-5-4", "johnson-6-2-6", "johnson-6-3-3", "johnson-8-2-4",
+    "hamming-3-1", "hamming-4-2", "hamming-4-3", "hamming-5-3", "hamming-6-3", "hamming-6-4",
+    "hamming-7-4", "hamming-7-5", "hamming-8-5", "hamming-8-6", "hamming-9-6", "hamming-3-4",
+    "keller-1", "keller-2", "keller-3", "multipartite-2-3-4", "turan-20-7", "turan-6-6",
+    "paley-3", "paley-5", "paley-7", "triangular-3", "triangular-4", "triangular-8",
+    "lattice-2", "lattice-3", "lattice-6", "cyclejoin-1-4", "cyclejoin-3-5", "cyclejoin-2-7",
+    "cyclejoin-3-6",
+)  # fmt: skip
+
+
+def clique_number(adjacency: np.ndarray) -> int:
+    """By branch and bound with greedy colourings, which has nothing to do with the formulas."""
+    neighbours = [set(np.flatnonzero(row).tolist()) for row in adjacency]
+    best = 0
+
+    def extend(size: int, candidates: set[int]) -> None:
+        nonlocal best
+        best = max(best, size)
+        colours: list[set[int]] = []
+        for vertex in sorted(candidates, key=lambda v: -len(neighbours[v] & candidates)):
+            for members in colours:
+                if not neighbours[vertex] & members:
+                    members.add(vertex)
+                    break
+            else:
+                colours.append({vertex})
+        for number in range(len(colours), 0, -1):
+            for vertex in colours[number - 1]:
+                if size + number <= best:
+                    return
+                extend(size + 1, candidates & neighbours[vertex])
+                candidates = candidates - {vertex}
+
+    extend(0, set(range(len(adjacency))))
+    return best
+
+
+def simplex_minimum(P: np.ndarray) -> float:
+    """The least value of ½ xᵀP x on the simplex: the stationary points of all its faces."""
+    n, least = len(P), np.inf
+    for size in range(1, n + 1):
+        for face in itertools.combinations(range(n), size):
+            system = np.ones((size + 1, size + 1))
+            system[:-1, :-1], system[-1, -1] = P[np.ix_(face, face)], 0.0
+            if np.linalg.matrix_rank(system) <= size:
+                continue  # The value is attained on a smaller face, too.
+            x = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:-1]
+            if (x >= -1e-12).all():
+                least = min(least, 0.5 * float(x @ P[np.ix_(face, face)] @ x))
+    return least
+
+
+def digest(program: programs.QuadraticArrays) -> str:
+    arrays = (program.P, program.q, program.G, program.h, program.A, program.b, program.lb,
+              program.ub)  # fmt: skip
+    content = b"".join(np.asarray(a + 0.0, "<f8").tobytes() for a in arrays)
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+# --- the draws -----------------------------------------------------------------------------
+
+
+def test_draws_are_uniform_and_within_bounds() -> None:
+    values = Draws(7).integers(-3, 3, 70_000)
+    numbers, counts = np.unique(values, return_counts=True)
+    assert numbers.tolist() == [-3, -2, -1, 0, 1, 2, 3]
+    # Five standard deviations of a count of 10,000.
+    assert np.abs(counts - 10_000).max() < 5 * np.sqrt(10_000)
+    assert sorted(Draws(7).order(20).tolist()) == list(range(20))
+
+
+def test_words_of_pcg64_are_those_of_its_definition() -> None:
+    """PCG XSL RR 128/64 of O'Neill (2014) in plain integers, from numpy's state of the seed."""
+    state = np.random.PCG64(1).state["state"]
+    position, increment = state["state"], state["inc"]
+    multiplier, words = 0x2360ED051FC65DA44385DF649FCCF645, []
+    for _ in range(5):
+        position = (position * multiplier + increment) % 2**128
+        mixed, turn = (position >> 64) ^ (position & (2**64 - 1)), position >> 122
+        words.append((mixed >> turn | mixed << (64 - turn)) % 2**64)
+    assert Draws(1).integers(-50, 50, 5).tolist() == [word % 101 - 50 for word in words]
+
+
+# --- random programs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_an_instance_never_changes(name: str) -> None:
+    assert digest(programs.generate(name)) == DIGESTS[name]
+
+
+@pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:3]])
+def test_an_instance_is_what_its_name_says(name: str) -> None:
+    program = programs.generate(name)
+    assert program.name == name
+    assert np.array_equal(program.P, program.P.T)
+    # Quarters at most: every number is exact in binary.
+    for array in (program.P, program.q, program.G, program.h, program.A, program.b):
+        assert np.array_equal(4.0 * array, np.round(4.0 * array))
+    assert np.isfinite(program.lb).all()
+    assert np.isfinite(program.ub).all()
+
+
+def test_the_law_of_box_programs() -> None:
+    program = programs.box_qp(400, 30, 5)
+    upper = program.P[np.triu_indices(400)]
+    share = 0.3 * 100 / 101
+    assert abs(np.mean(upper != 0) - share) < 5 * np.sqrt(share * (1 - share) / upper.size)
+    assert (upper.min(), upper.max()) == (-50.0, 50.0)
+    assert (program.q.min(), program.q.max()) == (-50.0, 50.0)
+    assert program.G.shape == program.A.shape == (0, 400)
+    assert not np.array_equal(program.P, programs.box_qp(400, 30, 6).P)
+
+
+def test_rows_have_the_stated_feasible_point() -> None:
+    """Its coordinates are quarters, so that it is found by hand: all that the rows allow."""
+    from scipy.optimize import linprog
+
+    for density in (5, 50, 100):
+        program = programs.row_qp(12, 4, 3, density, 2)
+        assert program.G.any(axis=1).all()
+        assert program.A.any(axis=1).all()
+        found = linprog(
+            np.zeros(12), program.G, program.h, program.A, program.b, bounds=(0.25, 0.75)
+        )
+        assert found.status == 0
+
+
+def test_the_largest_cut_of_a_torus() -> None:
+    """±1 weights on 3 by 3 sites, by enumeration of all cuts."""
+    program = programs.spin_glass(3, 3, 1)
+    weights = program.P / 2.0
+    assert np.array_equal(np.abs(weights).sum(axis=0), np.full(9, 4.0))
+    for cut in itertools.product((0.0, 1.0), repeat=9):
+        side = np.array(cut)
+        crossing = side[:, None] != side
+        assert program.objective(side) == -weights[crossing].sum() / 2.0
+
+
+def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
+    program = programs.transportation(4, 5, 1)
+    supply, demand = program.b[:4], program.b[4:]
+    last = supply.sum() - demand.sum()
+    assert last >= 1.0
+    marginal = program.q + np.diag(program.P) * program.ub
+    assert (marginal >= 0.0).all()
+    assert np.linalg.matrix_rank(program.A) == 8
+
+
+def test_blending_counts_every_unit() -> None:
+    """The cost of a plan, summed as the definition says."""
+    program = programs.blending(3, 2, 2, 4)
+    draws = Draws(4)
+    c, impurity = draws.integers(1, 10, 3), draws.integers(0, 10, 3)
+    w, r = draws.integers(0, 3, 2), draws.integers(5, 40, 2)
+    x, y = np.array([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]), np.array([[3.0, 1.0], [2.0, 4.0]])
+    total = sum(
+        (c[i] + w[t] * impurity[i] - r[t]) * x[p, i] * y[p, t]
+        for p, i, t in itertools.product(range(2), range(3), range(2))
+    )
+    point = np.concatenate([x.ravel(), y.ravel()])
+    assert program.objective(point) == pytest.approx(total, rel=1e-14)
+    assert program.A @ point == pytest.approx([1.0, 1.0])
+
+
+def test_the_support_of_a_standard_program_is_a_clique() -> None:
+    program = programs.standard_qp(9, 60, 3)
+    P, diagonal = program.P, np.diag(program.P)
+    edges = np.add.outer(diagonal, diagonal) > 2.0 * P
+    best, where = np.inf, ()
+    for size in range(1, 10):
+        for face in itertools.combinations(range(9), size):
+            least = simplex_minimum(P[np.ix_(face, face)])
+            if least < best - 1e-12:
+                best, where = least, face
+    assert all(edges[i, j] for i, j in itertools.combinations(where, 2))
+
+
+# --- graphs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SMALL_GRAPHS)
+def test_the_clique_number_is_right(name: str) -> None:
+    graph = programs.graph(name)
+    assert graph.name == name
+    assert graph.reason
+    assert np.array_equal(graph.adjacency, graph.adjacency.T)
+    assert not graph.adjacency.diagonal().any()
+    assert clique_number(graph.adjacency) == graph.clique_number
+
+
+@pytest.mark.parametrize("name", ["turan-7-3", "multipartite-1-2-3", "cyclejoin-2-4",
+                                  "cyclejoin-1-7", "lattice-3", "paley-3", "johnson-5-2-4",
+                                  "triangular-4", "hamming-3-2"])  # fmt: skip
+def test_the_optimum_is_the_closed_form(name: str) -> None:
+    graph = programs.graph(name)
+    for program in (programs.motzkin_straus(graph), programs.bomze(graph)):
+        assert simplex_minimum(program.P) == pytest.approx(program.optimum, abs=1e-12)
+    omega = clique_number(graph.adjacency)
+    assert programs.motzkin_straus(graph).optimum == pytest.approx(1.0 / omega - 1.0)
+    assert programs.bomze(graph).optimum == pytest.approx(0.5 / omega - 1.0)
+
+
+def test_known_graphs_of_the_literature() -> None:
+    """Vertices, edges and clique numbers of the DIMACS benchmark (1993)."""
+    dimacs = {
+        "johnson-8-2-4": (28, 210, 4),
+        "johnson-8-4-4": (70, 1855, 14),
+        "johnson-16-2-4": (120, 5460, 8),
+        "hamming-6-2": (64, 1824, 32),
+        "hamming-6-4": (64, 704, 4),
+        "hamming-8-4": (256, 20864, 16),
+    }
+    for name, expected in dimacs.items():
+        graph = programs.graph(name)
+        assert (graph.n, graph.adjacency.sum() // 2, graph.clique_number) == expected
+
+
+# --- names and wrong arguments -------------------------------------------------------------
+
+
+def test_names_are_listed_once_by_family() -> None:
+    names = programs.names()
+    assert len(names) == len(set(names))
+    assert set(SUITE) == set(FAMILIES) | {"clique"}
+    # 99 public instances, and n = 150 and 200 with nine each.
+    assert len(programs.names("boxqp")) == 99 + 18
+    assert len(programs.names("rowqp")) == 64
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("spar020-100-1", UnknownName, "one of bilinear"),
+        ("clique-petersen", UnknownName, "graph: expected one of"),
+        ("boxqp-20", ParameterError, "expected boxqp-n-density-seed, got 'boxqp-20'"),
+        ("boxqp-020-100-1", ParameterError, "boxqp-n-density-seed"),
+        ("boxqp-20-x-1", ParameterError, "boxqp-n-density-seed"),
+        ("boxqp-20-101-1", ParameterError, "density: expected an integer from 0 to 100"),
+        ("boxqp-1000000-10-1", ParameterError, "n: expected an integer from 1 to 10000"),
+        ("spinglass-500-500-1", ParameterError, "variables: expected"),
+        ("rowqp-5-0-5-50-1", ParameterError, "equalities: expected"),
+        ("clique-johnson-20-7-6", ParameterError, "number of vertices"),
+        ("clique-johnson-13-5-6", ParameterError, "whose size is known here"),
+        ("clique-hamming-9-3", ParameterError, "whose size is known here"),
+        ("clique-paley-9", ParameterError, "an odd prime"),
+        ("clique-keller-9", ParameterError, "n: expected"),
+        ("clique-multipartite", ParameterError, "number of parts"),
+        ("", UnknownName, "family"),
+    ],
+)
+def test_wrong_names_are_named(name: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        programs.generate(name)
+
+
+def test_every_family_of_graphs_is_reachable() -> None:
+    assert {name.split("-")[1] for name in SUITE["clique"]} == set(GRAPHS) - {"multipartite"}
+
+
+# --- arrays --------------------------------------------------------------------------------
+
+
+def test_arrays_are_completed_and_symmetrised() -> None:
+    from scipy import sparse
+
+    program = programs.quadratic_arrays(
+        sparse.csc_matrix([[1.0, 4.0], [0.0, 2.0]]), [1.0, 2.0], G=[[1.0, 1.0], [1.0, 0.0]],
+        h=[3.0, np.inf], A=[1.0, -1.0], b=0.0, lb=-1.0, ub=[1.0, np.inf], constant=5.0,
+    )  # fmt: skip
+    assert program.P.tolist() == [[1.0, 2.0], [2.0, 2.0]]
+    assert (program.G.tolist(), program.h.tolist()) == ([[1.0, 1.0]], [3.0])
+    assert (program.A.tolist(), program.b.tolist()) == ([[1.0, -1.0]], [0.0])
+    assert program.lb.tolist() == [-1.0, -1.0]
+    assert program.objective(np.array([1.0, 2.0])) == 0.5 + 4.0 + 4.0 + 5.0 + 5.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"P": [[1.0, 0.0]]}, "P: expected finite real numbers of shape"),
+        ({"P": [[np.nan, 0.0], [0.0, 1.0]]}, "P: expected finite real numbers"),
+        ({"q": []}, "q: expected a vector with at least one entry"),
+        ({"G": [[1.0, 2.0, 3.0]], "h": [1.0]}, "G: expected a matrix with 2 columns"),
+        ({"G": [[1.0, 2.0]]}, "both G and h, or neither, got only G"),
+        ({"b": [1.0]}, "both A and b, or neither, got only b"),
+        ({"G": [[1.0, 2.0]], "h": [1.0, 2.0]}, "h: expected 1 numbers, one for each row of G"),
+        ({"G": [[1.0, 2.0]], "h": [-np.inf]}, "h: expected numbers or inf"),
+        ({"A": [[1.0, 2.0]], "b": [np.inf]}, "b: expected finite numbers"),
+        ({"lb": [1.0, 2.0, 3.0]}, "lb: expected a number or 2 numbers"),
+        ({"ub": np.nan}, "ub: expected a number or 2 numbers"),
+        ({"lb": 1.0, "ub": [2.0, 0.0]}, r"got lb\[1\] = 1, ub\[1\] = 0"),
+        ({"lb": np.inf}, "lb: expected lower bounds"),
+    ],
+)
+def test_wrong_arrays_are_named(arguments: dict[str, object], words: str) -> None:
+    given = {"P": np.eye(2), "q": [0.0, 0.0], **arguments}
+    with pytest.raises(ProblemError, match=words):
+        programs.quadratic_arrays(**given)
