@@ -1,0 +1,1 @@
+"""The local solver of quadratic programs with any linear rows."""

@@ -1,0 +1,361 @@
+"""What linear rows and bounds allow: points, vertices, ranges and conflicts, by HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import InfeasibleProblem, SolverFailed
+from indefinite_opt.foundation import Array, TimeLimitReached
+from indefinite_opt.modeling.linear_programs import new_highs
+from indefinite_opt.solvers.linear.simplex import run_highs, simplex_limit
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.solution import Status
+
+__all__ = ["LinearRows", "Ranges"]
+
+_EPS = float(np.finfo(float).eps)
+
+_FEASIBILITY_TOLERANCE = 1e-9
+"""Violation that HiGHS accepts, in units in which the largest right-hand side is 1: a vertex is
+computed again from its basis, so that this decides only what counts as empty."""
+
+_MAX_NAMED = 8
+"""Rows and bounds of a conflict that a message names."""
+
+_CONFLICT_SHARE = 1e-9
+"""Multipliers below this share of the largest one do not take part in a conflict: they are
+rounding."""
+
+
+class Ranges(NamedTuple):
+    """The least and largest value of each variable over the rows and bounds.
+
+    They are proved by weak duality, rounding included, also that the variables are bounded at all.
+    """
+
+    lower: Array  # (n,), -inf where nothing is proved
+    upper: Array  # (n,)
+    unbounded: NDArray[np.intp]  # variables that the rows leave unbounded, as HiGHS finds
+
+
+class _Answer(NamedTuple):
+    """The optimum of a linear program over the rows: point, multipliers of rows, and status."""
+
+    z: Array
+    duals: Array
+    status: Status
+
+
+class LinearRows:
+    """The polyhedron row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper in one HiGHS model.
+
+    Points are given and returned in the variables z of the equilibrated program. The model keeps
+    its basis from one linear program to the next.
+
+    Parameters
+    ----------
+    scaled : Equilibrated
+    remaining : callable
+        The seconds that are left; `TimeLimitReached` is raised when they are over.
+    """
+
+    def __init__(
+        self, scaled: Equilibrated, remaining: Callable[[], float] = lambda: np.inf
+    ) -> None:
+        self.scaled, self.remaining = scaled, remaining
+        self.n = scaled.q.size
+        self._highs = _model(scaled)
+
+    def feasible_point(self) -> Array:
+        """A vertex of the polyhedron, or a feasible point if it has none.
+
+        Raises
+        ------
+        InfeasibleProblem
+            If the polyhedron is empty; the message names rows and bounds that are in conflict, of
+            which none can be left out.
+        """
+        scaled = self.scaled
+        if np.any(scaled.lower > scaled.upper) or np.any(scaled.row_upper == -np.inf):
+            raise self._conflict()
+        answer = self._minimise(np.zeros(self.n))
+        if answer is None:
+            raise self._conflict()
+        return answer.z
+
+    def random_vertex(self, generator: np.random.Generator) -> Array:
+        """The vertex that is best in a random direction in which the polyhedron is bounded.
+
+        The direction is a combination of normals of rows and bounds with random weights, a random
+        part of which is zero: vertices where few normals meet would otherwise be rare.
+        """
+        scaled, n = self.scaled, self.n
+        share = generator.uniform(0.1, 1.0)
+        rows = _random_normals(scaled.row_lower, scaled.row_upper, share, generator)
+        ends = _random_normals(scaled.lower, scaled.upper, 1.0, generator)
+        cost = -ends - 2.0 * generator.integers(2) * (rows @ scaled.R)
+        answer = self._minimise(cost)
+        return self.feasible_point() if answer is None else answer.z
+
+    def best(self, cost: Array) -> Array | None:
+        """A vertex that minimises costᵀz; None if there is none."""
+        answer = self._minimise(cost)
+        return None if answer is None else answer.z
+
+    def ranges(self, wanted: NDArray[np.bool_] | None = None) -> Ranges:
+        """The range of each variable, or of those `wanted`; others keep their bounds.
+
+        With multipliers y_i of the linear program of variable i, |z_i| ≤ c_i + Σ_j Δ_ij |z_j|,
+        where Δ is what rounding has left of reduced costs on variables with an infinite bound. If
+        Δ times positive weights w is less than w, no ray exists along these variables, and
+        |z| ≤ M w with M = max c_i/w_i / (1 - max (Δw)_i/w_i).
+        """
+        scaled, n = self.scaled, self.n
+        chosen = np.ones(n, dtype=bool) if wanted is None else wanted
+        lower, upper = scaled.lower.copy(), scaled.upper.copy()
+        open_ = ~(np.isfinite(lower) & np.isfinite(upper))
+        proved, sizes = np.zeros(n), np.zeros(n)
+        leftovers: dict[tuple[int, int], tuple[float, Array]] = {}
+        unbounded = np.zeros(n, dtype=bool)
+        for i in np.flatnonzero(chosen | open_).tolist():
+            for side, end in ((1, scaled.lower[i]), (-1, scaled.upper[i])):
+                if not chosen[i] and np.isfinite(end):
+                    least = side * end
+                else:
+                    cost = np.zeros(n)
+                    cost[i] = side
+                    answer = self._minimise(cost)
+                    if answer is None:
+                        unbounded[i] = True
+                        continue
+                    least, left = self._weak_duality(cost, answer.duals, open_)
+                    leftovers[i, side] = least, left
+                proved[i] = max(proved[i], -least, abs(end) if np.isfinite(end) else 0.0)
+        sizes = _sizes(proved, leftovers, open_ & ~unbounded)
+        for (i, side), (least, left) in leftovers.items():
+            with np.errstate(invalid="ignore"):
+                spent = np.where(left == 0.0, 0.0, left * sizes)
+            bound = least - float(spent.sum()) * (1.0 + n * _EPS)
+            if side > 0:
+                lower[i] = max(lower[i], bound)
+            else:
+                upper[i] = min(upper[i], -bound)
+        return Ranges(lower, upper, np.flatnonzero(unbounded))
+
+    def _weak_duality(
+        self, cost: Array, duals: Array, open_: NDArray[np.bool_]
+    ) -> tuple[float, Array]:
+        """(c, Δ) with costᵀz ≥ c - Σ Δ_j|z_j|, Δ zero but on variables with an infinite bound."""
+        scaled, n = self.scaled, self.n
+        y = np.where(np.isinf(scaled.row_lower), np.minimum(duals, 0.0), duals)
+        reduced = cost - y @ scaled.R
+        terms = np.abs(y) @ np.abs(scaled.R)
+        error = np.where(terms > 0.0, (y.size + 4.0) * _EPS * (np.abs(cost) + terms), 0.0)
+        low, high = scaled.lower, scaled.upper
+        with np.errstate(invalid="ignore", over="ignore"):
+            ends = [(reduced + e) * z for e in (-error, error) for z in (low, high)]
+            least = np.min(ends, axis=0)
+            # A reduced cost of certain sign needs only the bound on its side.
+            least = np.where((reduced >= error) & np.isfinite(low), np.minimum(*ends[::2]), least)
+            least = np.where(
+                (reduced <= -error) & np.isfinite(high), np.minimum(*ends[1::2]), least
+            )
+        free = (reduced == 0.0) & (error == 0.0)
+        missing = open_ & ~free & ~np.isfinite(least)
+        least[missing | free] = 0.0
+        sides = np.where(y == 0.0, 0.0, y * scaled.row_upper)
+        rounding = (y.size + n + 4.0) * _EPS * float(np.abs(sides).sum() + np.abs(least).sum())
+        left = np.where(missing, np.abs(reduced) + error, 0.0)
+        return float(sides.sum() + least.sum()) - rounding, left
+
+    def _minimise(self, cost: Array) -> _Answer | None:
+        """The optimal vertex; None if the program is unbounded, or if it is empty."""
+        import highspy
+
+        highs, n = self._highs, self.n
+        highs.changeColsCost(n, np.arange(n, dtype=np.int32), cost)
+        for presolve in ("off", "on"):
+            highs.setOptionValue("presolve", presolve)
+            seconds = self.remaining()
+            status = run_highs(highs, seconds, simplex_limit(n + self.scaled.R.shape[0]))
+            if status is Status.TIME_LIMIT or seconds <= 0.0:
+                raise TimeLimitReached("a linear program did not end in time")
+            if status is Status.SOLVED:
+                answer = highs.getSolution()
+                point = self._vertex(np.array(answer.col_value))
+                return _Answer(point, np.array(answer.row_dual), status)
+            states = highspy.HighsModelStatus
+            if highs.getModelStatus() in (
+                states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible
+            ):  # fmt: skip
+                return None
+            # The simplex method has stalled: once more from the beginning, with presolve.
+            highs.clearSolver()
+        words = highs.modelStatusToString(highs.getModelStatus())
+        raise SolverFailed(f"HiGHS did not solve a linear program over the rows: {words}")
+
+    def _vertex(self, near: Array) -> Array:
+        """The vertex of the present basis, computed from its rows, if it is no less feasible."""
+        import highspy
+
+        scaled, basis = self.scaled, self._highs.getBasis()
+        near = np.clip(near, scaled.lower, scaled.upper)
+        basic = highspy.HighsBasisStatus.kBasic
+        inner = np.array([each == basic for each in basis.col_status])
+        rows = np.array([each != basic for each in basis.row_status], dtype=bool)
+        if not inner.any() or inner.sum() != rows.sum():
+            return near
+        activity = scaled.R @ near
+        middle = 0.5 * (scaled.row_lower + scaled.row_upper)
+        at_upper = ~(activity < middle)
+        rhs = np.where(at_upper, scaled.row_upper, scaled.row_lower)[rows]
+        point = near.copy()
+        try:
+            for _ in range(2):  # the second time refines
+                left = rhs - scaled.R[rows] @ point
+                point[inner] += np.linalg.solve(scaled.R[np.ix_(rows, inner)], left)
+        except np.linalg.LinAlgError:
+            return near
+        point = np.clip(point, scaled.lower, scaled.upper)
+        return point if self.violation(point) <= self.violation(near) else near
+
+    def violation(self, z: Array) -> float:
+        """Largest violation of a row or bound, in units of the equilibrated program."""
+        scaled = self.scaled
+        activity = scaled.R @ z
+        parts = (
+            scaled.row_lower - activity, activity - scaled.row_upper,
+            scaled.lower - z, z - scaled.upper,
+        )  # fmt: skip
+        largest = max(float(np.max(part, initial=0.0)) for part in parts)
+        return largest if np.isfinite(largest) else np.inf
+
+    def _conflict(self) -> InfeasibleProblem:
+        """An error that names an irreducible conflict.
+
+        It is a vertex of the polyhedron of the multipliers that prove emptiness (Gleeson & Ryan
+        1990), one with the least sum of multipliers in the units of the rows. By duality the
+        inverse of that sum is the least amount by which all rows and bounds must be relaxed.
+        """
+        normals, ends, names, units = self._sides()
+        crossed = np.flatnonzero(self.scaled.lower > self.scaled.upper)
+        if crossed.size:
+            chosen = [f"lb[{crossed[0]}]", f"ub[{crossed[0]}]"]
+            return _infeasible(chosen, "")
+        usable = np.isfinite(ends)
+        if np.any(ends == -np.inf):
+            return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
+        normals, ends, units = normals[usable], ends[usable], units[usable]
+        names = [name for name, use in zip(names, usable, strict=True) if use]
+        highs, count = new_highs(), ends.size
+        highs.addVars(count, np.zeros(count), np.full(count, np.inf))
+        highs.changeColsCost(count, np.arange(count, dtype=np.int32), units)
+        matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
+        _add_rows(highs, matrix, rhs, rhs)
+        seconds = self.remaining()
+        status = run_highs(highs, seconds, simplex_limit(sum(matrix.shape)))
+        if status is Status.TIME_LIMIT or seconds <= 0.0:
+            raise TimeLimitReached("the search for a conflict of rows did not end in time")
+        if status is not Status.SOLVED:
+            return _infeasible(["the rows and bounds"], "")
+        multipliers = np.array(highs.getSolution().col_value)
+        part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
+        kept = np.flatnonzero(part > _CONFLICT_SHARE * part.max(initial=0.0))
+        if kept.size == 0:
+            kept = np.flatnonzero(multipliers > 0.0)
+        relaxed = 1.0 / float(multipliers @ units)
+        return _infeasible(
+            [names[k] for k in kept],
+            f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
+        )
+
+    def _sides(self) -> tuple[Array, Array, list[str], Array]:
+        """All sides as normals·z ≤ ends, what each is called, and its multiplier's unit."""
+        scaled, n = self.scaled, self.n
+        count = scaled.inequalities
+        equal = scaled.R[count:]
+        eye = np.eye(n)
+        normals = np.vstack([scaled.R, -equal, -eye, eye])
+        ends = np.concatenate(
+            [scaled.row_upper, -scaled.row_upper[count:], -scaled.lower, scaled.upper]
+        )
+        equations = [f"row {k} of A" for k in range(equal.shape[0])]
+        names = [f"row {k} of G" for k in scaled.kept] + equations + equations
+        names += [f"lb[{k}]" for k in range(n)] + [f"ub[{k}]" for k in range(n)]
+        units = np.concatenate(
+            [scaled.row, scaled.row[count:], 1.0 / scaled.column, 1.0 / scaled.column]
+        )
+        return normals, ends, names, units
+
+
+def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
+    names = list(dict.fromkeys(names))
+    shown = names[:_MAX_NAMED]
+    if len(names) > _MAX_NAMED:
+        shown.append(f"{len(names) - _MAX_NAMED} more")
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return InfeasibleProblem(
+        "rows and bounds", "constraints that some x satisfies", f"a conflict of {listed}", hint
+    )
+
+
+def _sizes(
+    proved: Array, leftovers: dict[tuple[int, int], tuple[float, Array]], inner: NDArray[np.bool_]
+) -> Array:
+    """Bounds on |z_j| for variables with an infinite bound; see `LinearRows.ranges`."""
+    n = proved.size
+    delta = np.zeros((n, n))
+    for (i, _), (_, left) in leftovers.items():
+        delta[i] = np.maximum(delta[i], left)
+    sizes = np.full(n, np.inf)
+    kept = inner.copy()
+    while True:
+        lost = kept & np.any(delta[:, ~kept] > 0.0, axis=1)
+        if not lost.any():
+            break
+        kept &= ~lost
+    if not kept.any():
+        return sizes
+    weights = np.maximum(proved[kept], _EPS * float(np.max(proved[kept], initial=0.0)))
+    weights[weights == 0.0] = 1.0
+    contraction = float(np.max(delta[np.ix_(kept, kept)] @ weights / weights))
+    if contraction < 0.5:
+        factor = float(np.max(proved[kept] / weights)) / (1.0 - contraction)
+        sizes[kept] = weights * factor * (1.0 + n * _EPS)
+    return sizes
+
+
+def _random_normals(low: Array, high: Array, share: float, generator: np.random.Generator) -> Array:
+    """Random weights of normals, positive where only the upper end is finite, and so on."""
+    weights = generator.standard_normal(low.size)
+    weights = np.where(np.isinf(low), np.abs(weights), weights)
+    weights = np.where(np.isinf(high), -np.abs(weights), weights)
+    weights[np.isinf(low) & np.isinf(high)] = 0.0
+    weights[generator.random(low.size) > share] = 0.0
+    return weights
+
+
+def _model(scaled: Equilibrated) -> Any:
+    highs, n = new_highs(), scaled.q.size
+    highs.setOptionValue("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
+    highs.setOptionValue("dual_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
+    low = np.minimum(scaled.lower, scaled.upper)
+    highs.addVars(n, low, scaled.upper)
+    _add_rows(highs, scaled.R, scaled.row_lower, scaled.row_upper)
+    return highs
+
+
+def _add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
+    height = rows.shape[0]
+    if height == 0:
+        return
+    mask = rows != 0.0
+    starts = np.concatenate([[0], np.cumsum(mask.sum(axis=1))[:-1]])
+    highs.addRows(
+        height, low, high, int(mask.sum()), starts.astype(np.int32),
+        np.nonzero(mask)[1].astype(np.int32), rows[mask],
+    )  # fmt: skip

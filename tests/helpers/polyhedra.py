@@ -1,0 +1,140 @@
+"""Quadratic programs with rows, as plain arrays, and generators of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """min ½xᵀPx + qᵀx s.t. Gx ≤ h, Ax = b, lower ≤ x ≤ upper."""
+
+    P: Array
+    q: Array
+    G: Array
+    h: Array
+    A: Array
+    b: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def n(self) -> int:
+        return self.q.size
+
+    def value(self, x: Array) -> float:
+        return float(x @ (0.5 * (self.P @ x) + self.q))
+
+    def gradient(self, x: Array) -> Array:
+        return self.P @ x + self.q
+
+    def values(self, x: Array) -> dict[str, Array]:
+        return {"x": x}
+
+    def declared(self, value: float) -> float:
+        return value
+
+    def violation(self, x: Array) -> float:
+        """Largest violation, each relative to the terms of its row."""
+        with np.errstate(invalid="ignore"):
+            rows = (self.G @ x - self.h) / (1.0 + np.abs(self.h) + np.abs(self.G) @ np.abs(x))
+        even = np.abs(self.A @ x - self.b) / (1.0 + np.abs(self.b) + np.abs(self.A) @ np.abs(x))
+        ends = np.concatenate([self.lower - x, x - self.upper])
+        return float(max(np.max(part, initial=0.0) for part in (rows, even, ends)))
+
+
+def program(
+    n: int, P: object = None, q: object = None, G: object = None, h: object = None,
+    A: object = None, b: object = None, lower: object = -np.inf, upper: object = np.inf,
+) -> Rows:  # fmt: skip
+    """A program with what is not given left out."""
+
+    def rows(matrix: object, rhs: object) -> tuple[Array, Array]:
+        if matrix is None:
+            return np.empty((0, n)), np.empty(0)
+        return np.array(matrix, dtype=float).reshape(-1, n), np.array(rhs, dtype=float).ravel()
+
+    return Rows(
+        np.zeros((n, n)) if P is None else np.array(P, dtype=float),
+        np.zeros(n) if q is None else np.array(q, dtype=float),
+        *rows(G, h), *rows(A, b),
+        np.broadcast_to(np.asarray(lower, dtype=float), n).copy(),
+        np.broadcast_to(np.asarray(upper, dtype=float), n).copy(),
+    )  # fmt: skip
+
+
+def indefinite(n: int, generator: np.random.Generator) -> Array:
+    """A random symmetric matrix with integer entries from -50 to 50."""
+    matrix = generator.integers(-50, 51, (n, n)).astype(float)
+    return np.triu(matrix) + np.triu(matrix, 1).T
+
+
+def random_rows(n: int, inequalities: int, equalities: int, seed: int, share: float = 0.5) -> Rows:
+    """Rows with integer entries that the middle of the unit box satisfies, on the unit box.
+
+    The class of Chen & Burer (2012, section 4): random sparse rows and random P and q.
+    """
+    generator = np.random.default_rng(seed)
+
+    def matrix(count: int) -> Array:
+        entries = generator.integers(-10, 11, (count, n)).astype(float)
+        return entries * (generator.random((count, n)) < share)
+
+    G, A = matrix(inequalities), matrix(equalities)
+    middle = generator.random(n)
+    return program(
+        n, indefinite(n, generator), generator.integers(-50, 51, n),
+        G, G @ middle + generator.random(inequalities), A, A @ middle, 0.0, 1.0,
+    )  # fmt: skip
+
+
+def bilinear(n: int, rows: int, seed: int) -> Rows:
+    """min xᵀBy + linear with x and y each in a polytope of its own."""
+    generator = np.random.default_rng(seed)
+    half = n // 2
+    P = np.zeros((n, n))
+    P[:half, half:] = generator.integers(-10, 11, (half, n - half))
+    G = np.zeros((2 * rows, n))
+    G[:rows, :half] = generator.random((rows, half))
+    G[rows:, half:] = generator.random((rows, n - half))
+    return program(
+        n, P + P.T, generator.integers(-5, 6, n), G, 0.3 * G.sum(axis=1), lower=0.0, upper=1.0
+    )
+
+
+def concave(n: int, rows: int, seed: int) -> Rows:
+    """A concave quadratic over a polytope; its minima are vertices."""
+    generator = np.random.default_rng(seed)
+    factor = generator.standard_normal((n, n))
+    G = generator.random((rows, n))
+    return program(
+        n, -factor @ factor.T / n, generator.standard_normal(n), G, 0.25 * G.sum(axis=1),
+        lower=0.0, upper=1.0,
+    )  # fmt: skip
+
+
+def transportation(sources: int, sinks: int, seed: int) -> Rows:
+    """Flows between sources and sinks with concave and bilinear costs; the rows are dependent."""
+    generator = np.random.default_rng(seed)
+    n = sources * sinks
+    A = np.vstack(
+        [np.kron(np.eye(sources), np.ones(sinks)), np.kron(np.ones(sources), np.eye(sinks))]
+    )
+    flow = generator.integers(0, 10, n).astype(float)
+    P = 0.1 * indefinite(n, generator) * (generator.random((n, n)) < 0.2)
+    P = np.triu(P) + np.triu(P, 1).T - np.diag(generator.random(n))
+    return program(n, P, generator.integers(1, 50, n), A=A, b=A @ flow, lower=0.0)
+
+
+def knapsack(n: int, seed: int) -> Rows:
+    """A random indefinite quadratic over the unit box and one knapsack row."""
+    generator = np.random.default_rng(seed)
+    weights = generator.integers(1, 50, n).astype(float)
+    return program(
+        n, indefinite(n, generator), generator.integers(-50, 51, n), weights, 0.4 * weights.sum(),
+        lower=0.0, upper=1.0,
+    )  # fmt: skip
