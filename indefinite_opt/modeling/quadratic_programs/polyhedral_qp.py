@@ -55,7 +55,6 @@ class PolyhedralQP(Structure[Array]):
     """
 
     title = "a quadratic program with linear constraints"
-    default_solver = "multistart"
     takes_start = True
     examines_curvature = True
     variable = "x"
@@ -71,6 +70,11 @@ class PolyhedralQP(Structure[Array]):
     def n(self) -> int:
         """Number of variables."""
         return self.q.size
+
+    @property
+    def default_solver(self) -> str:  # type: ignore[override]
+        """Clarabel for a convex program, whose dual proves the optimum; else `multistart`."""
+        return "clarabel" if self.is_convex else "multistart"
 
     @property
     def linear(self) -> Array:
@@ -170,6 +174,14 @@ class PolyhedralQP(Structure[Array]):
     def start(self) -> Array:
         """A feasible point."""
         return self.polyhedron.point
+
+    def random_start(self, generator: np.random.Generator) -> Array:
+        """A random feasible point."""
+        low, high = self.polyhedron.ranges
+        x = generator.standard_normal(self.n)
+        finite = np.isfinite(low) & np.isfinite(high)
+        x[finite] = generator.uniform(low[finite], high[finite])
+        return self.project(x)
 
     def start_values(self, start: Array | None = None) -> Values:
         return self.values(self.start() if start is None else start)
@@ -416,12 +428,17 @@ class PolyhedralQP(Structure[Array]):
             "lb": body.lower, "ub": body.upper,
         }  # fmt: skip
 
-    def standard_form(self) -> StandardForm:
+    def standard_form(self, convexified: bool = False) -> StandardForm:
+        """The program as declared, or the minimisation of its `convexified` form."""
         body = self.polyhedron
+        if convexified:
+            (P, q, offset), sense = self.convexified(), 1
+        else:
+            P, q, offset, sense = self.P, self.q, 0.0, self.sense
         row_lower = np.concatenate([np.full(body.h.size, -np.inf), body.b])
         return StandardForm(
-            self.sense, self.q, body.lower, body.upper, row_lower,
-            np.concatenate([body.h, body.b]), np.vstack([body.G, body.A]), self.P, self.constant,
+            sense, q, body.lower, body.upper, row_lower, np.concatenate([body.h, body.b]),
+            np.vstack([body.G, body.A]), P if P.any() else None, offset + self.constant,
         )  # fmt: skip
 
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
     BoxLineQP,
@@ -47,6 +48,7 @@ _TOLERANCE_SHARE = 1e-2
 class _Conic(Solver[Structure[Any]]):
     accepts = (
         BoxLineQP,
+        PolyhedralQP,
         LinearProgram,
         ProxyDual,
         ProxyBall,

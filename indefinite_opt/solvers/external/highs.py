@@ -9,7 +9,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
-from indefinite_opt.modeling import relative
+from indefinite_opt.modeling import PolyhedralQP, relative
 from indefinite_opt.modeling.linear_programs import LinearProgram, highs_model, power_near
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.linear.simplex import run_highs, simplex_limit
@@ -18,7 +18,7 @@ from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Highs"]
 
-_Program = BoxLineQP | LinearProgram
+_Program = BoxLineQP | LinearProgram | PolyhedralQP
 
 _MAX_INTERIOR_ITERATIONS = 200
 """Most iterations of the interior-point method; 20 to 60 are usual."""
@@ -42,7 +42,7 @@ class Highs(Solver[_Program]):
     """
 
     name = "highs"
-    accepts = (BoxLineQP, LinearProgram)
+    accepts = (BoxLineQP, LinearProgram, PolyhedralQP)
     needs_convex = True
 
     def solve(self, task: Task[_Program]) -> Solution:
@@ -101,7 +101,7 @@ class HighsSession(Session[_Program]):
                 break
         return found.solution(Status.SOLVED if found.closed else status)
 
-    def _quadratic(self, task: Task[_Program], qp: BoxLineQP) -> Solution:
+    def _quadratic(self, task: Task[_Program], qp: BoxLineQP | PolyhedralQP) -> Solution:
         highs = highs_model(qp.standard_form(convexified=True))
         options = {"qp_regularization_value": _REGULARIZATION, "presolve": "off"}
         limit = task.max_iter

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Session, Solver, Task
 
 __all__ = ["OSQP"]
+
+_Program = BoxLineQP | PolyhedralQP
 
 _TOLERANCE_SHARE = 1e-2
 """Tolerance of OSQP as a share of `tol`: the certificate is stricter than its test."""
@@ -25,29 +28,29 @@ _MAX_ITER = 200_000
 """Iterations by default; each takes O(n²)."""
 
 
-class OSQP(Solver[BoxLineQP]):
+class OSQP(Solver[_Program]):
     """Operator splitting with solution polishing (Stellato et al.)."""
 
     name = "osqp"
-    accepts = (BoxLineQP,)
+    accepts = (BoxLineQP, PolyhedralQP)
     needs_convex = True
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[_Program]) -> Solution:
         return self.session().solve(task)
 
-    def session(self) -> Session[BoxLineQP]:
+    def session(self) -> Session[_Program]:
         return OSQPSession(self)
 
 
-class OSQPSession(Session[BoxLineQP]):
+class OSQPSession(Session[_Program]):
     """Keeps the factorised model between tasks that differ only in their bounds."""
 
-    def __init__(self, solver: Solver[BoxLineQP]) -> None:
+    def __init__(self, solver: Solver[_Program]) -> None:
         super().__init__(solver)
         self._model: Any = None
         self._previous: BoxLineQP | None = None
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[_Program]) -> Solution:
         qp = task.structure
         try:
             answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
@@ -60,15 +63,14 @@ class OSQPSession(Session[BoxLineQP]):
             return Solution(values, status, message="OSQP was stopped before it returned a point")
         return _read(qp, answer)
 
-    def _answer(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Any:
-        lower = np.concatenate([qp.b, np.zeros(qp.n)])
-        upper = np.concatenate([qp.b, np.full(qp.n, qp.upper)])
+    def _answer(self, task: Task[_Program], qp: _Program) -> Any:
         if self._same_matrix(qp):
-            self._model.update(l=lower, u=upper)
+            lower = np.concatenate([qp.b, np.zeros(qp.n)])
+            self._model.update(l=lower, u=np.concatenate([qp.b, np.full(qp.n, qp.upper)]))
             self._model.update_settings(**_limits(task))
         else:
-            self._model = _build(qp, task, lower, upper)
-        self._previous = qp
+            self._model = _build(qp, task)
+        self._previous = qp if isinstance(qp, BoxLineQP) else None
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
             # Polishing can leave the feasible set where many bounds are active.
@@ -77,36 +79,38 @@ class OSQPSession(Session[BoxLineQP]):
             self._model.update_settings(polishing=True)
         return answer
 
-    def _same_matrix(self, qp: BoxLineQP) -> bool:
+    def _same_matrix(self, qp: _Program) -> TypeGuard[BoxLineQP]:
         old = self._previous
         return (
             old is not None
+            and isinstance(qp, BoxLineQP)
             and old.problem is qp.problem
             and (old.hessian, old.lines, old.total) == (qp.hessian, qp.lines, qp.total)
             and np.array_equal(old.linear, qp.linear)
         )
 
 
-def _limits(task: Task[BoxLineQP]) -> dict[str, Any]:
+def _limits(task: Task[_Program]) -> dict[str, Any]:
     limits: dict[str, Any] = {"max_iter": task.max_iter or _MAX_ITER}
     if np.isfinite(task.time_limit):
         limits["time_limit"] = task.remaining
     return limits
 
 
-def _build(qp: BoxLineQP, task: Task[BoxLineQP], lower: Array, upper: Array) -> Any:
+def _build(qp: _Program, task: Task[_Program]) -> Any:
     import osqp
     from scipy import sparse
 
-    H, q, _ = qp.convexified()
+    form = qp.standard_form(convexified=True)
+    H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
     tolerance = _TOLERANCE_SHARE * task.tol
     model = osqp.OSQP()
     model.setup(
         sparse.csc_matrix(np.triu(H)),
-        q,
-        sparse.vstack([sparse.csr_matrix(qp.A), sparse.eye(qp.n)], format="csc"),
-        lower,
-        upper,
+        form.cost,
+        sparse.vstack([sparse.csr_matrix(form.matrix), sparse.eye(qp.n)], format="csc"),
+        np.concatenate([form.row_lower, form.lower]),
+        np.concatenate([form.row_upper, form.upper]),
         eps_abs=tolerance,
         eps_rel=tolerance,
         eps_prim_inf=_MIN_INFEASIBILITY_TOLERANCE,
@@ -118,7 +122,7 @@ def _build(qp: BoxLineQP, task: Task[BoxLineQP], lower: Array, upper: Array) -> 
     return model
 
 
-def _read(qp: BoxLineQP, answer: Any) -> Solution:
+def _read(qp: _Program, answer: Any) -> Solution:
     words = str(answer.info.status)
     if answer.x is None or not np.all(np.isfinite(answer.x)):
         raise SolverFailed(f"OSQP returned no point: {words}")

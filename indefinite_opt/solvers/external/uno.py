@@ -16,12 +16,15 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, checks, in_child, within
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Solver, Task, status_at_end
 
 __all__ = ["UNO"]
+
+_Program = BoxLineQP | PolyhedralQP
 
 _MAX_ITER = 2000
 """Iterations from one start; dozens are usual."""
@@ -35,7 +38,7 @@ _TOLERANCE_SHARE = 1e-2
 
 
 @dataclass(frozen=True)
-class UNO(Solver[BoxLineQP]):
+class UNO(Solver[_Program]):
     """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
 
     The declared program, convex or not, is solved as a general nonlinear one. O(n³) per
@@ -50,7 +53,7 @@ class UNO(Solver[BoxLineQP]):
     starts: int = 5
 
     name = "uno"
-    accepts = (BoxLineQP,)
+    accepts = (BoxLineQP, PolyhedralQP)
     needs_convex = False
 
     def __post_init__(self) -> None:
@@ -59,7 +62,7 @@ class UNO(Solver[BoxLineQP]):
     def unavailable(self) -> str | None:
         return missing_package("unopy")
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def solve(self, task: Task[_Program]) -> Solution:
         qp = task.structure
         found = _Found(task, qp)
         if qp.n >= _MIN_CHILD_POINTS:
@@ -90,7 +93,7 @@ class UNO(Solver[BoxLineQP]):
             message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
         )
 
-    def _starts(self, task: Task[BoxLineQP], qp: BoxLineQP) -> Iterator[Array]:
+    def _starts(self, task: Task[_Program], qp: _Program) -> Iterator[Array]:
         yield qp.start() if task.start is None else task.start
         generator = np.random.default_rng(task.seed)
         for _ in range(self.starts - 1):
@@ -100,7 +103,7 @@ class UNO(Solver[BoxLineQP]):
 class _Found:
     """The best point so far, the iterations, and the messages of starts that failed."""
 
-    def __init__(self, task: Task[BoxLineQP], qp: BoxLineQP) -> None:
+    def __init__(self, task: Task[_Program], qp: _Program) -> None:
         self.task, self.qp = task, qp
         self.best: Array | None = None
         self.value = np.inf
@@ -116,15 +119,16 @@ class _Found:
             self.failures.append(words)
             return False
         x = qp.project(x)
-        value = qp.value(x)
+        point = qp.at(x)
+        value = point.value
         if value < self.value:
             self.best, self.value = x, value
-        residual = qp.first_order(x, qp.gradient(x), task.tol).residual
+        residual = qp.optimality(point, None, task.tol).stationarity
         self.trace.add(task.elapsed, self.iterations, qp.declared(value), residual)
         return bool(task.callback and task.callback(self.trace))
 
 
-def _limited(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+def _limited(task: Task[_Program], qp: _Program, start: Array) -> tuple[Array | None, int, str]:
     """One start within the time that is left, without output or warnings."""
     left = task.remaining + SECONDS_BEYOND_LIMIT
     with warnings.catch_warnings(), _silence():
@@ -134,7 +138,7 @@ def _limited(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array 
         return in_child(left, _run, task, qp, start)
 
 
-def _run(task: Task[BoxLineQP], qp: BoxLineQP, start: Array) -> tuple[Array | None, int, str]:
+def _run(task: Task[_Program], qp: _Program, start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
     import cvxpy as cp
 

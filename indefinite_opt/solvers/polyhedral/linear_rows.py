@@ -93,7 +93,7 @@ class LinearRows:
         The direction is a combination of normals of rows and bounds with random weights, a random
         part of which is zero: vertices where few normals meet would otherwise be rare.
         """
-        scaled, n = self.scaled, self.n
+        scaled = self.scaled
         share = generator.uniform(0.1, 1.0)
         rows = _random_normals(scaled.row_lower, scaled.row_upper, share, generator)
         ends = _random_normals(scaled.lower, scaled.upper, 1.0, generator)
