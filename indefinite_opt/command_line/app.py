@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from indefinite_opt.command_line.bound import bound, check_proof
 from indefinite_opt.command_line.compare import compare
+from indefinite_opt.command_line.qp import qp
 from indefinite_opt.command_line.reference import reference_app
 from indefinite_opt.command_line.show import list_, show
 from indefinite_opt.command_line.solve import solve, verify
@@ -49,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("list")(list_)
-for command in (show, solve, bound, verify):
+for command in (show, solve, bound, verify, qp):
     app.command()(command)
 app.command("check-proof")(check_proof)
 app.command()(compare)

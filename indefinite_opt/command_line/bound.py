@@ -23,7 +23,7 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import checks
 from indefinite_opt.workflow.certificates import proof_checker, read_document
 
-__all__ = ["bound", "check_proof"]
+__all__ = ["bound", "bracket_fields", "check_proof"]
 
 
 @with_data_options
@@ -70,7 +70,7 @@ def bound(
             seed=seed, callback=watch,
         )  # fmt: skip
     if as_json:
-        print_json(_bracket_fields(bracket))
+        print_json(bracket_fields(bracket))
     else:
         say(bracket)
     if output is not None:
@@ -86,7 +86,8 @@ def bound(
         raise Exit(1)
 
 
-def _bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
+def bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
+    """The bracket and its trace, as JSON has them."""
     trace = bracket.trace
     ends = [trace.objective, trace.bound]
     lower, upper = ends if bracket.maximised else ends[::-1]

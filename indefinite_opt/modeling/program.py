@@ -51,12 +51,15 @@ class Model:
     subject_to : dict of str to cvxpy constraint
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.
+    meanings : dict of str to str
+        What symbols mean in this program, where it is not what they mean in the papers.
     """
 
     minimize: Any = None
     maximize: Any = None
     subject_to: dict[str, Any] = field(default_factory=dict)
     inner: Inner | None = None
+    meanings: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
@@ -76,7 +79,7 @@ class Program(Model):
     name : str
     structure : Structure
         The same model for direct solvers.
-    minimize, maximize, subject_to, inner
+    minimize, maximize, subject_to, inner, meanings
         As in `Model`.
     """
 

@@ -221,7 +221,8 @@ def legend(program: DeclaredProgram) -> dict[str, str]:
     printer = Printer(TEXT)
     printer.show(program.objective)
     _lines(printer, program)
-    return printer.symbols
+    own = getattr(program, "meanings", {})
+    return {name: own.get(name, meaning) for name, meaning in printer.symbols.items()}
 
 
 def mathml(latex_string: str, display: str = "block") -> str:

@@ -22,6 +22,19 @@ __all__ = ["QuadraticProgram"]
 _SYMMETRY_SHARE = 1e-12
 """Largest |P_ij - P_ji|, as a share of the largest entry, that is not worth a note."""
 
+_MEANINGS = {
+    "x": "variables",
+    "P": "matrix of the quadratic term, of any inertia",
+    "q": "linear term",
+    "constant": "constant of the objective",
+    "G": "rows of the inequalities",
+    "h": "right-hand sides of the inequalities",
+    "A": "rows of the equations",
+    "b": "right-hand sides of the equations",
+    "lb": "lower bounds",
+    "ub": "upper bounds",
+}
+
 
 class QuadraticProgram(Formulation, Problem):
     r"""Any quadratic program, convex or not, in the letters and the order of qpsolvers.
@@ -154,8 +167,8 @@ class QuadraticProgram(Formulation, Problem):
                 part = x if held.size == self.n else x[held]
                 rows[name] = part >= bound if sign > 0 else part <= bound
         if self.sense < 0:
-            return Model(maximize=-objective, subject_to=rows)
-        return Model(minimize=objective, subject_to=rows)
+            return Model(maximize=-objective, subject_to=rows, meanings=_MEANINGS)
+        return Model(minimize=objective, subject_to=rows, meanings=_MEANINGS)
 
     def declare(self, problem: object = None) -> Any:
         """The program as mathematics."""

@@ -167,15 +167,16 @@ class _Slacks(FiniteForm):
         return z[: self.asked.n]
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        from indefinite_opt.solvers.descent.multistart import MultiStart
+        from indefinite_opt.solvers.external.uno import UNO
 
         start = None if task.start is None else self.restored(task.start, 0.0)
         inner = task.on(self.asked, start=start)
-        solution = MultiStart().solve(inner)
+        solution = UNO().solve(inner)
         return solution.status, self.asked.lifted(solution.values[self.asked.variable])
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        raise NotImplementedError
+        point = self.placed(self.restored(z, 0.0))
+        return point, self.structure.value(point)
 
 
 def finite_form(qp: QuadraticStructure) -> FiniteForm | None:

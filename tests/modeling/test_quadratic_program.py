@@ -1,0 +1,254 @@
+"""Quadratic programs of any curvature: what they accept, how they read, and what proves a bound."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+
+import indefinite_opt as iopt
+from indefinite_opt.errors import (
+    IncompatibleSolver,
+    InfeasibleProblem,
+    ParameterError,
+    ProblemError,
+)
+
+
+def convex_program(n: int, seed: int, **rows: Any) -> iopt.QuadraticProgram:
+    generator = np.random.default_rng(seed)
+    F = generator.standard_normal((n, n))
+    P = F @ F.T + 0.1 * np.eye(n)
+    return iopt.QuadraticProgram(P, generator.standard_normal(n), **rows)
+
+
+def rows_of(n: int, seed: int) -> dict[str, dict[str, Any]]:
+    generator = np.random.default_rng(100 + seed)
+    G = generator.standard_normal((3, n))
+    return {
+        "free": {},
+        "box": {"lb": -1.0, "ub": 0.5},
+        "half-bounded": {"lb": 0.0},
+        "inequalities": {"G": G, "h": np.full(3, 0.2)},
+        "simplex": {"A": np.ones((1, n)), "b": [1.0], "lb": 0.0},
+        "all": {"G": G, "h": np.ones(3), "A": np.ones((1, n)), "b": [1.0], "lb": -1.0, "ub": 2.0},
+    }
+
+
+@pytest.mark.parametrize("kind", rows_of(2, 0))
+@pytest.mark.parametrize("seed", range(3))
+def test_clarabel_and_the_bound_of_a_convex_program_agree(kind: str, seed: int) -> None:
+    """The reference is cvxpy on the plain data, not on the declared program."""
+    n = 7
+    rows = rows_of(n, seed)[kind]
+    qp = convex_program(n, seed, **rows)
+    x = cp.Variable(n)
+    held = [x >= rows["lb"]] if "lb" in rows else []
+    held += [x <= rows["ub"]] if "ub" in rows else []
+    held += [rows["G"] @ x <= rows["h"]] if "G" in rows else []
+    held += [rows["A"] @ x == rows["b"]] if "A" in rows else []
+    value = cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, qp.P) + qp.q @ x), held).solve(
+        solver=cp.CLARABEL
+    )
+    result = iopt.solve(qp)
+    certificate = result.certificate
+    assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-7)
+    assert certificate.claim is iopt.Claim.GLOBAL, str(certificate)
+    assert certificate.gap_kind == "duality gap"
+    assert certificate.bound <= value + 1e-7 * max(1.0, abs(value))
+
+
+@pytest.mark.parametrize("solver", ["highs", "osqp", "clarabel", "scs"])
+def test_every_convex_solver_takes_it(solver: str) -> None:
+    qp = convex_program(5, 1, **rows_of(5, 1)["all"])
+    certificate = iopt.solve(qp, solver=solver).certificate
+    assert certificate.claim is iopt.Claim.GLOBAL, str(certificate)
+
+
+@pytest.mark.parametrize("kind", rows_of(2, 0))
+def test_no_multipliers_prove_more_than_the_optimal_value(kind: str) -> None:
+    """Whatever the point and the multipliers, the bound is below the objective of every point."""
+    generator = np.random.default_rng(7)
+    qp = convex_program(5, 3, **rows_of(5, 3)[kind])
+    structure = qp.structure()
+    best = iopt.solve(qp).objective
+    for _ in range(200):
+        point = structure.at(structure.random_start(generator))
+        multipliers = {
+            name: generator.standard_normal(shape) * 10.0 ** generator.uniform(-8, 2)
+            for name, shape in structure.multiplier_shapes.items()
+        }
+        assert structure.bound_at(point, multipliers) <= best + 1e-7 * max(1.0, abs(best))
+
+
+def test_convex_along_the_equations_only() -> None:
+    """xᵀPx = -4x₁x₂ on x₁ + x₂ = 1: with x₁ = t it is 4t² - 4t, least at t = ½."""
+    qp = iopt.QuadraticProgram([[0.0, -4.0], [-4.0, 0.0]], A=[[1.0, -1.0]], b=[0.0], lb=-1, ub=1)
+    assert not qp.structure().is_convex
+    qp = iopt.QuadraticProgram([[0.0, -4.0], [-4.0, 0.0]], A=[[1.0, 1.0]], b=[1.0], lb=-1, ub=2)
+    assert qp.structure().is_convex
+    result = iopt.solve(qp)
+    assert result.values["x"] == pytest.approx([0.5, 0.5], abs=1e-6)
+    assert result.objective == pytest.approx(-1.0, rel=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert "along the equality rows" in str(result.certificate)
+
+
+def test_it_reads_as_mathematics_and_says_nothing_about_kernels() -> None:
+    qp = iopt.QuadraticProgram(
+        np.diag([1.0, -1.0]), [1.0, 0.0], [[1.0, 1.0]], [1.0], [[1.0, -1.0]], [0.0], lb=0.0, ub=2.0
+    )
+    program = qp.declare()
+    assert str(program) == (
+        "QuadraticProgram(2 variables, 2 rows)\n"
+        "  minimize    ½ xᵀPx + qᵀx\n"
+        "  subject to  Gx ≤ h       (inequalities)\n"
+        "              Ax = b       (equalities)\n"
+        "              lb ≤ x ≤ ub  (lower, upper)"
+    )
+    words = " ".join(program.legend().values())
+    assert set(program.legend()) == {"x", "P", "q", "G", "h", "A", "b", "lb", "ub"}
+    for word in ("kernel", "class", "label", "hull", "separat"):
+        assert word not in words
+    x = np.array([0.3, 0.4])
+    assert program.evaluate({"x": x})[0] == pytest.approx(0.5 * (0.09 - 0.16) + 0.3)
+
+
+def test_multipliers_of_a_point_in_a_corner() -> None:
+    """min -x₁ - 2x₂ on x₁ + x₂ ≤ 1, x ≥ 0: at (0, 1) the row costs 2 and x₁ ≥ 0 costs 1."""
+    qp = iopt.QuadraticProgram(np.zeros((2, 2)), [-1.0, -2.0], [[1.0, 1.0]], [1.0], lb=0.0)
+    certificate = iopt.verify(qp, {"x": [0.0, 1.0]})
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.multipliers["inequalities"] == pytest.approx([2.0])
+    assert certificate.multipliers["lower"] == pytest.approx([1.0, 0.0])
+    given = {"inequalities": [2.0], "lower": [1.0, 0.0]}
+    assert iopt.verify(qp, {"x": [0.0, 1.0]}, multipliers=given).claim is iopt.Claim.GLOBAL
+    wrong = {"inequalities": [-2.0], "lower": [1.0, 0.0]}
+    assert iopt.verify(qp, {"x": [0.0, 1.0]}, multipliers=wrong).claim is iopt.Claim.FEASIBLE
+
+
+CURVATURES: dict[str, tuple[Any, list[float], str]] = {
+    # ½(x² - y²) on |x|, |y| ≤ 1: a saddle at 0, a minimum at (0, ±1), a stationary point at (0, 0).
+    "saddle": (np.diag([1.0, -1.0]), [0.0, 0.0], "STATIONARY"),
+    "minimum": (np.diag([1.0, -1.0]), [0.0, 1.0], "LOCAL"),
+    "slope": (np.diag([1.0, -1.0]), [0.5, 1.0], "FEASIBLE"),
+    "outside": (np.diag([1.0, -1.0]), [0.0, 2.0], "NONE"),
+}
+
+
+@pytest.mark.parametrize("case", CURVATURES)
+def test_claims_at_points_of_a_saddle(case: str) -> None:
+    P, x, claim = CURVATURES[case]
+    qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0)
+    assert iopt.verify(qp, {"x": x}).claim.name == claim
+
+
+def test_negative_curvature_along_an_active_row_with_a_zero_multiplier() -> None:
+    """½(x² - y²) at 0 with the row y ≤ 0: curvature is negative on one side of a weak row."""
+    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), G=[[0.0, 1.0]], h=[0.0], lb=-1.0, ub=1.0)
+    certificate = iopt.verify(qp, {"x": [0.0, 0.0]})
+    assert certificate.claim is iopt.Claim.STATIONARY
+    assert "decides nothing" in str(certificate)
+
+
+def test_an_asymmetric_matrix_is_symmetrised_with_a_note() -> None:
+    qp = iopt.QuadraticProgram([[1.0, 2.0], [0.0, 1.0]], lb=-1.0, ub=1.0)
+    assert qp.P.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert "was not symmetric" in str(iopt.verify(qp, {"x": [0.0, 0.0]}))
+    assert iopt.QuadraticProgram(np.eye(2)).notes == ()
+
+
+def test_sparse_arrays_and_numbers_as_bounds() -> None:
+    dense = np.array([[2.0, -1.0], [-1.0, 0.0]])
+    one = iopt.QuadraticProgram(dense, [1.0, 1.0], [[1.0, 1.0]], [1.0], lb=-1, ub=[1.0, np.inf])
+    other = iopt.QuadraticProgram(
+        sparse.csr_matrix(dense), [1.0, 1.0], sparse.csr_matrix([[1.0, 1.0]]), [1.0], lb=[-1, -1],
+        ub=[1.0, np.inf],
+    )  # fmt: skip
+    for name in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_the_caller_may_change_his_arrays() -> None:
+    P = np.eye(2)
+    qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0)
+    P[0, 0] = -5.0
+    assert qp.P[0, 0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        qp.P[0, 0] = -5.0
+
+
+EYE = np.eye(2)
+REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "empty": ({"P": np.zeros((0, 0))}, ProblemError, "P"),
+    "not square": ({"P": np.zeros((2, 3))}, ProblemError, "P"),
+    "nan in P": ({"P": [[np.nan]]}, ProblemError, "P"),
+    "q of another size": ({"P": EYE, "q": [1.0]}, ProblemError, "q"),
+    "G without h": ({"P": EYE, "G": [[1.0, 1.0]]}, ProblemError, "h"),
+    "h without G": ({"P": EYE, "h": [1.0]}, ProblemError, "G"),
+    "columns of G": ({"P": EYE, "G": [[1.0]], "h": [1.0]}, ProblemError, "G"),
+    "h of another size": ({"P": EYE, "G": [[1.0, 1.0]], "h": [1.0, 2.0]}, ProblemError, "h"),
+    "b is nan": ({"P": EYE, "A": [[1.0, 1.0]], "b": [np.nan]}, ProblemError, "b"),
+    "lb is nan": ({"P": EYE, "lb": [0.0, np.nan]}, ProblemError, "lb"),
+    "lb of another size": ({"P": EYE, "lb": [0.0, 0.0, 0.0]}, ProblemError, "lb"),
+    "text": ({"P": [["a"]]}, ProblemError, "P"),
+    "complex": ({"P": [[1j]]}, ProblemError, "P"),
+    "bounds cross": ({"P": EYE, "lb": 1.0, "ub": 0.0}, InfeasibleProblem, "lb"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_arrays_are_refused_by_name(case: str) -> None:
+    arrays, error, argument = REFUSED[case]
+    with pytest.raises(error) as caught:
+        iopt.QuadraticProgram(**arrays)
+    assert caught.value.argument == argument  # type: ignore[attr-defined]
+
+
+def test_rows_without_a_feasible_point_are_refused_before_anything_else() -> None:
+    qp = iopt.QuadraticProgram(-EYE, G=[[1.0, 1.0], [-1.0, -1.0]], h=[1.0, -3.0], lb=-9, ub=9)
+    for call in (iopt.solve, iopt.bound, lambda qp: iopt.verify(qp, {"x": [0.0, 0.0]})):
+        with pytest.raises(InfeasibleProblem, match=r"exclude one another|conflict"):
+            call(qp)
+
+
+def test_questions_that_make_no_sense() -> None:
+    qp = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0)
+    with pytest.raises(ParameterError, match="its own formulation"):
+        iopt.solve(qp, "SVMDual")
+    problem = iopt.KernelProblem(EYE, [1, -1])
+    with pytest.raises(ParameterError, match="formulation"):
+        iopt.solve(problem)
+    with pytest.raises(ProblemError, match="KernelProblem"):
+        iopt.solve(EYE)  # type: ignore[arg-type]
+    with pytest.raises(IncompatibleSolver, match="no classifier"):
+        _ = iopt.solve(qp).classifier
+
+
+def test_a_variable_without_a_range_is_named() -> None:
+    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0, 1.0]), lb=[0.0, -1.0, 0.0], ub=[1, 1, np.inf])
+    with pytest.raises(IncompatibleSolver, match=r"x\[2\]"):
+        iopt.bound(qp)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranges_from_rows_hold_every_vertex(seed: int) -> None:
+    """Vertices by enumeration of the pairs of active constraints in the plane."""
+    generator = np.random.default_rng(seed)
+    G = np.vstack([generator.standard_normal((4, 2)), [[1.0, 1.0]]])
+    h = np.append(generator.uniform(0.5, 2.0, 4), 3.0)
+    qp = iopt.QuadraticProgram(EYE, G=G, h=h, lb=[-1.0, 0.0])
+    low, high = qp.structure().polyhedron.ranges
+    rows, ends = np.vstack([G, -EYE]), np.append(h, [1.0, 0.0])
+    for pair in itertools.combinations(range(len(rows)), 2):
+        chosen = list(pair)
+        if abs(np.linalg.det(rows[chosen])) < 1e-9:
+            continue
+        vertex = np.linalg.solve(rows[chosen], ends[chosen])
+        if np.all(rows @ vertex <= ends + 1e-9):
+            assert np.all(vertex >= low - 1e-9)
+            assert np.all(vertex <= high + 1e-9)
