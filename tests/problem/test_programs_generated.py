@@ -271,7 +271,7 @@ def test_names_are_listed_once_by_family() -> None:
         ("boxqp-020-100-1", ParameterError, "boxqp-n-density-seed"),
         ("boxqp-20-x-1", ParameterError, "boxqp-n-density-seed"),
         ("boxqp-20-101-1", ParameterError, "density: expected an integer from 0 to 100"),
-        ("boxqp-1000000-10-1", ParameterError, "n: expected an integer from 1 to 10000"),
+        ("boxqp-1000000-10-1", ParameterError, "n: expected an integer from 1 to 5000"),
         ("spinglass-500-500-1", ParameterError, "variables: expected"),
         ("rowqp-5-0-5-50-1", ParameterError, "equalities: expected"),
         ("clique-johnson-20-7-6", ParameterError, "number of vertices"),

@@ -4,6 +4,7 @@
 """
 
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.files import read_program, write_program
 from indefinite_opt.problem.programs.graphs import (
     Graph,
     bomze,
@@ -56,10 +57,12 @@ __all__ = [
     "paley",
     "portfolio",
     "quadratic_arrays",
+    "read_program",
     "row_qp",
     "spin_glass",
     "standard_qp",
     "transportation",
     "triangular",
     "turan",
+    "write_program",
 ]

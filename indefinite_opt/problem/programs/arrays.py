@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, real_array
 
-__all__ = ["QuadraticArrays", "quadratic_arrays"]
+__all__ = ["MAX_ENTRIES", "QuadraticArrays", "quadratic_arrays", "split_rows"]
 
-MAX_ENTRIES = 125_000_000
-"""Largest number of entries of P, and of G and A together: one gigabyte in float64."""
+MAX_ENTRIES = 25_000_000
+"""Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
+5,000 variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +132,41 @@ shape (1, 1)
     with np.errstate(over="ignore"):
         symmetric = 0.5 * square + 0.5 * square.T
     return QuadraticArrays(symmetric, linear, G[bounded], h[bounded], A, b, lower, upper, **others)
+
+
+def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    """G, h, A and b of the rows lower ≤ rows x ≤ upper.
+
+    Equality rows are those with equal bounds. Of the others, a row with two bounds becomes two, and
+    one without any is dropped.
+
+    Raises
+    ------
+    ProblemError
+        For a lower bound above the upper one, NaN, and bounds whose number is not that of rows.
+
+    Examples
+    --------
+    >>> G, h, A, b = split_rows([[1.0, 1.0], [1.0, 0.0]], [-1.0, 2.0], [3.0, 2.0])
+    >>> G.tolist(), h.tolist(), A.tolist(), b.tolist()
+    ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
+    """
+    matrix = np.asarray(rows, dtype=np.float64)
+    expected = "one lower and one upper bound for each row, infinite ones allowed"
+    count = (len(matrix),)
+    low: Array = real_array("row_lower", lower, expected, count, finite=False)
+    high: Array = real_array("row_upper", upper, expected, count, finite=False)
+    crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
+    if crossed.size:
+        i = int(crossed[0])
+        raise ProblemError(
+            "rows", "lower bounds that are at most the upper ones, not inf and -inf",
+            f"{low[i]:g} and {high[i]:g} for row {i}",
+        )  # fmt: skip
+    equal = low == high
+    above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
+    G = np.vstack([matrix[above], -matrix[below]])
+    return G, np.concatenate([high[above], -low[below]]), matrix[equal], low[equal]
 
 
 def _rows(

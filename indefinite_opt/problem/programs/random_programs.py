@@ -313,8 +313,8 @@ def blending(inputs: int, pools: int, products: int, seed: int) -> QuadraticArra
     return quadratic_arrays(P, np.zeros(ub.size), G, h, A, np.ones(pools), 0.0, ub, name=name)
 
 
-MAX_VARIABLES = 10_000
-"""Largest number of variables, and of rows: P then takes 800 MB."""
+MAX_VARIABLES = 5_000
+"""Largest number of variables, and of rows: P then takes 200 MB."""
 
 
 def _check(least: int = 1, **sizes: int) -> None:

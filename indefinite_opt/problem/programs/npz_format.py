@@ -1,0 +1,87 @@
+"""Programs as arrays in `.npz` files, in one of three layouts.
+
+- The letters P, q, G, h, A, b, lb, ub of `QuadraticArrays`, of which P and q are needed, with
+  `constant`, `sense` and `name` if there are any. This is what `write_npz` writes.
+- H, q, A, b, lower, upper and sense: a quadratic program that this package has exported.
+- cost, A, row_lower, row_upper, lower, upper and sense: a linear program that it has exported.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays, split_rows
+
+__all__ = ["program_of_arrays", "write_npz"]
+
+LETTERS = {"P", "q", "G", "h", "A", "b", "lb", "ub"}
+"""Names of the first layout; `constant`, `sense` and `name` may stand beside them."""
+
+EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
+EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
+
+
+def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> QuadraticArrays:
+    """The program of arrays by name.
+
+    Raises
+    ------
+    DataError
+        For names of no layout.
+    ProblemError
+        For arrays that do not fit one another.
+    """
+    names = set(arrays)
+    others: dict[str, Any] = {
+        "constant": _scalar(arrays, "constant", 0.0, source),
+        "sense": int(_scalar(arrays, "sense", 1.0, source)),
+        "name": _text(arrays, source),
+    }
+    if others["sense"] not in (1, -1):
+        raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
+    names -= {"constant", "sense", "name"}
+    if names >= {"P", "q"} and names <= LETTERS:
+        given = {letter: arrays[letter] for letter in names}
+        return quadratic_arrays(**given, **others)
+    if names == EXPORTED:
+        H, q, A, b, lower, upper = (arrays[k] for k in ("H", "q", "A", "b", "lower", "upper"))
+        return quadratic_arrays(H, q, A=A, b=b, lb=lower, ub=upper, **others)
+    if names == EXPORTED_LINEAR:
+        cost, lower, upper = arrays["cost"], arrays["lower"], arrays["upper"]
+        split = split_rows(arrays["A"], arrays["row_lower"], arrays["row_upper"])
+        zeros = np.zeros((cost.size, cost.size))
+        return quadratic_arrays(zeros, cost, *split, lower, upper, **others)
+    raise DataError(
+        source, f"arrays P, q, ... or {', '.join(sorted(EXPORTED))}",
+        f"the names {', '.join(sorted(arrays)) or 'of none'}",
+    )  # fmt: skip
+
+
+def write_npz(program: QuadraticArrays, target: str) -> bytes:
+    """The content of a file in the first layout."""
+    del target
+    file = io.BytesIO()
+    arrays = {letter: getattr(program, letter) for letter in sorted(LETTERS)}
+    others = {"constant": program.constant, "sense": program.sense, "name": program.name}
+    # mypy assumes that one of the names might be allow_pickle.
+    np.savez_compressed(file, **arrays, **others)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def _scalar(arrays: dict[str, NDArray[Any]], name: str, default: float, source: str) -> float:
+    value = arrays.get(name, np.array(default))
+    if value.size != 1 or value.dtype.kind not in "iuf" or not np.isfinite(value).all():
+        raise DataError(source, f"a finite number {name}", f"{value.dtype} of shape {value.shape}")
+    return float(value.ravel()[0])
+
+
+def _text(arrays: dict[str, NDArray[Any]], source: str) -> str:
+    value = arrays.get("name", np.array(""))
+    if value.size != 1 or value.dtype.kind != "U":
+        raise DataError(source, "a text name", f"{value.dtype} of shape {value.shape}")
+    return str(value.ravel()[0])

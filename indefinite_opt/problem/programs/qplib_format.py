@@ -1,0 +1,233 @@
+"""The format `.qplib` of the library QPLIB, for linear constraints and continuous variables.
+
+A file stands for
+
+    minimize or maximize  ½ xᵀQ x + bᵀx + q   subject to  c_l ≤ B x ≤ c_u,  l ≤ x ≤ u,
+
+where Q is *lower triangular*, not symmetric: an entry "2 1 3.0" contributes 3/2 x_2 x_1. That is
+how the documentation of the library reads [D]_ and how its files reproduce the published values of
+its points; the appendix of the paper [F]_ calls Q symmetric with only its lower triangle given,
+which would count off-diagonal entries twice. Numbers come first in a line, and what follows them is
+a comment, as are lines that begin with !, # or %. A value at or beyond the one named as infinity is
+infinite.
+
+References
+----------
+.. [D] QPLIB, A Library of Quadratic Programming Instances, https://qplib.zib.de/doc.html
+.. [F] F. Furini et al., QPLIB: A Library of Quadratic Programming Instances, Mathematical
+   Programming Computation 11, 2019, Appendix B.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import Array
+from indefinite_opt.problem.programs.arrays import (
+    MAX_ENTRIES,
+    QuadraticArrays,
+    quadratic_arrays,
+    split_rows,
+)
+from indefinite_opt.problem.programs.tokens import number, whole, written
+
+__all__ = ["read_qplib", "write_qplib"]
+
+INFINITY = sys.float_info.max
+"""What is written as infinity. The files of the library have this number rounded up to 15 digits,
+1.79769313486232E+308, which is read as an infinite one."""
+
+_REFUSED_VARIABLES = {
+    "B": "binary variables",
+    "M": "binary variables",
+    "I": "integer variables",
+    "G": "integer variables",
+}
+_REFUSED_CONSTRAINTS = dict.fromkeys("DCQ", "quadratic constraints")
+
+
+class _Lines:
+    """The lines of a file that are not comments, one after the other."""
+
+    def __init__(self, content: bytes, source: str) -> None:
+        self.source = source
+        self._lines: Iterator[list[bytes]] = (
+            words for line in content.splitlines() if (words := line.split())
+            and words[0][:1] not in (b"!", b"#", b"%")
+        )  # fmt: skip
+
+    def words(self, what: str, count: int = 1) -> list[bytes]:
+        """The first words of the next line, at least `count` of them."""
+        words = next(self._lines, None)
+        if words is None:
+            raise DataError(self.source, what, "the end of the file")
+        if len(words) < count:
+            got = b" ".join(words).decode("utf-8", "replace")
+            raise DataError(self.source, f"{what}: {count} words in a line", repr(got))
+        return words
+
+    def text(self, what: str) -> str:
+        return self.words(what)[0].decode("utf-8", "replace")
+
+    def number(self, what: str, infinite: bool = False) -> float:
+        return number(self.words(what)[0], self.source, infinite)
+
+    def whole(self, what: str, least: int, most: int) -> int:
+        return whole(self.words(what)[0], self.source, what, least, most)
+
+    def entries(self, what: str, *shape: int) -> Array:
+        """An array given by the number of its nonzero entries, their places and values."""
+        array, seen = np.zeros(shape), np.zeros(shape, bool)
+        count = self.whole(f"the number of {what}", 0, array.size)
+        for _ in range(count):
+            words = self.words(what, len(shape) + 1)
+            place = tuple(
+                whole(word, self.source, f"an index of {what}", 1, size) - 1
+                for word, size in zip(words, shape, strict=False)
+            )
+            if seen[place]:
+                raise DataError(self.source, f"every one of the {what} once", f"{place} twice")
+            array[place], seen[place] = number(words[len(shape)], self.source), True
+        return array
+
+    def vector(self, what: str, size: int, infinite: bool = False) -> Array:
+        """A vector given by a default value and the entries that differ from it."""
+        values = np.full(size, self.number(f"the default value of {what}", infinite))
+        for _ in range(self.whole(f"the number of other values of {what}", 0, size)):
+            words = self.words(what, 2)
+            place = whole(words[0], self.source, f"an index of {what}", 1, size) - 1
+            values[place] = number(words[1], self.source, infinite)
+        return values
+
+    def names(self, what: str, size: int) -> dict[int, str]:
+        found = {}
+        for _ in range(self.whole(f"the number of names of {what}", 0, size)):
+            words = self.words(f"names of {what}", 2)
+            place = whole(words[0], self.source, f"an index of {what}", 1, size) - 1
+            found[place] = words[1].decode("utf-8", "replace")
+        return found
+
+    def end(self) -> None:
+        words = next(self._lines, None)
+        if words is not None:
+            got = b" ".join(words).decode("utf-8", "replace")
+            raise DataError(self.source, "the end of the file", repr(got))
+
+
+def read_qplib(content: bytes, source: str) -> QuadraticArrays:
+    """The program of a file's content.
+
+    Raises
+    ------
+    DataError
+        If it is not of this format, or has integer variables or quadratic constraints.
+    """
+    lines = _Lines(content, source)
+    name = lines.text("the name of the problem")
+    kind = lines.text("the type of the problem").upper()
+    if len(kind) != 3 or kind[0] not in "LDCQ" or kind[1] not in "CBMIG" or kind[2] not in "NBLDCQ":
+        raise DataError(source, "a type of the problem such as QCL in the second line", repr(kind))
+    refused = _REFUSED_VARIABLES.get(kind[1]) or _REFUSED_CONSTRAINTS.get(kind[2])
+    if refused:
+        raise DataError(
+            source, "continuous variables and linear constraints", f"{refused} (type {kind})"
+        )
+    goal = lines.text("minimize or maximize").lower()
+    if goal not in ("minimize", "maximize"):
+        raise DataError(source, "minimize or maximize in the third line", repr(goal))
+    n = lines.whole("the number of variables", 1, int(MAX_ENTRIES**0.5))
+    rows = kind[2] == "L"
+    m = lines.whole("the number of constraints", 0, MAX_ENTRIES // n) if rows else 0
+    Q = np.zeros((n, n)) if kind[0] == "L" else lines.entries("quadratic terms", n, n)
+    q = lines.vector("the linear coefficients", n)
+    constant = lines.number("the constant of the objective")
+    B = lines.entries("linear terms of the constraints", m, n) if rows else np.zeros((0, n))
+    infinity = lines.number("the value of infinity", infinite=True)
+    if infinity <= 0.0:
+        raise DataError(source, "a positive value of infinity", f"{infinity:g}")
+    bounds = []
+    if rows:
+        bounds += [lines.vector(f"the {side}-hand sides", m, True) for side in ("left", "right")]
+    else:
+        bounds += [np.zeros(0), np.zeros(0)]
+    bounds += [lines.vector(f"the {side} bounds", n, True) for side in ("lower", "upper")]
+    for values in bounds:
+        values[values >= infinity] = np.inf
+        values[values <= -infinity] = -np.inf
+    lines.vector("the starting point", n)
+    if rows:
+        lines.vector("the starting multipliers of the constraints", m)
+    lines.vector("the starting multipliers of the bounds", n)
+    names = lines.names("variables", n)
+    lines.names("constraints", m)
+    lines.end()
+    sense = 1 if goal == "minimize" else -1
+    left, right, lower, upper = bounds
+    return quadratic_arrays(
+        sense * Q, sense * q, *split_rows(B, left, right), lower, upper,
+        constant=sense * constant, sense=sense, name=name,
+        variables=tuple(names.get(j, f"x{j + 1}") for j in range(n)) if names else (),
+    )  # fmt: skip
+
+
+def write_qplib(program: QuadraticArrays, target: str) -> bytes:
+    """The content of a file, from which `read_qplib` makes the same program."""
+    del target
+    n, sense = program.n, program.sense
+    B = np.vstack([program.G, program.A])
+    left = np.concatenate([np.full(len(program.h), -np.inf), program.b])
+    right = np.concatenate([program.h, program.b])
+    triangle = sense * (2.0 * np.tril(program.P, -1) + np.diag(np.diag(program.P)))
+    m = len(B)
+    objective, constraints = "Q" if triangle.any() else "L", "L" if m else "B"
+    name = "".join(program.name.split()) or "program"
+    lines = [name, f"{objective}C{constraints}", "minimize" if sense > 0 else "maximize"]
+    lines.append(f"{n} # number of variables")
+    if m:
+        lines.append(f"{m} # number of constraints")
+    if objective == "Q":
+        lines += _entries(triangle, "quadratic terms in objective")
+    lines += _vector(sense * program.q, 0.0, "linear coefficients in objective")
+    lines.append(f"{written(sense * program.constant)} # objective constant")
+    if m:
+        lines += _entries(B, "linear terms in all constraints")
+    lines.append(f"{written(INFINITY)} # value for infinity")
+    if m:
+        lines += _vector(left, -np.inf, "left-hand sides")
+        lines += _vector(right, np.inf, "right-hand sides")
+    lines += _vector(program.lb, 0.0, "variable lower bounds")
+    lines += _vector(program.ub, np.inf, "variable upper bounds")
+    lines += _vector(np.zeros(n), 0.0, "variable primal values in starting point")
+    if m:
+        lines += _vector(np.zeros(m), 0.0, "constraint dual values in starting point")
+    lines += _vector(np.zeros(n), 0.0, "variable bound dual values in starting point")
+    names = [
+        "_".join(variable.split()) or f"x{j + 1}" for j, variable in enumerate(program.variables)
+    ]
+    lines.append(f"{len(names)} # number of non-default variable names")
+    lines += [f"{j + 1} {variable}" for j, variable in enumerate(names)]
+    lines.append("0 # number of non-default constraint names")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _entries(matrix: Array, what: str) -> list[str]:
+    places = np.argwhere(matrix)
+    terms = (f"{i + 1} {j + 1} {written(matrix[i, j])}" for i, j in places)
+    return [f"{len(places)} # number of {what}", *terms]
+
+
+def _vector(values: Array, default: float, what: str) -> list[str]:
+    places = np.flatnonzero(values != default)
+    return [
+        f"{_extended(default)} # default value for {what}",
+        f"{places.size} # number of non-default {what}",
+        *(f"{j + 1} {_extended(values[j])}" for j in places),
+    ]
+
+
+def _extended(value: float) -> str:
+    return written(value if np.isfinite(value) else np.copysign(INFINITY, value))
