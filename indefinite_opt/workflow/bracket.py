@@ -140,7 +140,8 @@ class Bracket:
             f"  best bound by    {self.method}",
         ]
         lines += [f"  {name:<16} {value:.10g}" for name, value in self.bounds.items()]
-        lines.append(f"  {self.nodes} boxes, {self.iterations} iterations, {self.seconds:.3g} s: ")
+        count = f"{self.nodes} {'box' if self.nodes == 1 else 'boxes'}"
+        lines.append(f"  {count}, {self.iterations} iterations, {self.seconds:.3g} s: ")
         lines[-1] += self.status.value
         return "\n".join(lines)
 

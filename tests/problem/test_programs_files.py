@@ -324,7 +324,7 @@ def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -
     [
         ({"P": np.eye(2)}, DataError, "the names P"),
         ({"P": np.eye(2), "q": np.ones(2), "Z": np.ones(2)}, DataError, "the names P, Z, q"),
-        ({"P": np.eye(3), "q": np.ones(2)}, ProblemError, "P: expected"),
+        ({"P": np.eye(3), "q": np.ones(2)}, ProblemError, "q: expected"),
         ({"P": np.eye(2), "q": np.array(["a", "b"])}, ProblemError, "got text"),
         ({"P": np.eye(2), "q": np.ones(2), "sense": np.array(0)}, DataError, "1 or -1"),
         ({"P": np.eye(2), "q": np.ones(2), "name": np.ones(2)}, DataError, "a text name"),

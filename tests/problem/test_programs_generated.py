@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import programs
 from indefinite_opt.problem.programs.draws import Draws
 from indefinite_opt.problem.programs.library import FAMILIES, GRAPHS, SUITE
@@ -312,12 +312,12 @@ def test_arrays_are_completed_and_symmetrised() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"P": [[1.0, 0.0]]}, "P: expected finite real numbers of shape"),
+        ({"P": [[1.0, 0.0]]}, "P: expected a square matrix of order 1"),
         ({"P": [[np.nan, 0.0], [0.0, 1.0]]}, "P: expected finite real numbers"),
-        ({"q": []}, "q: expected a vector with at least one entry"),
+        ({"q": []}, "q: expected finite real numbers of shape"),
         ({"G": [[1.0, 2.0, 3.0]], "h": [1.0]}, "G: expected a matrix with 2 columns"),
-        ({"G": [[1.0, 2.0]]}, "both G and h, or neither, got only G"),
-        ({"b": [1.0]}, "both A and b, or neither, got only b"),
+        ({"G": [[1.0, 2.0]]}, "h: expected an array, as G is given"),
+        ({"b": [1.0]}, "A: expected an array, as b is given"),
         ({"G": [[1.0, 2.0]], "h": [1.0, 2.0]}, "h: expected 1 numbers, one for each row of G"),
         ({"G": [[1.0, 2.0]], "h": [-np.inf]}, "h: expected numbers or inf"),
         ({"A": [[1.0, 2.0]], "b": [np.inf]}, "b: expected finite numbers"),
@@ -329,5 +329,5 @@ def test_arrays_are_completed_and_symmetrised() -> None:
 )
 def test_wrong_arrays_are_named(arguments: dict[str, object], words: str) -> None:
     given = {"P": np.eye(2), "q": [0.0, 0.0], **arguments}
-    with pytest.raises(ProblemError, match=words):
+    with pytest.raises((ProblemError, InfeasibleProblem), match=words):
         programs.quadratic_arrays(**given)

@@ -356,7 +356,7 @@ def test_text(bracket: iopt.workflow.Bracket) -> None:
     assert third == f"  best bound by    {bracket.method}"
     *bounds, last = rest
     assert {line.split()[0] for line in bounds} == set(bracket.bounds)
-    assert last.startswith(f"  {bracket.nodes} boxes, ")
+    assert last.startswith(f"  {bracket.nodes} box")
     assert last.endswith(iopt.Status.SOLVED.value)
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import IncompatibleSolver, InfeasibleProblem, ProblemError
-from indefinite_opt.foundation import Array, Values, finite_array, real_array
+from indefinite_opt.errors import IncompatibleSolver
+from indefinite_opt.foundation import Values
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.problem import Problem
+from indefinite_opt.problem.programs import (
+    QuadraticArrays,
+    generate,
+    quadratic_arrays,
+    read_program,
+)
 
 __all__ = ["QuadraticProgram"]
 
-_SYMMETRY_SHARE = 1e-12
-"""Largest |P_ij - P_ji|, as a share of the largest entry, that is not worth a note."""
+_SYMMETRISED = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
 
 _MEANINGS = {
     "x": "variables",
@@ -58,8 +64,7 @@ class QuadraticProgram(Formulation, Problem):
     name : str
         What to call the program in reports.
     sense : {1, -1}
-        The declared objective is sense · (½xᵀPx + qᵀx + constant); -1 for a program that was read
-        as a maximisation.
+        The declared objective is sense · (½xᵀPx + qᵀx + constant); -1 for a maximisation.
     constant : float
         Added to the objective.
 
@@ -110,21 +115,53 @@ class QuadraticProgram(Formulation, Problem):
         sense: int = 1,
         constant: float = 0.0,
     ) -> None:
-        self.name, self.sense, self.constant = name, sense, float(constant)
-        self.P, self.notes = _symmetric(P)
-        n = len(self.P)
-        self.q = np.zeros(n) if q is None else finite_array("q", q, (n,)).copy()
-        self.G, self.h = _rows("G", G, "h", h, n)
-        self.A, self.b = _rows("A", A, "b", b, n)
-        self.lb, self.ub = _bound("lb", lb, -np.inf, n), _bound("ub", ub, np.inf, n)
-        crossed = np.flatnonzero(self.lb > self.ub)
-        if crossed.size:
-            i = int(crossed[0])
-            raise InfeasibleProblem(
-                "lb", f"at most ub[{i}] = {self.ub[i]:g} at {i}", f"{self.lb[i]:g}"
+        self._hold(
+            quadratic_arrays(
+                P, q, G, h, A, b, lb, ub, name=name, sense=sense, constant=float(constant)
             )
+        )
+
+    def _hold(self, arrays: QuadraticArrays) -> None:
+        self.arrays, self.name = arrays, arrays.name
+        self.sense, self.constant = arrays.sense, arrays.constant
+        self.P, self.q, self.G, self.h = arrays.P, arrays.q, arrays.G, arrays.h
+        self.A, self.b, self.lb, self.ub = arrays.A, arrays.b, arrays.lb, arrays.ub
         for array in (self.P, self.q, self.G, self.h, self.A, self.b, self.lb, self.ub):
             array.flags.writeable = False
+        self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
+
+    @classmethod
+    def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:
+        """The program of arrays that a file or a generator has given."""
+        program = cls.__new__(cls)
+        program._hold(arrays)
+        return program
+
+    @classmethod
+    def read(cls, source: str | Path) -> QuadraticProgram:
+        """The program in a file, or a generated one by its name.
+
+        Parameters
+        ----------
+        source : path or str
+            A file whose name ends in .in (the BoxQP library), .lp, .mps, .npz or .qplib; or a name
+            such as "boxqp-50-40-1", which stands for the same program on every machine.
+
+        Raises
+        ------
+        DataError
+            For a file that cannot be read or does not keep to its format.
+        UnknownName
+            For the name of neither a file nor a family of programs.
+
+        Examples
+        --------
+        >>> QuadraticProgram.read("clique-paley-5")
+        QuadraticProgram('clique-paley-5', n=25, rows=1)
+        """
+        if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
+            return cls.from_arrays(generate(source))
+        return cls.from_arrays(read_program(source))
 
     @property
     def n(self) -> int:
@@ -189,51 +226,3 @@ class QuadraticProgram(Formulation, Problem):
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def _dense(value: Any) -> Any:
-    """A sparse matrix as an array; anything else as it is."""
-    return value.toarray() if hasattr(value, "toarray") else value
-
-
-def _symmetric(P: Any) -> tuple[Array, tuple[str, ...]]:
-    """P as a symmetric array, and a note if that changed it."""
-    expected = "a square matrix of finite numbers, of order 1 at least"
-    matrix: Array = real_array("P", _dense(P), expected, (None, None))
-    if matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ProblemError("P", expected, f"shape {matrix.shape}")
-    if np.array_equal(matrix, matrix.T):
-        return np.array(matrix, order="C"), ()
-    half = 0.5 * matrix
-    difference = float(np.max(np.abs(half - half.T)))
-    note = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
-    noted = difference > _SYMMETRY_SHARE * float(np.max(np.abs(half)))
-    return half + half.T, (note,) if noted else ()
-
-
-def _rows(name: str, matrix: Any, right: str, rhs: ArrayLike | None, n: int) -> tuple[Array, Array]:
-    """Rows and right-hand sides, none if both are None."""
-    if matrix is None and rhs is None:
-        return np.zeros((0, n)), np.zeros(0)
-    if matrix is None or rhs is None:
-        missing, other = (name, right) if matrix is None else (right, name)
-        raise ProblemError(missing, f"an array, as {other} is given", "None")
-    dense = np.atleast_2d(_dense(matrix)) if np.ndim(_dense(matrix)) == 1 else _dense(matrix)
-    rows = np.array(finite_array(name, dense, (None, n)), order="C")
-    return rows, finite_array(right, np.atleast_1d(np.asarray(rhs)), (len(rows),)).copy()
-
-
-def _bound(name: str, value: ArrayLike | None, default: float, n: int) -> Array:
-    """A bound for every variable; the side on which it may be infinite is that of `default`."""
-    if value is None:
-        return np.full(n, default)
-    expected = f"a number or {n} numbers, none of them NaN or {-default:g}"
-    ends: Array = real_array(name, value, expected, finite=False)
-    ends = np.full(n, float(ends)) if ends.ndim == 0 else ends.copy()
-    if ends.shape != (n,):
-        raise ProblemError(name, expected, f"shape {ends.shape}")
-    wrong = np.isnan(ends) | (ends == -default)
-    if wrong.any():
-        i = int(np.flatnonzero(wrong)[0])
-        raise ProblemError(name, expected, f"{ends[i]} at {i}")
-    return ends

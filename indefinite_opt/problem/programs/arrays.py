@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
 
 __all__ = ["MAX_ENTRIES", "QuadraticArrays", "quadratic_arrays", "split_rows"]
@@ -45,6 +45,8 @@ class QuadraticArrays:
         The names of the n variables in the source, or empty.
     optimum : float, optional
         The optimal value, where a closed form is known.
+    symmetrised : bool
+        Whether P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx.
     """
 
     P: Array = field(repr=False)
@@ -60,6 +62,7 @@ class QuadraticArrays:
     name: str = ""
     variables: tuple[str, ...] = field(default=(), repr=False)
     optimum: float | None = None
+    symmetrised: bool = False
 
     @property
     def n(self) -> int:
@@ -73,7 +76,7 @@ class QuadraticArrays:
 
 def quadratic_arrays(
     P: Any,
-    q: ArrayLike,
+    q: ArrayLike | None = None,
     G: Any = None,
     h: ArrayLike | None = None,
     A: Any = None,
@@ -84,8 +87,9 @@ def quadratic_arrays(
 ) -> QuadraticArrays:
     """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
 
-    P is replaced by (P + Pᵀ)/2, which leaves the objective as it is. Scalar bounds hold for every
-    variable. Inequality rows with an infinite right-hand side hold everywhere and are dropped.
+    P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
+    bounds hold for every variable. Inequality rows with an infinite right-hand side hold everywhere
+    and are dropped. All arrays are copied.
 
     Parameters
     ----------
@@ -95,8 +99,10 @@ def quadratic_arrays(
     Raises
     ------
     ProblemError
-        For arrays whose shapes do not fit one another, for entries that are not finite real
-        numbers, and for a lower bound above the upper one.
+        For arrays whose shapes do not fit one another, and for entries that are not finite real
+        numbers.
+    InfeasibleProblem
+        For a lower bound above the upper one.
 
     Examples
     --------
@@ -106,14 +112,15 @@ def quadratic_arrays(
            [1., 0.]])
     >>> quadratic_arrays([[1.0]], [1.0, 2.0])
     Traceback (most recent call last):
-    indefinite_opt.errors.ProblemError: P: expected finite real numbers of shape (2, 2), got \
-shape (1, 1)
+    indefinite_opt.errors.ProblemError: q: expected finite real numbers of shape (1,), got \
+shape (2,)
     """
-    linear = _dense("q", q, (None,))
-    n = linear.size
-    if n == 0:
-        raise ProblemError("q", "a vector with at least one entry", "none")
-    square = _dense("P", P, (n, n))
+    square = _dense("P", P, (None, None))
+    n = len(square)
+    if n == 0 or square.shape != (n, n):
+        expected = "a square matrix of order 1 at least"
+        raise ProblemError("P", expected, f"shape {square.shape}")
+    linear = np.zeros(n) if q is None else _dense("q", q, (n,))
     G, h = _rows("G", "h", G, h, n)
     A, b = _rows("A", "b", A, b, n)
     if np.any(np.isnan(h)) or np.any(h == -np.inf):
@@ -125,13 +132,16 @@ shape (1, 1)
     crossed = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
     if crossed.size:
         j = int(crossed[0])
-        raise ProblemError(
+        raise InfeasibleProblem(
             "lb", "lower bounds that are at most the upper ones, lb < inf and ub > -inf",
             f"lb[{j}] = {lower[j]:g}, ub[{j}] = {upper[j]:g}",
         )  # fmt: skip
-    with np.errstate(over="ignore"):
-        symmetric = 0.5 * square + 0.5 * square.T
-    return QuadraticArrays(symmetric, linear, G[bounded], h[bounded], A, b, lower, upper, **others)
+    changed = not np.array_equal(square, square.T)
+    if changed:
+        square = 0.5 * square + 0.5 * square.T
+    return QuadraticArrays(
+        square, linear, G[bounded], h[bounded], A, b, lower, upper, symmetrised=changed, **others
+    )
 
 
 def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array, Array, Array]:
@@ -174,10 +184,8 @@ def _rows(
 ) -> tuple[Array, Array]:
     """The rows and their right-hand sides, which may be infinite; a single row may be a vector."""
     if (rows is None) != (right is None):
-        raise ProblemError(
-            matrix, f"both {matrix} and {vector}, or neither",
-            f"only {matrix if right is None else vector}",
-        )  # fmt: skip
+        missing, given = (vector, matrix) if right is None else (matrix, vector)
+        raise ProblemError(missing, f"an array, as {given} is given", "None")
     if rows is None or right is None:
         return np.zeros((0, n)), np.zeros(0)
     dense = _dense(matrix, rows, None)
