@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     lower_bound,
     pair_indices,
 )
+from indefinite_opt.solvers.branch_and_bound.tangents import line_multipliers
 
 Array = NDArray[np.float64]
 
@@ -224,10 +226,47 @@ def test_the_minimum_of_a_tangent_is_that_of_a_linear_program(seed: int) -> None
         q = random_case(generator, int(generator.integers(2, 7)))
         spins = q.spins(q.lower, q.upper)
         g = generator.standard_normal(spins.m)
-        nu = minorant.line_multipliers(g, spins.rows, spins.rhs)
+        nu = line_multipliers(g, spins.rows, spins.rhs)
         expected = linprog(g, A_eq=spins.rows, b_eq=spins.rhs, bounds=[(-1.0, 1.0)] * spins.m)
         value = float(nu @ -spins.rhs) * -1.0 * -1.0 - float(np.abs(g + nu @ spins.rows).sum())
         assert value == pytest.approx(expected.fun, abs=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["equations", "slacks", "flat"])
+def test_the_minimum_with_rows_that_share_variables_is_found(kind: str) -> None:
+    """Against the dual simplex and interior point methods of others, from a start that is far."""
+    generator = np.random.default_rng(12)
+    for n, k in ((4, 2), (10, 4), (25, 20)):
+        A, inner = generator.standard_normal((n, n)), generator.uniform(0.1, 0.9, n)
+        G, c = generator.uniform(-1.0, 1.0, (k, n)), 3.0 * generator.standard_normal(n)
+        H = np.zeros((n, n)) if kind == "flat" else A @ A.T / n
+        upper, rhs = np.ones(n), G @ inner
+        if kind != "equations":
+            G, H = np.hstack([G, np.eye(k)]), np.pad(H, (0, k))
+            upper, c = np.append(upper, np.full(k, 0.5)), np.append(c, np.zeros(k))
+            rhs = rhs + 0.1
+        q = quadratic(H, c, np.zeros(upper.size), upper, G, rhs)
+        spins = q.spins(q.lower, q.upper)
+        bound = lower_bound(spins, Multipliers.spectral(spins.m), np.zeros(spins.m))
+        if kind == "flat":
+            ends = np.column_stack([q.lower, q.upper])
+            least = linprog(c, A_eq=G, b_eq=rhs, bounds=ends).fun
+        else:
+            x = cp.Variable(upper.size)
+            program = cp.Problem(
+                cp.Minimize(0.5 * cp.quad_form(x, cp.psd_wrap(H)) + c @ x),
+                [G @ x == rhs, x >= 0.0, x <= upper],
+            )
+            least = program.solve(solver="CLARABEL")
+        assert least - 1e-6 * spins.size <= bound.value <= least + 1e-6 * spins.size
+
+
+def test_the_tangents_of_a_box_without_a_point_grow_without_limit() -> None:
+    """x₀ + x₁ = 3 and x₀ - x₁ + x₂ = 0 on the unit box: the rows contradict the box."""
+    rows = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 1.0]])
+    q = quadratic(np.eye(3), np.zeros(3), np.zeros(3), np.ones(3), rows, np.array([3.0, 0.0]))
+    spins = q.spins(q.lower, q.upper)
+    assert lower_bound(spins, Multipliers.spectral(3), np.zeros(3)).value > 1e3
 
 
 def convex_case(generator: np.random.Generator) -> BoxQuadratic:

@@ -12,33 +12,36 @@ and on the smallest eigenvalue of a matrix, and rounding is accounted for in bot
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from indefinite_opt.foundation import Array
+from indefinite_opt.solvers.branch_and_bound.tangents import (
+    EPS,
+    TINY,
+    Bound,
+    Convex,
+    Indices,
+    Mask,
+    are_disjoint,
+)
 
 __all__ = [
+    "EPS",
+    "TINY",
     "Bound",
     "BoxQuadratic",
+    "Indices",
+    "Mask",
     "Multipliers",
     "Spins",
     "add_products",
     "lower_bound",
     "pair_indices",
 ]
-
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
-EPS = float(np.finfo(np.float64).eps)
-
-TINY = float(np.finfo(np.float64).tiny)
-"""More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
-widths of intervals."""
 
 _EIGENVALUE_ERROR = 12.0 * EPS
 """Largest error of the computed smallest eigenvalue of a matrix of order m, divided by m + 8 and by
@@ -58,21 +61,6 @@ left would be known to hardly more than 1e-7 of half an interval."""
 MAX_MISSED = 1e-3
 """A row that may be missed by more than this share of its length says nothing: it consists of what
 rounding and thin intervals have left of larger numbers."""
-
-ROW_SOFTNESS = 1e-12
-"""Share of the mean curvature by which rows may be missed for the sake of smaller multipliers where
-an active set leaves dependent rows."""
-
-MIN_FREEDOM = 1e-6
-"""Least weight of the gradient of a variable at an end, 1 in the middle, in a guess of the
-multipliers of rows."""
-
-ROW_SWEEPS = 2
-"""Passes over rows that share variables for the multipliers of a tangent."""
-
-MAX_ACTIVE_SETS = 15
-"""Most active sets that are tried for the minimum of a minorant; a handful is usual from a start
-near it, and each takes a linear system."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +161,13 @@ def _orthonormal_weights(rows: Array, play: Array) -> Array:
     met = np.flatnonzero(play < MAX_MISSED * lengths)
     weights = np.zeros((met.size, len(rows)))
     weights[np.arange(met.size), met] = 1.0 / lengths[met]
-    if met.size and not _disjoint(rows[met]):
+    if met.size and not are_disjoint(rows[met]):
         factor, order = qr((weights @ rows).T, mode="r", pivoting=True, check_finite=False)
         sizes = np.abs(np.diagonal(factor))
         rank = int(np.count_nonzero(sizes > MIN_INDEPENDENT_SHARE))
         triangle = np.ascontiguousarray(factor[:rank, :rank].T)
         weights = solve_triangular(triangle, weights[order[:rank]], lower=True)
     return weights
-
-
-def _disjoint(rows: Array) -> bool:
-    """Whether no two rows share a variable."""
-    return bool(np.all(np.count_nonzero(rows, axis=0) <= 1))
 
 
 def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) -> float:
@@ -331,37 +314,6 @@ class Multipliers:
         return total, squares, size
 
 
-@dataclass(frozen=True, eq=False)
-class Bound:
-    """A lower bound of f over a box, and the tangent of the minorant that proves it.
-
-    Attributes
-    ----------
-    value : float
-        The bound, with rounding taken into account.
-    point : (m,) array
-        Where the tangent touches, in spins: approximately the minimum of the minorant.
-    reduced : (m,) array
-        value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
-    nu : (k,) array
-        Multipliers of the rows.
-    slack : float
-        What was subtracted from the value for rounding.
-    shift : float
-        What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1).
-    coupling : (m, k) array
-        `Spins.coupling` of the curvature before that.
-    """
-
-    value: float
-    point: Array
-    reduced: Array
-    nu: Array
-    slack: float = 0.0
-    shift: float = 0.0
-    coupling: Array = field(default_factory=lambda: np.empty((0, 0)))
-
-
 def pair_indices(m: int) -> tuple[Indices, Indices]:
     """i and j of each row of pairs, i > j."""
     return np.tril_indices(m, -1)
@@ -464,7 +416,7 @@ def lower_bound(
     shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
     shift += _margin_of_convexity(curvature, sizes) + underflow
     curvature[np.arange(m), np.arange(m)] += shift
-    convex = _Convex(
+    convex = Convex(
         curvature, slope + coupling @ spins.rhs, constant - 0.5 * shift * m, spins.rows, spins.rhs
     )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
@@ -529,131 +481,3 @@ def loss_of_sums(n: int, total: float) -> float:
 def loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
     """π(4A + 2mδ + Σ|r_i|): products, ½δ(d_i² - 1) and the tangent where |d_i| > 1."""
     return play * (4.0 * size + 2.0 * shifts + float(np.abs(reduced).sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Convex:
-    """g(d) = constant + slopeᵀd + ½dᵀHd over the box and rows."""
-
-    H: Array
-    slope: Array
-    constant: float
-    rows: Array
-    rhs: Array
-
-    @cached_property
-    def disjoint(self) -> bool:
-        """Whether no two rows share a variable."""
-        return _disjoint(self.rows)
-
-    @cached_property
-    def scale(self) -> float:
-        """Mean curvature, or 1 where there is next to none."""
-        mean = float(np.trace(self.H)) / len(self.H)
-        return mean if mean > 2.0 * TINY else 1.0
-
-    def tangent(self, d: Array, nu: Array | None = None) -> Bound:
-        """Minimum over the box and the rows of the tangent at d, from a guess of its multipliers.
-
-        Where rows share variables it is not quite reached.
-        """
-        curved = self.H @ d
-        gradient = self.slope + curved
-        value = self.constant - 0.5 * float(d @ curved)
-        nu = self.multipliers(gradient, d, nu)
-        reduced = gradient + nu @ self.rows
-        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
-        return Bound(value, d, reduced, nu)
-
-    def best_tangent(self, d: Array) -> Bound:
-        """The highest of the tangents at d and at the points of a primal-dual active set method.
-
-        The method need not reach the minimum: active sets may recur, or their number may reach its
-        limit. Then the highest tangent so far is returned, possibly the one at d, which is valid
-        but lower than it might be. In searches this happens for one tangent in three, mostly early
-        ones; an interior-point method in its place took as much time as its higher bounds saved.
-        """
-        best, scale = self.tangent(d), self.scale
-        low, high = d <= -1.0, d >= 1.0
-        seen = set()
-        for _ in range(MAX_ACTIVE_SETS):
-            key = np.packbits([low, high]).tobytes()
-            if key in seen:
-                break
-            seen.add(key)
-            wished, nu = self._on_face(low, high)
-            found = self.tangent(np.clip(wished, -1.0, 1.0), nu)
-            if found.value > best.value:
-                best = found
-            if not np.isfinite(wished).all():  # too little curvature for a stationary point
-                break
-            gradient = self.slope + self.H @ wished
-            reduced = gradient + nu @ self.rows
-            low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0
-        return best
-
-    def _on_face(self, low: Mask, high: Mask) -> tuple[Array, Array]:
-        """Stationary point with some variables at their ends, and the multipliers of the rows."""
-        d = np.where(high, 1.0, -1.0)
-        free = np.flatnonzero(~(low | high))
-        if free.size == 0:
-            return d, self.multipliers(self.slope + self.H @ d, d)
-        d[free] = 0.0
-        right = -(self.slope + self.H @ d)[free]
-        met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
-        k, rows = free.size, self.rows[np.ix_(met, free)]
-        system = np.zeros((k + met.size, k + met.size))
-        system[:k, :k] = self.H[np.ix_(free, free)]
-        system[:k, k:] = rows.T
-        system[k:, :k] = rows
-        if not self.disjoint:
-            # On a face rows may depend on each other and may contradict each other.
-            system[range(k, k + met.size), range(k, k + met.size)] = -ROW_SOFTNESS / self.scale
-        right = np.concatenate([right, (self.rhs - self.rows @ d)[met]])
-        try:
-            solved = np.linalg.solve(system, right)
-        except np.linalg.LinAlgError:
-            solved = np.linalg.lstsq(system, right)[0]
-        d[free] = solved[:k]
-        nu = self.multipliers(self.slope + self.H @ d, d)
-        nu[met] = solved[k:]
-        return d, nu
-
-    def multipliers(self, gradient: Array, d: Array, nu: Array | None = None) -> Array:
-        """Multipliers of the rows for a tangent at d, the best ones if no rows share a variable.
-
-        Else the best of each row in turn, from a guess or from those that leave the least
-        gradient where d is between the ends.
-        """
-        if self.disjoint:
-            return line_multipliers(gradient, self.rows, self.rhs)
-        if nu is None:
-            weighted = self.rows * np.maximum(1.0 - d * d, MIN_FREEDOM)
-            nu = np.asarray(np.linalg.lstsq(weighted @ self.rows.T, -weighted @ gradient)[0])
-        return line_multipliers(gradient, self.rows, self.rhs, nu, ROW_SWEEPS)
-
-
-def line_multipliers(
-    g: Array, rows: Array, rhs: Array, start: Array | None = None, sweeps: int = 1
-) -> Array:
-    """ν that maximises -Σ|g + rowsᵀν| - νᵀrhs, the minimum of gᵀd over the box and the rows.
-
-    One row at a time: the slope of that concave function of ν_k falls by 2|a_i| at each of its
-    kinks. This finds the maximum if no rows share a variable, and else increases what the start
-    has.
-    """
-    nu = np.zeros(len(rows)) if start is None else start.copy()
-    left = g if start is None else g + start @ rows
-    for _ in range(sweeps):
-        for k, row in enumerate(rows):
-            members = np.flatnonzero(row)
-            a = row[members]
-            kinks = -left[members] / a
-            order = np.argsort(kinks)
-            fallen = np.cumsum(2.0 * np.abs(a[order]))
-            slope = float(np.abs(a).sum()) - float(rhs[k])
-            at = min(int(np.searchsorted(fallen, slope)), members.size - 1)
-            nu[k] += kinks[order[at]]
-            if start is not None:
-                left = left + kinks[order[at]] * row
-    return nu

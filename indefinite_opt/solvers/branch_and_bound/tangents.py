@@ -1,0 +1,244 @@
+"""Tangents of convex quadratics on a box, and the highest minimum over the box that one has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from indefinite_opt.foundation import Array
+
+__all__ = ["EPS", "TINY", "Bound", "Convex", "Indices", "Mask", "are_disjoint", "line_multipliers"]
+
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+EPS = float(np.finfo(np.float64).eps)
+
+TINY = float(np.finfo(np.float64).tiny)
+"""More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
+widths of intervals."""
+
+MAX_ACTIVE_SETS = 15
+"""Most active sets that are tried for the minimum of a minorant; a handful is usual from a start
+near it, and each takes a linear system."""
+
+MAX_INTERIOR_STEPS = 25
+"""Most steps of an interior point method for that minimum, each of which takes two factorisations;
+ten are usual."""
+
+MIN_COMPLEMENTARITY = 1e-11
+"""The interior point method ends when the products of slacks and multipliers sum to less than this
+share of the multipliers."""
+
+MAX_START, STEP_SHARE = 0.9, 0.995
+"""An interior point method starts at most so far from the middle of each interval, and takes this
+share of a step to the next end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A lower bound of f over a box, and the tangent of the minorant that proves it.
+
+    Attributes
+    ----------
+    value : float
+        The bound, with rounding taken into account.
+    point : (m,) array
+        Where the tangent touches, in spins: approximately the minimum of the minorant.
+    reduced : (m,) array
+        value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
+    nu : (k,) array
+        Multipliers of the rows.
+    slack : float
+        What was subtracted from the value for rounding.
+    shift : float
+        What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1).
+    coupling : (m, k) array
+        `Spins.coupling` of the curvature before that.
+    """
+
+    value: float
+    point: Array
+    reduced: Array
+    nu: Array
+    slack: float = 0.0
+    shift: float = 0.0
+    coupling: Array = field(default_factory=lambda: np.empty((0, 0)))
+
+
+def are_disjoint(rows: Array) -> bool:
+    """Whether no two rows share a variable."""
+    return bool(np.all(np.count_nonzero(rows, axis=0) <= 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Convex:
+    """g(d) = constant + slopeᵀd + ½dᵀHd over the box |d_i| ≤ 1 and orthonormal rows."""
+
+    H: Array
+    slope: Array
+    constant: float
+    rows: Array
+    rhs: Array
+
+    def best_tangent(self, d: Array) -> Bound:
+        """The highest tangent that is found from a start, which is in the box."""
+        return self.by_active_sets(d) if are_disjoint(self.rows) else self.by_interior_points(d)
+
+    def tangent(self, d: Array, nu: Array | None = None) -> Bound:
+        """Minimum over the box of the tangent at d with multiples of the rows.
+
+        Without `nu` they are the best ones if no two rows share a variable.
+        """
+        curved = self.H @ d
+        gradient = self.slope + curved
+        value = self.constant - 0.5 * float(d @ curved)
+        nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
+        reduced = gradient + nu @ self.rows
+        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
+        return Bound(value, d, reduced, nu)
+
+    def by_active_sets(self, d: Array) -> Bound:
+        """The highest of the tangents at d and at the points of a primal-dual active set method.
+
+        The method need not reach the minimum: active sets may recur, or their number may reach its
+        limit. Then the highest tangent so far is returned, possibly the one at d, which is valid
+        but lower than it might be. In searches this happens for one tangent in three, mostly early
+        ones; an interior point method in its place took as much time as its higher bounds saved.
+        """
+        best = self.tangent(d)
+        scale = float(np.trace(self.H)) / d.size
+        scale = scale if scale > 2.0 * TINY else 1.0
+        low, high = d <= -1.0, d >= 1.0
+        seen = set()
+        for _ in range(MAX_ACTIVE_SETS):
+            key = np.packbits([low, high]).tobytes()
+            if key in seen:
+                break
+            seen.add(key)
+            wished, nu = self._on_face(low, high)
+            found = self.tangent(np.clip(wished, -1.0, 1.0))
+            if found.value > best.value:
+                best = found
+            if not np.isfinite(wished).all():  # too little curvature for a stationary point
+                break
+            reduced = self.slope + self.H @ wished + nu @ self.rows
+            low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0
+        return best
+
+    def _on_face(self, low: Mask, high: Mask) -> tuple[Array, Array]:
+        """Stationary point with some variables at their ends, and the multipliers of the rows."""
+        d = np.where(high, 1.0, -1.0)
+        free = np.flatnonzero(~(low | high))
+        if free.size == 0:
+            return d, line_multipliers(self.slope + self.H @ d, self.rows, self.rhs)
+        d[free] = 0.0
+        right = -(self.slope + self.H @ d)[free]
+        met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
+        k, rows = free.size, self.rows[np.ix_(met, free)]
+        system = np.zeros((k + met.size, k + met.size))
+        system[:k, :k] = self.H[np.ix_(free, free)]
+        system[:k, k:] = rows.T
+        system[k:, :k] = rows
+        right = np.concatenate([right, (self.rhs - self.rows @ d)[met]])
+        try:
+            solved = np.linalg.solve(system, right)
+        except np.linalg.LinAlgError:
+            solved = np.linalg.lstsq(system, right)[0]
+        d[free] = solved[:k]
+        nu = line_multipliers(self.slope + self.H @ d, self.rows, self.rhs)
+        nu[met] = solved[k:]
+        return d, nu
+
+    @np.errstate(all="ignore")
+    def by_interior_points(self, d: Array) -> Bound:
+        """The highest of the tangents on the way of an interior point method (Mehrotra 1992).
+
+        Where rows share variables it takes the place of active sets, which hardly ever come to an
+        end there, while the best multipliers of one tangent are a linear program of their own. If
+        no point of the box is on the rows, the tangents grow without limit.
+        """
+        d = MAX_START * d
+        nu = -(self.rows @ (self.slope + self.H @ d))
+        best = self.tangent(d, nu)
+        size = np.abs(best.reduced)
+        margin = max(float(size.mean()), TINY)
+        low, high = 0.5 * (size + best.reduced) + margin, 0.5 * (size - best.reduced) + margin
+        for _ in range(MAX_INTERIOR_STEPS):
+            below, above = 1.0 + d, 1.0 - d
+            products = float(low @ below + high @ above)
+            missed = float(np.abs(nu @ (self.rhs - self.rows @ d)))
+            inside = min(map(np.min, (below, above, low, high))) > 0.0
+            wanted = MIN_COMPLEMENTARITY * float(low.sum() + high.sum())
+            if not (inside and products + missed > wanted):
+                break
+            try:
+                newton = self._newton(d, nu, low, high)
+            except np.linalg.LinAlgError:
+                break
+            step, _, rise, fall = newton(-low * below, -high * above)
+            share = _largest_share(step, rise, fall, below, above, low, high)
+            ahead = (low + share * rise) @ (below + share * step)
+            ahead += (high + share * fall) @ (above - share * step)
+            center = (ahead / products) ** 3 * products / (2 * d.size)
+            step, turn, rise, fall = newton(
+                center - low * below - rise * step, center - high * above + fall * step
+            )
+            share = STEP_SHARE * _largest_share(step, rise, fall, below, above, low, high)
+            d, nu = d + share * step, nu + share * turn
+            low, high = low + share * rise, high + share * fall
+            found = self.tangent(np.clip(d, -1.0, 1.0), nu)
+            if found.value > best.value:
+                best = found
+        return best
+
+    def _newton(
+        self, d: Array, nu: Array, low: Array, high: Array
+    ) -> Callable[[Array, Array], tuple[Array, Array, Array, Array]]:
+        """Steps of d, ν and the multipliers of both ends that change their products as wanted."""
+        below, above = 1.0 + d, 1.0 - d
+        factor = cho_factor(self.H + np.diag(low / below + high / above), check_finite=False)
+        crossed = cho_solve(factor, self.rows.T, check_finite=False)
+        inner = cho_factor(self.rows @ crossed, check_finite=False)
+        residual = self.slope + self.H @ d + nu @ self.rows - low + high
+        missed = self.rhs - self.rows @ d
+
+        def newton(first: Array, second: Array) -> tuple[Array, Array, Array, Array]:
+            right = first / below - second / above - residual
+            ahead = cho_solve(factor, right, check_finite=False)
+            turn = cho_solve(inner, self.rows @ ahead - missed, check_finite=False)
+            step = ahead - crossed @ turn
+            return step, turn, (first - low * step) / below, (second + high * step) / above
+
+        return newton
+
+
+def _largest_share(
+    step: Array, rise: Array, fall: Array, below: Array, above: Array, low: Array, high: Array
+) -> float:
+    """The largest share of a step, at most 1, that keeps slacks and multipliers nonnegative."""
+    falls = np.concatenate([-step / below, step / above, -rise / low, -fall / high])
+    return 1.0 / max(1.0, float(falls.max()))
+
+
+def line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:
+    """ν that maximises -Σ|g + rowsᵀν| - νᵀrhs, the minimum of gᵀd over the box and the rows.
+
+    One row at a time, because they share no variable: the slope of that concave function falls by
+    2|a_i| at each of its kinks.
+    """
+    nu = np.zeros(len(rows))
+    for k, row in enumerate(rows):
+        members = np.flatnonzero(row)
+        a = row[members]
+        kinks = -g[members] / a
+        order = np.argsort(kinks)
+        fallen = np.cumsum(2.0 * np.abs(a[order]))
+        slope = float(np.abs(a).sum()) - float(rhs[k])
+        at = min(int(np.searchsorted(fallen, slope)), members.size - 1)
+        nu[k] = kinks[order[at]]
+    return nu
