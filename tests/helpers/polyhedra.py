@@ -26,6 +26,14 @@ class Rows(NamedTuple):
     def n(self) -> int:
         return self.q.size
 
+    @property
+    def polyhedron(self) -> Rows:
+        return self
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        return dict.fromkeys(("inequalities", "equalities", "lower", "upper"), ())
+
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))
 

@@ -30,6 +30,10 @@ def rescaled(qp: Rows, seed: int) -> Rows:
     )  # fmt: skip
 
 
+def equilibrated(qp: Rows) -> Equilibrated:
+    return Equilibrated(qp.P, qp.q, qp)
+
+
 def satisfied(qp: Rows, x: np.ndarray) -> bool:
     rows = np.all(qp.G @ x - qp.h <= ROUNDING * (np.abs(qp.G) @ np.abs(x) + np.abs(qp.h)))
     even = np.abs(qp.A @ x - qp.b) <= ROUNDING * (np.abs(qp.A) @ np.abs(x) + np.abs(qp.b))
@@ -43,7 +47,7 @@ def programs() -> list[Rows]:
 
 @pytest.mark.parametrize("qp", programs())
 def test_vertices_satisfy_all_rows_and_lie_in_enough_of_them(qp: Rows) -> None:
-    scaled = Equilibrated(qp)
+    scaled = equilibrated(qp)
     rows, generator = LinearRows(scaled), np.random.default_rng(0)
     points = [rows.feasible_point()] + [rows.random_vertex(generator) for _ in range(10)]
     assert len({point.round(9).tobytes() for point in points}) >= 5
@@ -64,7 +68,7 @@ def test_ranges_are_those_of_scipy_and_never_narrower(seed: int) -> None:
     box = np.eye(8)
     qp = qp._replace(G=np.vstack([qp.G, box, -box]), h=np.concatenate([qp.h, np.full(16, 3.0)]))
     qp = rescaled(qp, seed) if seed % 2 else qp
-    scaled = Equilibrated(qp)
+    scaled = equilibrated(qp)
     ranges, count = LinearRows(scaled).ranges(), scaled.inequalities
     assert ranges.unbounded.size == 0
     for i in range(8):
@@ -84,7 +88,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
         4, G=[[1, 0, 0, 0], [-1, 0, 0, 0]], h=[2, -1], A=[[0, 1, -1, 0]], b=[0],
         lower=[-np.inf, -np.inf, -np.inf, 0.0],
     )  # fmt: skip
-    scaled = Equilibrated(qp)
+    scaled = equilibrated(qp)
     ranges = LinearRows(scaled).ranges()
     assert ranges.unbounded.tolist() == [1, 2, 3]
     low, high = scaled.read(ranges.lower), scaled.read(ranges.upper)
@@ -97,7 +101,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
 def named(qp: Rows) -> tuple[set[str], float | None]:
     """What the message names, and by how much it must be relaxed."""
     with pytest.raises(InfeasibleProblem) as caught:
-        LinearRows(Equilibrated(qp)).feasible_point()
+        LinearRows(equilibrated(qp)).feasible_point()
     words = str(caught.value)
     amount = re.search(r"relaxed by (\S+)\.", words)
     found = set(re.findall(r"row \d+ of [AG]|[lu]b\[\d+\]", words))
@@ -126,7 +130,7 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
     conflict = sorted(named(qp)[0])
 
     def feasible(kept: list[str]) -> bool:
-        scaled = Equilibrated(qp)
+        scaled = equilibrated(qp)
         inside = [k for k in range(30) if f"row {k} of G" in kept]
         low = [v if f"lb[{i}]" in kept else None for i, v in enumerate(scaled.lower)]
         high = [v if f"ub[{i}]" in kept else None for i, v in enumerate(scaled.upper)]
@@ -140,6 +144,6 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
 
 
 def test_no_time_is_an_error_of_its_own() -> None:
-    rows = LinearRows(Equilibrated(random_rows(10, 5, 2, 0)), lambda: 0.0)
+    rows = LinearRows(equilibrated(random_rows(10, 5, 2, 0)), lambda: 0.0)
     with pytest.raises(TimeLimitReached):
         rows.feasible_point()

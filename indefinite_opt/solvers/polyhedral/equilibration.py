@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Protocol
 
 import numpy as np
@@ -10,22 +11,18 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import power_near
 
-__all__ = ["Equilibrated", "RowQuadratic"]
+__all__ = ["Equilibrated", "Rows"]
 
 _SWEEPS = 8
 """Most sweeps over rows and columns; after a handful their largest entries stay near 1."""
 
 
-class RowQuadratic(Protocol):
-    """min ½xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper, as arrays.
+class Rows(Protocol):
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays.
 
-    P is symmetric, G and A may have no rows, and entries of h, lower and upper may be infinite.
+    G and A may have no rows, and entries of h, lower and upper may be infinite.
     """
 
-    @property
-    def P(self) -> Array: ...
-    @property
-    def q(self) -> Array: ...
     @property
     def G(self) -> Array: ...
     @property
@@ -46,10 +43,19 @@ class Equilibrated:
     The finite inequalities come first among the rows, then the equalities. All units are powers of
     two, so that scaling is exact.
 
+    Parameters
+    ----------
+    P, q : (n, n) and (n,) arrays
+        The objective ½xᵀPx + qᵀx; P is symmetric.
+    body : Rows
+        The feasible set.
+
     Attributes
     ----------
     P, q, R, row_lower, row_upper, lower, upper : arrays
         The program in the variables z.
+    height : int
+        Number of rows of G.
     kept : (k,) array of int
         The rows of G that are rows of R: those with a finite right-hand side.
     column, row : (n,) and (m,) arrays
@@ -60,33 +66,32 @@ class Equilibrated:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> qp = SimpleNamespace(
-    ...     P=np.diag([1e8, 1.0]), q=np.ones(2), G=np.array([[1e4, 1.0]]), h=np.ones(1),
-    ...     A=np.empty((0, 2)), b=np.empty(0), lower=np.zeros(2), upper=np.ones(2),
+    >>> body = SimpleNamespace(
+    ...     G=np.array([[1e4, 1.0]]), h=np.ones(1), A=np.empty((0, 2)), b=np.empty(0),
+    ...     lower=np.zeros(2), upper=np.ones(2),
     ... )
-    >>> scaled = Equilibrated(qp)
-    >>> bool(0.5 <= np.abs(scaled.P).max(axis=0).min() <= 2.0)
-    True
+    >>> scaled = Equilibrated(np.diag([1e8, 1.0]), np.ones(2), body)
+    >>> scaled.R.round(2)
+    array([[1.22, 0.5 ]])
     """
 
-    def __init__(self, program: RowQuadratic) -> None:
-        self.kept: NDArray[np.intp] = np.flatnonzero(program.h < np.inf)
-        rows = np.vstack([program.G[self.kept], program.A])
-        low = np.concatenate([np.full(self.kept.size, -np.inf), program.b])
-        high = np.concatenate([program.h[self.kept], program.b])
-        self.column, self.row = _units(program.P, rows)
+    def __init__(self, P: Array, q: Array, body: Rows) -> None:
+        self.height = body.h.size
+        self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)
+        rows = np.vstack([body.G[self.kept], body.A])
+        low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
+        high = np.concatenate([body.h[self.kept], body.b])
+        self.column, self.row = _units(P, rows)
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
         # Common units of z and of the right-hand sides, as tolerances of HiGHS are absolute.
-        ends = np.concatenate(
-            [self.row * high, program.lower / self.column, program.upper / self.column]
-        )
+        ends = np.concatenate([self.row * high, body.lower / self.column, body.upper / self.column])
         length = float(power_near(np.max(np.abs(ends[np.isfinite(ends)]), initial=0.0)))
         self.column *= length
         self.row /= length
         self.row_lower, self.row_upper = self.row * low, self.row * high
-        self.lower, self.upper = program.lower / self.column, program.upper / self.column
-        P = program.P * self.column * self.column[:, None]
-        q = program.q * self.column
+        self.lower, self.upper = body.lower / self.column, body.upper / self.column
+        P = P * self.column * self.column[:, None]
+        q = q * self.column
         largest = max(np.max(np.abs(P), initial=0.0), np.max(np.abs(q), initial=0.0))
         self.unit = float(power_near(largest))
         self.P, self.q = np.ascontiguousarray(P / self.unit), q / self.unit
@@ -95,6 +100,23 @@ class Equilibrated:
     def inequalities(self) -> int:
         """How many rows of R, the first ones, are inequalities."""
         return self.kept.size
+
+    def with_sides(self, low: Array, high: Array) -> Equilibrated:
+        """The same objective and normals with other ends of bounds and rows, in these units."""
+        other = copy.copy(self)
+        n = self.q.size
+        other.lower, other.upper = low[:n], high[:n]
+        other.row_lower, other.row_upper = low[n:], high[n:]
+        return other
+
+    def with_rows(self, rows: Array, rhs: Array) -> Equilibrated:
+        """The same program with more equalities, in these units."""
+        other = copy.copy(self)
+        other.R = np.vstack([self.R, rows])
+        other.row_lower = np.concatenate([self.row_lower, rhs])
+        other.row_upper = np.concatenate([self.row_upper, rhs])
+        other.row = np.concatenate([self.row, np.ones(rhs.size)])
+        return other
 
     def read(self, z: Array) -> Array:
         """The point x that z stands for."""
@@ -114,17 +136,17 @@ def _units(P: Array, rows: Array) -> tuple[Array, Array]:
     curved, linear = np.abs(P), np.abs(rows)
     column, row = np.ones(n), np.ones(m)
     for _ in range(_SWEEPS):
+        heights = np.max(linear, axis=1, initial=0.0)
+        down = power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+        linear = linear * down[:, None]
         largest = float(power_near(np.max(curved, initial=0.0)))
         sizes = np.maximum(
             np.max(curved, axis=0, initial=0.0) / largest, np.max(linear, axis=0, initial=0.0)
         )
         across = power_near(1.0 / np.sqrt(np.where(sizes == 0.0, 1.0, sizes)))
-        heights = np.max(linear * across, axis=1, initial=0.0)
-        down = power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
-        if np.all(across == 1.0) and np.all(down == 1.0):
-            break
-        curved = curved * across * across[:, None]
-        linear = linear * across * down[:, None]
+        curved, linear = curved * across * across[:, None], linear * across
         column *= across
         row *= down
+        if np.all(across == 1.0):
+            break
     return column, row

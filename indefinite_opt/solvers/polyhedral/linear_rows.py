@@ -210,8 +210,7 @@ class LinearRows:
         if not inner.any() or inner.sum() != rows.sum():
             return near
         activity = scaled.R @ near
-        middle = 0.5 * (scaled.row_lower + scaled.row_upper)
-        at_upper = ~(activity < middle)
+        at_upper = np.abs(activity - scaled.row_upper) <= np.abs(activity - scaled.row_lower)
         rhs = np.where(at_upper, scaled.row_upper, scaled.row_lower)[rows]
         point = near.copy()
         try:

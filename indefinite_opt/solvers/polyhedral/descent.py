@@ -1,0 +1,374 @@
+"""Descent to a local minimum over linear rows, by an active-set method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+from indefinite_opt.solvers.solution import Status
+
+if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.solvers.polyhedral._active_set_loops import Quadratic, State
+
+__all__ = ["ActiveSetDescent", "Multipliers", "compiled", "is_convex", "nearest_point"]
+
+_SLICE_WORK = 2e7
+"""Flops of steps between two checks of the time: some hundredths of a second."""
+
+_FLOPS_PER_STEP = 20.0
+"""Flops of a step, in units of n(n + m)."""
+
+_FACTOR_SHARE = 0.2
+"""Work to factorise a working set and to examine curvature, in steps per variable."""
+
+_MIN_STEPS, _STEPS_PER_SIDE = 2000, 100
+"""Most steps by default: this many, plus these for each variable and row; two or three per side
+are usual."""
+
+_CONE_STARTS = 6
+"""Vertices of the cone of weakly active constraints from which a descent direction is sought."""
+
+_MIN_EXCHANGE_SHARE = 1e-10
+"""Least decrease by a step to the end of an edge, as a share of the terms of F: far above rounding
+and far below any tolerance."""
+
+_RANK_SHARE = 1e-10
+"""Share of the largest singular value of normals below which others count as zero."""
+
+
+class Multipliers(NamedTuple):
+    """∇F + Gᵀinequalities + Aᵀequalities - lower + upper = 0; all but equalities nonnegative."""
+
+    inequalities: Array
+    equalities: Array
+    lower: Array
+    upper: Array
+
+
+def compiled(scaled: Equilibrated) -> Quadratic:
+    """The equilibrated program as the compiled loops take it."""
+    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+    return loops.Quadratic(
+        scaled.P, scaled.q, scaled.R,
+        np.concatenate([scaled.lower, scaled.row_lower]),
+        np.concatenate([scaled.upper, scaled.row_upper]),
+        np.concatenate([np.ones(scaled.q.size), np.linalg.norm(scaled.R, axis=1)]),
+        float(np.max(np.abs(scaled.P), initial=0.0)),
+    )  # fmt: skip
+
+
+class ActiveSetDescent:
+    """A monotone descent from a feasible point of an equilibrated program.
+
+    Each step keeps all rows and bounds up to rounding. The end satisfies the first-order
+    conditions up to rounding, and F does not fall along any direction that leaves one weakly
+    active constraint.
+
+    Parameters
+    ----------
+    scaled : Equilibrated
+    z : (n,) array
+        A feasible point.
+    program : Quadratic, optional
+        `compiled(scaled)`, if it exists already; one with another objective may be given.
+    seed : int
+        Seed of the choices that end cycling.
+
+    Attributes
+    ----------
+    z, value
+        The point and its objective, in the units of the equilibrated program.
+    ray : (n,) array or None
+        A direction along which the objective falls without end from z.
+    curvature : str
+        What is known of the curvature at the end, as a clause.
+    """
+
+    def __init__(
+        self, scaled: Equilibrated, z: Array, program: Quadratic | None = None, seed: int = 0
+    ) -> None:
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        self.scaled, self.n = scaled, z.size
+        self.program = compiled(scaled) if program is None else program
+        self.state: State = loops.new_state(self.program, z, seed)
+        loops.factorise(self.program, self.state, True)
+        sides = self.program.low.size
+        self._slice = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
+        self._limit = _MIN_STEPS + _STEPS_PER_SIDE * sides
+        self.ray: Array | None = None
+        self.curvature = "curvature not examined"
+
+    @property
+    def z(self) -> Array:
+        return self.state.x
+
+    @property
+    def value(self) -> float:
+        """The objective without its rounding of updates."""
+        x = self.state.x
+        return float(x @ (0.5 * (self.program.P @ x) + self.program.q))
+
+    @property
+    def iterations(self) -> int:
+        from indefinite_opt.solvers.polyhedral._active_set_loops import STEPS
+
+        return int(self.state.counts[STEPS])
+
+    @property
+    def work(self) -> float:
+        """Flops so far, by a formula that is the same on every machine."""
+        n, sides = self.n, self.program.low.size
+        return _FLOPS_PER_STEP * n * sides * (self.iterations + _FACTOR_SHARE * n)
+
+    def run(
+        self, halt: Callable[[], Status | None] = lambda: None, max_iter: int | None = None
+    ) -> Status:
+        """Descend until no step leads down.
+
+        Parameters
+        ----------
+        halt : callable
+            Asked between slices of the work whether to stop, and why.
+        max_iter : int, optional
+            Most steps.
+        """
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        limit = self._limit if max_iter is None else max_iter
+        while self.iterations < limit:
+            steps = min(self._slice, limit - self.iterations)
+            outcome = loops.advance(self.program, self.state, steps)
+            if outcome == loops.UNBOUNDED:
+                self.ray = self.state.ray
+                return Status.SOLVED
+            if outcome == loops.STATIONARY:
+                return Status.SOLVED
+            if outcome == loops.STALLED:
+                return Status.INACCURATE
+            reason = halt()
+            if reason is not None:
+                return reason
+        return Status.MAX_ITER if max_iter is not None else Status.INACCURATE
+
+    def signed_multipliers(self) -> Array:
+        """λ with ∇F = Σ λ_c a_c over bounds and rows, zero where a constraint is not active.
+
+        Those of temporary constraints and of wrong sign are left out.
+        """
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        state, nz = self.state, int(self.state.counts[loops.FREE])
+        found = np.zeros(self.program.low.size)
+        slots, sides = state.slot[nz:], state.side[nz:]
+        kept = (slots != loops.ARTIFICIAL) & (sides < loops.TEMPORARY)
+        values = state.multiplier[nz:]
+        values = np.where(sides == loops.LOWER, np.maximum(values, 0.0), values)
+        values = np.where(sides == loops.UPPER, np.minimum(values, 0.0), values)
+        found[slots[kept]] = values[kept]
+        return found
+
+    def multipliers(self) -> Multipliers:
+        """Multipliers of the program in its own units."""
+        scaled, n, count = self.scaled, self.n, self.scaled.inequalities
+        signed = self.signed_multipliers()
+        bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
+        rows = rows * scaled.row
+        inequalities = np.zeros(scaled.height)
+        inequalities[scaled.kept] = -rows[:count]
+        return Multipliers(
+            inequalities, -rows[count:], np.maximum(bounds, 0.0), np.maximum(-bounds, 0.0)
+        )
+
+    def residual(self) -> float:
+        """Largest entry of ∇F - Σ λ_c a_c, relative to the largest terms of ∇F."""
+        program, signed, x = self.program, self.signed_multipliers(), self.state.x
+        left = program.P @ x + program.q - signed[: self.n] - signed[self.n :] @ program.R
+        return float(np.max(np.abs(left), initial=0.0)) / (self._terms or 1.0)
+
+    @property
+    def _terms(self) -> float:
+        """Largest sum of the absolute terms of an entry of ∇F, on the way to the point."""
+        program, state = self.program, self.state
+        terms = np.abs(program.P) @ np.abs(state.x) + np.abs(program.q)
+        return max(float(np.max(terms, initial=0.0)), float(state.extent[0]) * program.largest)
+
+    def exchange(self) -> bool:
+        """A step along an edge to its far end, if F is lower there; False if no edge pays.
+
+        F rises at first along each edge of a local minimum, where one active constraint is left
+        and the minimum on the others is kept, but can be lower where the edge ends.
+        """
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        program, state, nz = self.program, self.state, int(self.state.counts[loops.FREE])
+        sides, n = state.side[nz:], self.n
+        left = np.flatnonzero(np.abs(sides) == 1)
+        if left.size == 0:
+            return False
+        rhs = np.zeros((n - nz, left.size))
+        rhs[left, np.arange(left.size)] = -sides[left]
+        edges = np.linalg.solve(state.T[nz:, nz:], rhs).T @ state.basis[nz:]
+        curved = edges @ program.P
+        if nz:
+            Z, L = state.basis[:nz], np.tril(state.L[:nz, :nz])
+            edges -= np.linalg.solve(L.T, np.linalg.solve(L, Z @ curved.T)).T @ Z
+            curved = edges @ program.P
+        slopes = np.hstack([edges, edges @ program.R.T])
+        lengths = np.linalg.norm(edges, axis=1)[:, None]
+        still = np.abs(slopes) <= loops.PARALLEL_SHARE * program.norms * lengths
+        still[:, state.held == 1] = True
+        still[np.arange(left.size), state.slot[nz:][left]] = False
+        values = np.concatenate([state.x, program.R @ state.x])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ways = (np.where(slopes > 0.0, program.high, program.low) - values) / slopes
+        ways = np.maximum(np.where(still, np.inf, ways).min(axis=1), 0.0)
+        curvature = np.einsum("ij,ij->i", edges, curved)
+        gains = np.full(left.size, np.inf)
+        ends = np.isfinite(ways)
+        gradient = program.P @ state.x + program.q
+        gains[ends] = (ways * (edges @ gradient + 0.5 * ways * curvature))[ends]
+        best = int(np.argmin(gains))
+        if not gains[best] < -_MIN_EXCHANGE_SHARE * self._terms * max(
+            float(state.extent[0]), 1e-300
+        ):
+            return False
+        state.x[:] += ways[best] * edges[best]
+        self._restart()
+        return True
+
+    def _restart(self) -> None:
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        self.state.counts[loops.REFINED] = self.state.counts[loops.IDLE] = 0
+        loops.factorise(self.program, self.state, True)
+
+    def escape(self, rows: Callable[[Equilibrated], LinearRows], seed: int) -> bool:
+        """Examine the second-order conditions; True if a direction that leads down was taken.
+
+        F has a local minimum where dᵀPd ≥ 0 for all d of the critical cone: those along which
+        constraints with nonzero multiplier stay at their ends, and weakly active ones do not
+        cross them. This is so if P is positive semidefinite on the span of the cone; else vertices
+        of the cone within a box are starts of descents of ½dᵀPd.
+        """
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        program, state, n = self.program, self.state, self.n
+        signed = self.signed_multipliers()
+        share = loops.MULTIPLIER_SHARE * np.sqrt(n) * self._terms
+        strict = (np.abs(signed) * program.norms > share) | (program.low == program.high)
+        values = np.concatenate([state.x, program.R @ state.x])
+        at_low = (values <= program.low + state.slack) & ~strict
+        at_high = (values >= program.high - state.slack) & ~strict
+        weak = int(np.count_nonzero(at_low | at_high))
+        least = _least_curvature(program, strict)
+        floor = _curvature_floor(program)
+        clause = "the free space"
+        if weak:
+            clause += f" and the {weak} constraints that are active with zero multiplier"
+        if least >= -floor:
+            self.curvature = f"curvature nonnegative on {clause}"
+            return False
+        if not weak:
+            self.curvature = "curvature negative on the free space"
+            return False
+        low, high = np.full(values.size, -np.inf), np.full(values.size, np.inf)
+        low[at_low | strict], high[at_high | strict] = 0.0, 0.0
+        low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
+        cone = self.scaled.with_sides(low, high)
+        direction = _lowest(cone, program, rows(cone), np.random.default_rng(seed), floor)
+        if direction is None:
+            self.curvature = (
+                "curvature nonnegative on the free space; it is negative between the "
+                f"{weak} constraints that are active with zero multiplier, and no descent into "
+                "their cone was found"
+            )
+            return False
+        return self._leave(direction)
+
+    def _leave(self, direction: Array) -> bool:
+        """Go along a direction of negative curvature to the first constraint."""
+        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+        program, state = self.program, self.state
+        ends = np.where(
+            np.concatenate([direction, program.R @ direction]) > 0.0, program.high, program.low
+        )
+        slopes = np.concatenate([direction, program.R @ direction])
+        values = np.concatenate([state.x, program.R @ state.x])
+        moving = np.abs(slopes) > loops.PARALLEL_SHARE * program.norms
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ways = np.where(moving, (ends - values) / slopes, np.inf)
+        step = float(np.min(ways))
+        gradient = program.P @ state.x + program.q
+        curvature = float(direction @ program.P @ direction)
+        if np.isinf(step):
+            self.ray = direction / np.max(np.abs(direction))
+            return True
+        if step * (float(gradient @ direction) + 0.5 * step * curvature) >= 0.0:
+            self.curvature = "curvature negative between constraints that stay at their ends"
+            return False
+        state.x[:] += step * direction
+        self._restart()
+        return True
+
+
+def nearest_point(scaled: Equilibrated, z: Array, feasible: Array) -> Array:
+    """The feasible point nearest to z in the equilibrated variables, from a feasible one."""
+    distance = compiled(scaled)._replace(P=np.eye(z.size), q=-z, largest=1.0)
+    run = ActiveSetDescent(scaled, feasible, distance)
+    run.run()
+    return run.z
+
+
+def is_convex(scaled: Equilibrated) -> bool:
+    """Whether P has no negative curvature, beyond rounding, along the equalities."""
+    program = compiled(scaled)
+    fixed = program.low == program.high
+    return _least_curvature(program, fixed) >= -_curvature_floor(program)
+
+
+def _least_curvature(program: Quadratic, strict: NDArray[np.bool_]) -> float:
+    """Least eigenvalue of P on the directions that leave strictly active constraints alone."""
+    n = program.q.size
+    free = np.flatnonzero(~strict[:n])
+    if free.size == 0:
+        return np.inf
+    normals = program.R[strict[n:]][:, free]
+    P = program.P[np.ix_(free, free)]
+    with few_threads(n):
+        if normals.shape[0]:
+            _, sizes, right = np.linalg.svd(normals)
+            rank = int(np.count_nonzero(sizes > _RANK_SHARE * max(sizes[0], 1e-300)))
+            basis = right[rank:]
+            if basis.shape[0] == 0:
+                return np.inf
+            P = basis @ P @ basis.T
+        return float(np.linalg.eigvalsh(P)[0])
+
+
+def _curvature_floor(program: Quadratic) -> float:
+    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+    return loops.CURVATURE_SHARE * program.q.size * program.largest
+
+
+def _lowest(
+    cone: Equilibrated, program: Quadratic, rows: LinearRows, generator: np.random.Generator,
+    floor: float,
+) -> Array | None:  # fmt: skip
+    """A direction of the cone with dᵀPd < 0 beyond rounding, as descents find it, or None."""
+    homogeneous = compiled(cone)._replace(P=program.P, q=np.zeros(program.q.size))
+    for _ in range(_CONE_STARTS):
+        run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
+        run.run()
+        if run.value < -floor * float(run.z @ run.z):
+            return run.z
+    return None

@@ -1,0 +1,56 @@
+"""Rays of a polyhedron along which a quadratic falls without end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+
+__all__ = ["falling_ray"]
+
+_STARTS = 8
+"""Vertices of the recession cone within a box from which a ray is sought."""
+
+_MIN_FALL = 1e-9
+"""Slope or curvature along a ray with largest entry 1, in units in which the largest entry of P and
+q is 1, below which it may be the tolerance of a linear program."""
+
+
+def falling_ray(
+    scaled: Equilibrated, rows: LinearRows, generator: np.random.Generator
+) -> Array | None:
+    """A direction d of the recession cone with dᵀPd < 0, or Pd = 0 and qᵀd < 0; None if not found.
+
+    The second kind is found by a linear program if there is one. For the first kind ½dᵀPd is
+    minimised locally within a box, from random vertices; whether one exists is an NP-hard question.
+    """
+    if np.all(np.isfinite(scaled.lower) & np.isfinite(scaled.upper)):
+        return None
+    low = np.concatenate([scaled.lower, scaled.row_lower])
+    high = np.concatenate([scaled.upper, scaled.row_upper])
+    low, high = np.where(np.isinf(low), low, 0.0), np.where(np.isinf(high), high, 0.0)
+    n = scaled.q.size
+    low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
+    cone = scaled.with_sides(low, high)
+    flat = cone.with_rows(scaled.P, np.zeros(n))
+    largest = float(np.max(np.abs(scaled.P), initial=0.0))
+    linear = LinearRows(flat, rows.remaining).best(scaled.q)
+    if linear is not None and _falls(float(scaled.q @ linear), linear):
+        return linear / np.max(np.abs(linear))
+    if largest == 0.0:
+        return None
+    homogeneous = compiled(cone)._replace(q=np.zeros(n))
+    inside = LinearRows(cone, rows.remaining)
+    for _ in range(_STARTS):
+        run = ActiveSetDescent(cone, inside.random_vertex(generator), homogeneous)
+        run.run()
+        if _falls(float(run.z @ scaled.P @ run.z), run.z):
+            return run.z / np.max(np.abs(run.z))
+    return None
+
+
+def _falls(fall: float, direction: Array) -> bool:
+    return bool(fall < -_MIN_FALL * float(np.max(np.abs(direction))))

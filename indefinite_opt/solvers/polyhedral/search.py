@@ -1,0 +1,440 @@
+"""Many descents over linear rows, from diverse starts and then from the best ends after kicks."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.foundation import Array, few_threads, thread_count
+from indefinite_opt.solvers.descent.local_search import Effort
+from indefinite_opt.solvers.polyhedral.descent import (
+    ActiveSetDescent,
+    Multipliers,
+    compiled,
+    is_convex,
+    nearest_point,
+)
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+from indefinite_opt.solvers.polyhedral.recession import falling_ray
+from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["PolyhedralSearch"]
+
+Job = Callable[[], "_Chain"]
+
+_ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 8, 2, 3
+"""Rounds of kicks, chains per round, and rounds in a row without success after which the search
+ends; all chains of a round start at the best ends of earlier rounds. The numbers are fixed, so that
+results do not depend on the number of threads."""
+
+_MAX_ELITE = 6
+"""Most ends that are kicked, of different objectives."""
+
+_MAX_POINTS = 100
+"""Most optima whose points are kept."""
+
+_MAX_TIE_SHARE = 1e-9
+"""Relative difference up to which objectives count as equal: descents end at rounding."""
+
+_OVERHEAD_WORK = 2e7
+"""Work (flops) that takes as long as a descent does outside the compiled loops, a few
+milliseconds."""
+
+_POOL = 12
+"""Random vertices, at first and again for each round, towards which kicks go."""
+
+_MAX_PASSES = 100
+"""Most exchanges after one descent; a few are usual."""
+
+_MAX_ESCAPES = 100
+"""Most stationary points that are left by a direction between weakly active constraints."""
+
+_SPECTRAL = 2
+"""Eigenvectors of the most negative eigenvalues whose extreme vertices are starts, two for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """The point where a descent ended, and what is known of it."""
+
+    z: Array
+    value: float
+    status: Status
+    curvature: str
+    residual: float
+    multipliers: Multipliers
+
+
+@dataclass
+class _Chain:
+    """Descents that were made one after another by one thread."""
+
+    ends: list[_End]
+    work: float = 0.0
+    iterations: int = 0
+    kicks: int = 0
+    status: Status = Status.SOLVED
+    ray: Array | None = None
+
+
+class PolyhedralSearch:
+    """The ends of descents so far, and the search for better ones.
+
+    The first descent is from the given start or a feasible point, and is enough for a convex
+    program. The others are from the minimum of a convexified program, the vertices that are extreme
+    along the eigenvectors of the most negative eigenvalues, random vertices and points between
+    them. Iterated local search follows: from the best ends a part of the way to a random vertex, or
+    a few steps down a tilted objective, and down again; then along edges to their far ends while
+    the objective is lower there.
+
+    Parameters
+    ----------
+    options : Effort
+        Numbers of starts and kicks, budget and threads; see the solver `multistart`.
+    task : Task
+        Of a `PolyhedralQP`.
+
+    Raises
+    ------
+    InfeasibleProblem, UnboundedProblem
+        By `run`; the latter with the ray, also kept as `ray`.
+    """
+
+    def __init__(self, options: Effort, task: Task[Any]) -> None:
+        self.options, self.task, self.qp = options, task, task.structure
+        self.trace = Trace()
+        self.elite: list[_End] = []
+        self.found: dict[bytes, tuple[float, int, Array | None]] = {}
+        self.work = self.limit = 0.0
+        self.iterations = self.descents = self.kicks = 0
+        self.halt = Event()
+        self.note = ""
+        self.ray: Array | None = None
+        self.scaled = Equilibrated(self.qp.P, self.qp.q, self.qp.polyhedron)
+        self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
+        self.program = compiled(self.scaled)
+        self._stopped = False
+
+    def run(self) -> Status:
+        task, options = self.task, self.options
+        with few_threads(0):
+            seeds = np.random.SeedSequence(task.seed).spawn(2 + options.starts + _ROUNDS * _CHAINS)
+            generators = [np.random.default_rng(seed) for seed in seeds]
+            first = self._first(generators[0])
+            if first is not Status.SOLVED:
+                return first
+            if is_convex(self.scaled):
+                self.note = "convex, one descent is enough"
+                return first
+            self._pool = [self.elite[0].z]
+            jobs = options.jobs or thread_count()
+            with ThreadPoolExecutor(jobs) as pool:
+                try:
+                    status = self._descend_from_starts(pool, generators[1 : options.starts + 1])
+                    if status is None:
+                        status = self._kick_ends(pool, generators[options.starts + 1 :])
+                finally:
+                    self.halt.set()
+        return status
+
+    def _first(self, generator: np.random.Generator) -> Status:
+        """The descent from the given start, or from a vertex; a ray is sought before it."""
+        task, scaled = self.task, self.scaled
+        z = self.rows.feasible_point()
+        if task.start is not None:
+            given = scaled.write(np.asarray(task.start, dtype=np.float64))
+            z = nearest_point(scaled, given, z)
+        self._keep_start(z)
+        self._raise_unbounded(falling_ray(scaled, self.rows, generator))
+        chain = self._descend(z, 0, task.max_iter)
+        self.limit = self.options.budget * (chain.work + 0.5 * _OVERHEAD_WORK)
+        self._take(chain)
+        if self._report():
+            return Status.INTERRUPTED
+        return chain.status
+
+    def _keep_start(self, z: Array) -> None:
+        """A point to return if the first descent is interrupted."""
+        run = ActiveSetDescent(self.scaled, z, self.program)
+        self.elite = [self._end(run, Status.INTERRUPTED)]
+
+    def _end(self, run: ActiveSetDescent, status: Status) -> _End:
+        return _End(
+            run.z.copy(), run.value, status, run.curvature, run.residual(), run.multipliers()
+        )
+
+    def _raise_unbounded(self, ray: Array | None) -> None:
+        if ray is None:
+            return
+        self.ray = direction = self.scaled.read(ray)
+        direction /= np.max(np.abs(direction))
+        moved = np.flatnonzero(np.abs(direction) > 1e-12)
+        entries = ", ".join(f"{direction[k]:.3g} in x[{k}]" for k in moved[:6])
+        more = ", ..." if moved.size > 6 else ""
+        curvature = float(direction @ self.qp.P @ direction)
+        raise UnboundedProblem(
+            f"{self.task.formulation} is unbounded below: no row or bound ends the direction d "
+            f"with {entries}{more} and zeros elsewhere, dᵀPd = {curvature:.3g}, and the objective "
+            "falls along it. Add bounds."
+        )
+
+    def _descend_from_starts(
+        self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
+    ) -> Status | None:
+        """Descend from all other starts; the status if the search ends."""
+        starts = list(zip(self._starts(), generators, strict=False))[: self.options.starts - 1]
+        for place in range(0, len(starts), _CHAINS):
+            jobs: list[Job] = []
+            for start, generator in starts[place:][:_CHAINS]:
+                z = start(generator)
+                jobs.append(functools.partial(self._descend, z, place, self._steps()))
+            status = self._round(pool, jobs)
+            if status is not None:
+                return status
+        return None
+
+    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
+        """The starts after the first, diverse ones before random ones."""
+        yield self._convexified
+        eigenvectors = np.linalg.eigh(self.scaled.P)[1][:, :_SPECTRAL].T
+        for vector in eigenvectors[: max(self.options.starts // 4, 1)]:
+            for sign in (1.0, -1.0):
+                yield functools.partial(self._extreme, sign * vector)
+        while True:
+            yield self._random_vertex
+            yield self._between
+
+    def _convexified(self, generator: np.random.Generator) -> Array:
+        """The minimum of the objective made convex by a multiple of ‖z - end‖²."""
+        shift = max(-float(np.linalg.eigvalsh(self.program.P)[0]), 0.0)
+        center, n = self.elite[0].z, self.program.q.size
+        convex = self.program._replace(
+            P=self.program.P + shift * np.eye(n), q=self.program.q - shift * center,
+            largest=self.program.largest + shift,
+        )  # fmt: skip
+        run = ActiveSetDescent(self.scaled, self._random_vertex(generator), convex)
+        run.run(self._asked)
+        return run.z
+
+    def _extreme(self, direction: Array, generator: np.random.Generator) -> Array:
+        z = self.rows.best(direction)
+        return self._random_vertex(generator) if z is None else self._pooled(z)
+
+    def _random_vertex(self, generator: np.random.Generator) -> Array:
+        return self._pooled(self.rows.random_vertex(generator))
+
+    def _pooled(self, z: Array) -> Array:
+        self._pool.append(z)
+        return z
+
+    def _between(self, generator: np.random.Generator) -> Array:
+        """A random point between some vertices."""
+        points = [self._random_vertex(generator), self._random_vertex(generator), self._pool[0]]
+        shares = generator.dirichlet(np.ones(len(points)))
+        return np.asarray(shares @ np.array(points))
+
+    def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
+        """Rounds of chains of kicks from the best ends, as long as they find better ones."""
+        idle = 0
+        for round_ in range(_ROUNDS if self.options.kicks else 0):
+            best = self.elite[0]
+            chains_left = _CHAINS * (_ROUNDS - round_)
+            count = -(-(self.options.kicks - self.kicks) // chains_left)
+            allowed = (self.limit - self.work) / chains_left
+            if count <= 0:
+                break
+            mine = generators[_CHAINS * round_ :][:_CHAINS]
+            for _ in range(_POOL):
+                self._random_vertex(mine[0])
+            steps = self._steps()
+            jobs: list[Job] = [
+                functools.partial(self._chain, end, list(self._pool), allowed, count, g, steps)
+                for end, g in zip(self._kicked(), mine, strict=False)
+            ]
+            status = self._round(pool, jobs)
+            if status is not None:
+                return status
+            idle = idle + 1 if self.elite[0] is best else 0
+            if idle == _MAX_IDLE_ROUNDS:
+                self.note = f"{idle} rounds of kicks found nothing better"
+                break
+        return Status.SOLVED
+
+    def _kicked(self) -> list[_End]:
+        """The ends that the chains of a round start from."""
+        return [self.elite[k % len(self.elite)] for k in range(_CHAINS)]
+
+    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
+        """Run some chains in parallel; the status if the search ends (SOLVED at its budget)."""
+        if self.work >= self.limit:
+            self.note = "the budget is used up"
+            return Status.SOLVED
+        if self.task.elapsed >= self.task.time_limit:
+            return Status.TIME_LIMIT
+        if self._steps_left() < _CHAINS:
+            return Status.MAX_ITER
+        for future in [pool.submit(job) for job in jobs]:
+            self._take(_awaited(future))
+        return Status.INTERRUPTED if self._report() else None
+
+    def _steps_left(self) -> int:
+        if self.task.max_iter is None:
+            return sys.maxsize
+        return self.task.max_iter - self.iterations
+
+    def _steps(self) -> int | None:
+        """The steps that each of the next chains may take."""
+        return None if self.task.max_iter is None else self._steps_left() // _CHAINS
+
+    def _asked(self) -> Status | None:
+        """Why a descent should stop, or None."""
+        if self.halt.is_set():
+            return Status.INTERRUPTED
+        return Status.TIME_LIMIT if self.task.elapsed >= self.task.time_limit else None
+
+    def _descend(self, z: Array, seed: int, steps: int | None) -> _Chain:
+        """A chain of one descent."""
+        run = ActiveSetDescent(self.scaled, z, self.program, seed)
+        chain = _Chain([])
+        chain.status = self._finish(run, steps)
+        chain.work, chain.iterations, chain.ray = run.work, run.iterations, run.ray
+        chain.ends.append(self._end(run, chain.status))
+        return chain
+
+    def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
+        """Descend, and go on along edges and between weakly active constraints while that pays."""
+        status = run.run(self._asked, steps)
+        for _ in range(_MAX_PASSES):
+            if status is not Status.SOLVED or run.ray is not None or not run.exchange():
+                break
+            status = run.run(self._asked, steps)
+        return status
+
+    def _chain(
+        self, end: _End, pool: list[Array], allowed: float, count: int,
+        generator: np.random.Generator, steps: int | None,
+    ) -> _Chain:  # fmt: skip
+        """Kicks from one end; each that leads to a lower point is the base of the next."""
+        chain = _Chain([])
+        best, z, limit = end.value, end.z, steps
+        while count > 0 and chain.work < allowed and self._asked() is None:
+            count -= 1
+            start = self._kick(z, pool, generator, chain)
+            run = ActiveSetDescent(self.scaled, start, self.program, count)
+            status = self._finish(run, limit)
+            chain.kicks += 1
+            chain.work += run.work + 0.1 * _OVERHEAD_WORK
+            chain.iterations += run.iterations
+            if run.ray is not None:
+                chain.ray = run.ray
+                break
+            if run.value < best - _MAX_TIE_SHARE * abs(best):
+                best, z = run.value, run.z
+            chain.ends.append(self._end(run, status))
+            if status is not Status.SOLVED:
+                break
+            if limit is not None and chain.iterations >= limit:
+                break
+        return chain
+
+    def _kick(
+        self, z: Array, pool: list[Array], generator: np.random.Generator, chain: _Chain
+    ) -> Array:
+        """A point part of the way to a vertex, or some steps down a tilted objective."""
+        if generator.random() < 0.5:
+            share = generator.uniform(0.05, 0.7)
+            return z + share * (pool[generator.integers(len(pool))] - z)
+        n = z.size
+        gradient = self.program.P @ z + self.program.q
+        size = np.exp(generator.uniform(np.log(0.1), np.log(3.0)))
+        spread = float(np.linalg.norm(self.program.P @ (pool[generator.integers(len(pool))] - z)))
+        scale = size * max(float(np.linalg.norm(gradient)), spread) / np.sqrt(n)
+        tilted = self.program._replace(q=self.program.q + scale * generator.standard_normal(n))
+        run = ActiveSetDescent(self.scaled, z, tilted)
+        run.run(self._asked, int(generator.integers(2, max(n // 4, 3) + 1)))
+        chain.work += run.work
+        chain.iterations += run.iterations
+        return run.z
+
+    def _take(self, chain: _Chain) -> None:
+        """Count the ends of a chain, and keep those that are among the best."""
+        self._raise_unbounded(chain.ray)
+        self.work += chain.work + 0.1 * _OVERHEAD_WORK
+        self.iterations += chain.iterations
+        self.kicks += chain.kicks
+        for end in chain.ends:
+            self.descents += 1
+            pattern = self._pattern(end.z)
+            value, count, point = self.found.get(pattern, (end.value, 0, None))
+            point = end.z if point is None else point
+            self.found[pattern] = min(value, end.value), count + 1, point
+            kept = [key for key, (_, _, z) in self.found.items() if z is not None]
+            if len(kept) > _MAX_POINTS:
+                worst = max(kept, key=lambda key: self.found[key][0])
+                self.found[worst] = (*self.found[worst][:2], None)
+            width = _MAX_TIE_SHARE * abs(end.value)
+            if self.descents == 1:
+                self.elite = [end]
+            elif all(abs(end.value - other.value) > width for other in self.elite):
+                self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
+
+    def _pattern(self, z: Array) -> bytes:
+        """Which bounds and rows are at their ends, as a key."""
+        program = self.program
+        values = np.concatenate([z, program.R @ z])
+        with np.errstate(invalid="ignore"):
+            near = self.task.tol * (1.0 + np.abs(values))
+            ends = np.concatenate([values <= program.low + near, values >= program.high - near])
+        return np.packbits(ends).tobytes()
+
+    def _report(self) -> bool:
+        """Add to the trace; True if the callback asks to stop, or has done so before."""
+        task, best = self.task, self.elite[0]
+        value = best.value * self.scaled.unit
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), best.residual)
+        callback = task.callback
+        self._stopped = self._stopped or bool(callback and callback(self.trace))
+        return self._stopped
+
+    def solution(self, status: Status) -> Solution:
+        qp, best, scaled = self.qp, self.elite[0], self.scaled
+        found = sorted(self.found.values(), key=lambda each: each[0])
+        optima = tuple(
+            Optimum(
+                qp.declared(value * scaled.unit), count,
+                {} if z is None else qp.values(scaled.read(z)),
+            )
+            for value, count, z in found
+        )  # fmt: skip
+        x = scaled.read(best.z)
+        ends = f"{self.descents} descents, {self.kicks} of them after kicks"
+        ends += f", {len(optima)} different ends"
+        return Solution(
+            values=qp.values(x),
+            multipliers={name: best.multipliers._asdict()[name] for name in qp.multiplier_shapes},
+            status=best.status if status is Status.SOLVED else status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message="; ".join(filter(None, [ends, best.curvature, self.note])),
+            gradient=qp.gradient(x),
+            optima=optima,
+        )
+
+
+def _awaited(future: Future[_Chain]) -> _Chain:
+    """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
+    while not future.done():
+        with contextlib.suppress(TimeoutError):
+            future.exception(timeout=0.1)
+    return future.result()
