@@ -19,6 +19,7 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.polyhedral import Refinement
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
@@ -154,6 +155,10 @@ class _Slacks(FiniteForm):
     structure: PolyhedralQP
 
     @cached_property
+    def _refinement(self) -> Refinement:
+        return Refinement(self.asked)
+
+    @cached_property
     def quadratic(self) -> BoxQuadratic:
         qp = self.structure
         body = qp.polyhedron
@@ -167,15 +172,15 @@ class _Slacks(FiniteForm):
         return z[: self.asked.n]
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        from indefinite_opt.solvers.external.uno import UNO
+        from indefinite_opt.solvers.descent.multistart import MultiStart
 
         start = None if task.start is None else self.restored(task.start, 0.0)
         inner = task.on(self.asked, start=start)
-        solution = UNO().solve(inner)
+        solution = MultiStart().solve(inner)
         return solution.status, self.asked.lifted(solution.values[self.asked.variable])
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        point = self.placed(self.restored(z, 0.0))
+        point = self.asked.lifted(self._refinement.descended(self.restored(z, 0.0)))
         return point, self.structure.value(point)
 
 

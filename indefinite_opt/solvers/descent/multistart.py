@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.polyhedral import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
@@ -13,7 +15,7 @@ __all__ = ["MultiStart"]
 
 
 @dataclass(frozen=True)
-class MultiStart(Effort, Solver[BoxLineQP]):
+class MultiStart(Effort, Solver[BoxLineQP | PolyhedralQP]):
     """The best of many descents, and how often they ended at which point.
 
     The starts are zero (or the given one), the class means, spectral ones (weight where the
@@ -39,9 +41,13 @@ class MultiStart(Effort, Solver[BoxLineQP]):
     """
 
     name = "multistart"
-    accepts = (BoxLineQP,)
+    accepts = (BoxLineQP, PolyhedralQP)
     needs_convex = False
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
-        search = LocalSearch(self, task)
+    def solve(self, task: Task[BoxLineQP | PolyhedralQP]) -> Solution:
+        search: LocalSearch | PolyhedralSearch
+        if isinstance(task.structure, PolyhedralQP):
+            search = PolyhedralSearch(self, task)
+        else:
+            search = LocalSearch(self, task.on(task.structure))
         return search.solution(status_at_end(search.run))

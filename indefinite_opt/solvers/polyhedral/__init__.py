@@ -1,1 +1,6 @@
 """The local solver of quadratic programs with any linear rows."""
+
+from indefinite_opt.solvers.polyhedral.refinement import Refinement
+from indefinite_opt.solvers.polyhedral.search import PolyhedralSearch
+
+__all__ = ["PolyhedralSearch", "Refinement"]

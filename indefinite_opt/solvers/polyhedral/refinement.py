@@ -1,0 +1,49 @@
+"""Descents from points of a relaxation, which need not satisfy the rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, nearest_point
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows, Ranges
+
+__all__ = ["Refinement"]
+
+
+class Refinement:
+    """Local optima near given points of one program, and the ranges of its variables.
+
+    Parameters
+    ----------
+    qp : PolyhedralQP
+    """
+
+    def __init__(self, qp: PolyhedralQP) -> None:
+        self.qp = qp
+
+    @cached_property
+    def _scaled(self) -> Equilibrated:
+        return Equilibrated(self.qp.P, self.qp.q, self.qp.polyhedron)
+
+    @cached_property
+    def _feasible(self) -> Array:
+        return self._scaled.write(self.qp.polyhedron.point)
+
+    def ranges(self) -> Ranges:
+        """Proved ends of every variable; see `LinearRows.ranges`."""
+        found = LinearRows(self._scaled).ranges()
+        column = self._scaled.column
+        return Ranges(column * found.lower, column * found.upper, found.unbounded)
+
+    def descended(self, x: Array) -> Array:
+        """The end of a descent from the feasible point nearest to x."""
+        scaled = self._scaled
+        z = nearest_point(scaled, scaled.write(np.asarray(x, dtype=np.float64)), self._feasible)
+        run = ActiveSetDescent(scaled, z, compiled(scaled))
+        run.run()
+        return scaled.read(run.z)
