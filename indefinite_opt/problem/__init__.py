@@ -13,6 +13,7 @@ from indefinite_opt.problem.confidence_problem import (
     own_sensitivity,
 )
 from indefinite_opt.problem.embedding import Embedding, embed
+from indefinite_opt.problem.kernel_matrix import DenseGram, Gram
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
@@ -21,6 +22,7 @@ from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
     eigendecomposition,
+    negative_direction,
     norm_bound,
     zero_tolerance,
 )
@@ -28,7 +30,9 @@ from indefinite_opt.problem.spectrum import (
 __all__ = [
     "TRANSFORMS",
     "ConfidenceProblem",
+    "DenseGram",
     "Embedding",
+    "Gram",
     "Kernel",
     "KernelProblem",
     "Problem",
@@ -43,6 +47,7 @@ __all__ = [
     "eigenpairs_above",
     "embed",
     "kernels",
+    "negative_direction",
     "norm_bound",
     "own_sensitivity",
     "zero_tolerance",

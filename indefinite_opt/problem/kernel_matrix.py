@@ -38,6 +38,9 @@ kernel do not dominate, and small enough that few other entries are computed."""
 _SYMMETRY_SAMPLE = 16
 """Points on which a kernel is tested for symmetry, at the cost of as many rows."""
 
+_KRYLOV_STEPS = 10
+"""Products with K for the rough eigenvectors of `most_negative`, from which a search starts."""
+
 
 class Gram(ABC):
     """A symmetric kernel matrix K, read in products, rows and blocks.
@@ -74,6 +77,26 @@ class Gram(ABC):
         """max |K_ij|."""
         least, most = self.extremes
         return max(most, -least)
+
+    @cached_property
+    def most_negative(self) -> Array:
+        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by a few products with K.
+
+        These Ritz vectors of a Krylov space serve as starting points and never as a proof.
+        """
+        steps = min(_KRYLOV_STEPS, self.n)
+        basis = np.empty((self.n, steps))
+        image = np.empty((self.n, steps))
+        vector = np.random.default_rng(0).standard_normal(self.n)
+        for k in range(steps):
+            for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
+                vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
+            basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
+            image[:, k] = self.times(basis[:, k])
+            vector = image[:, k].copy()
+        _, mixing = np.linalg.eigh(basis.T @ image)
+        vectors: Array = basis @ mixing[:, :2]
+        return vectors
 
     def changed(self) -> bool:
         """Whether entries have been changed since this object was made."""

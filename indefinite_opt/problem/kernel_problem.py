@@ -38,9 +38,6 @@ from indefinite_opt.problem.spectrum import (
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_KRYLOV_STEPS = 10
-"""Products with K for the rough eigenvectors of `most_negative`, from which a search starts."""
-
 _CURVATURE_SAMPLE = 100
 """Points on which negative curvature is looked for first: factorising their block costs nothing
 beside the O(n³) of the whole matrix, of at least twice the order."""
@@ -384,26 +381,6 @@ class KernelProblem(Problem):
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of K."""
         return eigendecomposition(self.K)
-
-    @cached_property
-    def most_negative(self) -> Array:
-        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by a few products with K.
-
-        These Ritz vectors of a Krylov space serve as starting points and never as a proof.
-        """
-        steps = min(_KRYLOV_STEPS, self.n)
-        basis = np.empty((self.n, steps))
-        image = np.empty((self.n, steps))
-        vector = np.random.default_rng(0).standard_normal(self.n)
-        for k in range(steps):
-            for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
-                vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
-            basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
-            image[:, k] = self.gram.times(basis[:, k])
-            vector = image[:, k].copy()
-        _, mixing = np.linalg.eigh(basis.T @ image)
-        vectors: Array = basis @ mixing[:, :2]
-        return vectors
 
     @cached_property
     def centered(self) -> Array:

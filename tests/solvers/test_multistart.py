@@ -321,7 +321,9 @@ def test_as_many_descents_as_starts(starts: int) -> None:
 def test_a_small_budget_stops_the_search(title: str) -> None:
     problem = rugged_problem(60)
     small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
-    assert told(small) == {"descents": 1, "kicks": 0, "ends": 1}
+    # A second descent follows where an exchange leads down from the end of the first one.
+    assert told(small)["descents"] == told(small)["ends"] <= 2
+    assert told(small)["kicks"] == 0
     assert small.message.endswith("the budget is used up")
     assert small.certificate.claim is iopt.Claim.LOCAL
     large = iopt.solve(problem, title, solver=MultiStart(budget=INF))

@@ -3,7 +3,7 @@
 Each kind has a file, and all have one interface: objective, residual, multipliers and bound.
 """
 
-from indefinite_opt.modeling.structures.box_line import BoxLine, project_line
+from indefinite_opt.modeling.structures.box_line import BoxLine, PairedBox, project_line
 from indefinite_opt.modeling.structures.krein import (
     KreinLeastSquares,
     Stabilised,
@@ -11,6 +11,7 @@ from indefinite_opt.modeling.structures.krein import (
     stabilise,
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
+from indefinite_opt.modeling.structures.paired_qp import PairedQP, ScaledQP, paired
 from indefinite_opt.modeling.structures.proxy_kernel import (
     MAX_PRICE,
     ProxyBall,
@@ -41,15 +42,19 @@ __all__ = [
     "LogisticPoint",
     "LogisticProgram",
     "Optimality",
+    "PairedBox",
+    "PairedQP",
     "Point",
     "ProxyBall",
     "ProxyDual",
     "ProxyEigen",
     "ProxyOracle",
     "ProxyStructure",
+    "ScaledQP",
     "SeparabilityProgram",
     "Stabilised",
     "Structure",
+    "paired",
     "project_line",
     "squared",
     "stabilise",

@@ -1,4 +1,4 @@
-"""A box with equality constraints on it: the feasible set of every dual in the package."""
+"""A box with equality constraints on it, in which every variable is in at most one of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["BoxLine", "FirstOrder", "cheapest", "project_line"]
+__all__ = ["BoxLine", "FirstOrder", "PairedBox", "cheapest", "project_line"]
 
 _BOUND_TOLERANCE = 1e-6
 """Distance from a bound, relative to the smaller of the box and the largest weight, within which a
@@ -21,7 +21,7 @@ weight of a solution counts as being at it: the default tolerance of the solvers
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:
-    """First-order optimality of a point of a `BoxLineQP`.
+    """First-order optimality of a point of a `PairedBox`.
 
     Attributes
     ----------
@@ -39,41 +39,43 @@ class FirstOrder:
 
     @property
     def lower(self) -> Array:
-        """Multipliers of 0 ≤ x, (n,)."""
+        """Multipliers of lower ≤ x, (n,)."""
         return np.maximum(self.reduced, 0.0)
 
     @property
     def upper(self) -> Array:
-        """Multipliers of x ≤ u, (n,)."""
+        """Multipliers of x ≤ upper, (n,)."""
         return np.maximum(-self.reduced, 0.0)
 
 
-class BoxLine(Structure[Array]):
-    """0 ≤ x ≤ u and none, one or two equality constraints, with any objective.
+class PairedBox(Structure[Array]):
+    """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
 
-    The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
-    each class to t/2.
+    The constraints are Σ s_i x_i = b_g over the variables i of group g, with signs s_i = ±1: two
+    variables of a group can move against each other, and a variable of no group alone, while
+    nothing else changes. The objective may be any.
 
     Attributes
     ----------
-    problem : KernelProblem
-        Holds y.
-    upper : float
-        u, may be infinite.
-    lines : {0, 1, 2}
-        Number of equality constraints.
-    total : float
-        t, read only with two lines.
+    signs : (n,) array
+        s, entries 1 or -1.
+    group : (n,) array of int
+        The constraint of each variable, 0, ..., k - 1, or k for variables that are in none.
+    totals : (k,) array
+        b.
+    lower, upper : float or (n,) array
+        May be infinite.
     variable : str
         Name of x in the declared program.
     """
 
     takes_start = True
     open_gap = "Convex, but the bound leaves a duality gap of {:.2e}."
-    problem: KernelProblem
-    upper: float
-    lines: int
-    total: float
+    signs: Array
+    group: NDArray[np.int64]
+    totals: Array
+    lower: float | Array
+    upper: float | Array
     variable: str
 
     @abstractmethod
@@ -103,7 +105,203 @@ class BoxLine(Structure[Array]):
     @property
     def n(self) -> int:
         """Number of variables."""
-        return self.problem.n
+        return self.signs.size
+
+    @property
+    def singles(self) -> bool:
+        """Whether a variable is in no equality constraint."""
+        return self.totals.size == 0 or int(self.group.max()) == self.totals.size
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self.n,)}
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        lines = ("lines",) if self.totals.size else ()
+        shapes = dict.fromkeys(lines, self.totals.shape)
+        return shapes | dict.fromkeys(("lower", "upper"), (self.n,))
+
+    def from_values(self, values: Values) -> Array:
+        return values[self.variable]
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        if gradient is None:
+            return Point(x, *self.value_gradient(x))
+        return Point(x, self.value(x, gradient), gradient)
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the size of x."""
+        size = float(np.max(np.abs(x), initial=0.0)) or 1.0
+        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        k = self.totals.size
+        held = np.bincount(self.group, self.signs * x, k + 1)[:k]
+        mass = np.bincount(self.group, np.abs(x), k + 1)[:k]
+        scale = np.maximum(mass, np.abs(self.totals))
+        off = np.abs(held - self.totals) / np.where(scale > 0.0, scale, 1.0)
+        return max(float(np.max(outside, initial=0.0)) / size, float(np.max(off, initial=0.0)))
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        largest = float(np.max(np.abs(x), initial=0.0))
+        slack = tol * np.minimum(largest, self.upper - self.lower)
+        return x <= self.lower + slack, x >= self.upper - slack
+
+    def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
+        """Multipliers and the residual of Lin & Lin (21), generalised to any number of groups.
+
+        Parameters
+        ----------
+        x, gradient : (n,) arrays
+        tol : float
+            Relative distance from a bound within which an entry counts as being at it.
+        """
+        lower, upper = self.at_bounds(x, tol)
+        rising = self.signs > 0.0
+        signed = -self.signs * gradient
+        may_rise = np.where(rising, ~upper, ~lower)
+        may_fall = np.where(rising, ~lower, ~upper)
+        levels = np.zeros(self.totals.size + 1)
+        residual = 0.0
+        if self.singles:
+            alone = self.group == self.totals.size
+            residual = float(np.max(signed[alone & may_rise], initial=0.0))
+            residual = max(residual, float(np.max(-signed[alone & may_fall], initial=0.0)))
+        for g in range(self.totals.size):
+            group = self.group == g
+            m = float(np.max(signed[group & may_rise], initial=-np.inf))
+            M = float(np.min(signed[group & may_fall], initial=np.inf))
+            residual = max(residual, m - M)
+            free = group & may_rise & may_fall
+            levels[g] = float(signed[free].mean()) if free.any() else _between(m, M)
+        reduced = gradient + self.signs * levels[self.group]
+        return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
+
+    def line_multipliers(self, levels: Array) -> Array:
+        """Multipliers of the declared equality constraints, given the level of every group."""
+        return levels
+
+    def reduced(self, gradient: Array, multipliers: Values) -> Array:
+        """The gradient plus the multiples of the equality constraints, (n,)."""
+        levels = np.append(multipliers.get("lines", np.empty(0)), 0.0)
+        return gradient + self.signs * levels[self.group]
+
+    def multipliers(self, first_order: FirstOrder) -> Values:
+        """Multipliers under the names of the declared constraints."""
+        lines = {"lines": first_order.lines} if self.totals.size else {}
+        return lines | {"lower": first_order.lower, "upper": first_order.upper}
+
+    def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
+        """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
+        total = 0.0
+        for multipliers, bound in ((lower, self.lower), (upper, self.upper)):
+            finite = np.isfinite(bound)
+            if multipliers is not None and np.any(finite):
+                slack = bound - x if np.all(finite) else np.where(finite, bound - x, 0.0)
+                total += float(np.abs(multipliers) @ np.abs(slack))
+        return total
+
+    def optimality(
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
+        if multipliers is None:
+            first_order = self.first_order(x, gradient, tol)
+            multipliers, reduced = self.multipliers(first_order), first_order.reduced
+            residual = first_order.residual
+        else:
+            reduced = self.reduced(gradient, multipliers)
+            upper = multipliers.get("upper", np.zeros(self.n))
+            residual = float(np.max(np.abs(reduced - multipliers["lower"] + upper)))
+        paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
+        return Optimality(multipliers, residual / unit, paid, unit, reduced)
+
+    def start(self) -> Array:
+        """A feasible point."""
+        return self.project(np.zeros(self.n))
+
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.values(self.start() if start is None else start)
+
+    def start_near(self, x: Array) -> Array:
+        return self.project(x)
+
+    def onto_constraints(self, values: Values) -> Values:
+        return self.values(self.project(values[self.variable]))
+
+    def random_start(self, generator: np.random.Generator) -> Array:
+        """A random feasible point."""
+        lower, upper = self.extent(1.0)
+        return self.project(generator.uniform(lower, upper, self.n))
+
+    def extent(self, width: float) -> tuple[float | Array, float | Array]:
+        """The box, with infinite bounds replaced by bounds that make it so wide."""
+        if np.ndim(self.lower) == 0 and np.ndim(self.upper) == 0 and np.isfinite(self.lower):
+            return self.lower, self.upper if np.isfinite(self.upper) else self.lower + width
+        low = np.where(np.isfinite(self.upper), self.upper - width, -0.5 * width)
+        low = np.where(np.isfinite(self.lower), self.lower, low)
+        return low, np.where(np.isfinite(self.upper), self.upper, low + width)
+
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        # Bounds start from this point, and F may be convex along the constraints only. A violation
+        # of the size of rounding is within the allowance of the bounds.
+        if infeasibility > self.n * float(np.finfo(float).eps):
+            return self.at(self.project(point.x))
+        return point
+
+    def project(self, x: Array) -> Array:
+        """Nearest feasible point, O(n log n)."""
+        lower, upper = np.broadcast_to(self.lower, self.n), np.broadcast_to(self.upper, self.n)
+        projected = np.clip(x, lower, upper)
+        for g in range(self.totals.size):
+            i = self.group == g
+            projected[i] = project_line(
+                x[i], self.signs[i], float(self.totals[g]), upper[i], lower[i]
+            )
+        return projected
+
+    def values(self, x: Array) -> Values:
+        """x under its declared name."""
+        return {self.variable: x}
+
+
+class BoxLine(PairedBox):
+    """0 ≤ x ≤ u and none, one or two equality constraints: the feasible set of kernel programs.
+
+    The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
+    each class to t/2.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        Holds y.
+    upper : float
+        u, may be infinite.
+    lines : {0, 1, 2}
+        Number of equality constraints.
+    total : float
+        t, read only with two lines.
+    """
+
+    lower = 0.0
+    problem: KernelProblem
+    upper: float
+    lines: int
+    total: float
+
+    def __post_init__(self) -> None:
+        y, half = self.problem.y, 0.5 * self.total if self.lines == 2 else 0.0
+        held = {
+            "signs": y,
+            "group": (y < 0).astype(np.int64) * (self.lines == 2),
+            "totals": np.array([half, -half][: self.lines]),
+        }
+        for name, value in held.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def singles(self) -> bool:
+        return self.lines == 0
 
     @property
     def line_names(self) -> tuple[str, ...]:
@@ -121,21 +319,9 @@ class BoxLine(Structure[Array]):
         return np.array([0.0, self.total])[: self.lines]
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {self.variable: (self.n,)}
-
-    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         bounds = ("lower", "upper") if np.isfinite(self.upper) else ("lower",)
         return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
-
-    def from_values(self, values: Values) -> Array:
-        return values[self.variable]
-
-    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
-        if gradient is None:
-            return Point(x, *self.value_gradient(x))
-        return Point(x, self.value(x, gradient), gradient)
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
@@ -146,43 +332,14 @@ class BoxLine(Structure[Array]):
         mass = float(np.sum(np.abs(x))) or 1.0
         return max(box, float(np.max(np.abs(self.A @ x - self.b))) / max(mass, self.total))
 
-    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
-        slack = tol * min(float(np.max(np.abs(x), initial=0.0)), self.upper)
-        return x <= slack, x >= self.upper - slack
-
-    def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
-        """Multipliers and the residual of Lin & Lin (21), generalised to 0 and 2 lines, O(n).
-
-        Parameters
-        ----------
-        x, gradient : (n,) arrays
-        tol : float
-            Relative distance from a bound within which an entry counts as being at it.
-        """
-        lower, upper = self.at_bounds(x, tol)
-        if self.lines == 0:
-            down = float(np.max(-gradient[~upper], initial=0.0))
-            up = float(np.max(gradient[~lower], initial=0.0))
-            return FirstOrder(max(down, up), np.empty(0), gradient)
-        y = self.problem.y
-        signed = -y * gradient
-        may_rise = np.where(y > 0, ~upper, ~lower)
-        may_fall = np.where(y > 0, ~lower, ~upper)
-        groups = [np.ones(self.n, bool)] if self.lines == 1 else [y > 0, y < 0]
-        levels, residual = [], 0.0
-        for group in groups:
-            m = float(np.max(signed[group & may_rise], initial=-np.inf))
-            M = float(np.min(signed[group & may_fall], initial=np.inf))
-            residual = max(residual, m - M)
-            free = group & may_rise & may_fall
-            levels.append(float(signed[free].mean()) if free.any() else _between(m, M))
-        if self.lines == 1:
-            lines = np.array(levels)
-            return FirstOrder(residual, lines, gradient + y * levels[0])
+    def line_multipliers(self, levels: Array) -> Array:
+        if self.lines < 2:
+            return levels
         plus, minus = levels[0], -levels[1]
-        lines = 0.5 * np.array([plus - minus, plus + minus])
-        return FirstOrder(residual, lines, gradient + np.where(y > 0, plus, minus))
+        return 0.5 * np.array([plus - minus, plus + minus])
+
+    def reduced(self, gradient: Array, multipliers: Values) -> Array:
+        return gradient + self.A.T @ np.array([multipliers[name] for name in self.line_names])
 
     def multipliers(self, first_order: FirstOrder) -> Values:
         """Multipliers under the names of the declared constraints."""
@@ -200,29 +357,6 @@ class BoxLine(Structure[Array]):
         if self.lines == 0:
             return 0.0
         return float(self.first_order(x, self.gradient(x), tol=_BOUND_TOLERANCE).lines[0])
-
-    def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
-        """Σ |multiplier| · |slack| over both bounds, in units of the objective."""
-        total = float(np.abs(lower) @ np.abs(x))
-        if upper is not None and np.isfinite(self.upper):
-            total += float(np.abs(upper) @ np.abs(self.upper - x))
-        return total
-
-    def optimality(
-        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
-    ) -> Optimality:
-        x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
-        if multipliers is None:
-            first_order = self.first_order(x, gradient, tol)
-            multipliers, reduced = self.multipliers(first_order), first_order.reduced
-            residual = first_order.residual
-        else:
-            lines = np.array([multipliers[name] for name in self.line_names])
-            reduced = gradient + self.A.T @ lines
-            upper = multipliers.get("upper", np.zeros(self.n))
-            residual = float(np.max(np.abs(reduced - multipliers["lower"] + upper)))
-        paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
-        return Optimality(multipliers, residual / unit, paid, unit, reduced)
 
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
@@ -251,45 +385,6 @@ class BoxLine(Structure[Array]):
                 x[members] = _fill(members.size, 0.5 * self.total, self.upper)
         return x
 
-    def start_values(self, start: Array | None = None) -> Values:
-        return self.values(self.start() if start is None else start)
-
-    def start_near(self, x: Array) -> Array:
-        return self.project(x)
-
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(values[self.variable]))
-
-    def random_start(self, generator: np.random.Generator) -> Array:
-        """A random feasible point."""
-        scale = self.upper if np.isfinite(self.upper) else 1.0
-        return self.project(generator.uniform(0.0, scale, self.n))
-
-    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        # Bounds start from this point, and F may be convex along the constraints only. A violation
-        # of the size of rounding is within the allowance of the bounds.
-        if infeasibility > self.n * float(np.finfo(float).eps):
-            return self.at(self.project(point.x))
-        return point
-
-    def project(self, x: Array) -> Array:
-        """Nearest feasible point, O(n log n)."""
-        y = self.problem.y
-        if self.lines == 0:
-            return np.clip(x, 0.0, self.upper)
-        if self.lines == 1:
-            return project_line(x, y, 0.0, self.upper)
-        projected = np.empty_like(x)
-        for sign in (1.0, -1.0):
-            group = y == sign
-            ones = np.ones(int(group.sum()))
-            projected[group] = project_line(x[group], ones, 0.5 * self.total, self.upper)
-        return projected
-
-    def values(self, x: Array) -> Values:
-        """x under its declared name."""
-        return {self.variable: x}
-
 
 def _between(m: float, M: float) -> float:
     """Midpoint of [m, M]; the finite end where one is infinite; 0 where both are."""
@@ -310,25 +405,29 @@ def cheapest(costs: Array, total: float, upper: float) -> float:
     return float(costs @ _fill(costs.size, total, upper))
 
 
-def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
-    """Projection onto {0 ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
+def project_line(
+    x: Array, a: Array, b: float, upper: float | Array, lower: float | Array = 0.0
+) -> Array:
+    """Projection onto {lower ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
 
-    aᵀ clip(x - ta, 0, upper) is piecewise linear and nonincreasing in t. The two breakpoints around
-    b are found by bisection on the sorted list, and t by interpolation between them.
+    aᵀ clip(x - ta, lower, upper) is piecewise linear and nonincreasing in t. The two breakpoints
+    around b are found by bisection on the sorted list, and t by interpolation between them.
     """
 
     def level(t: float) -> float:
-        return float(a @ np.clip(x - t * a, 0.0, upper))
+        return float(a @ np.clip(x - t * a, lower, upper))
 
-    ends = [a * x] if np.isinf(upper) else [a * x, a * (x - upper)]
-    breakpoints = np.sort(np.concatenate(ends))
+    ends = np.concatenate([a * (x - lower), a * (x - upper)])
+    # Without any bound every t is as good as a breakpoint.
+    breakpoints = np.sort(ends[np.isfinite(ends)]) if np.isfinite(ends).any() else np.zeros(1)
     low, high = 0, breakpoints.size - 1
+    # Outside the breakpoints only entries without a bound in that direction vary.
+    rising, falling = np.isinf(upper), np.isinf(lower)
     if level(breakpoints[low]) <= b:
-        # Left of the first breakpoint only entries without an upper bound vary.
-        slope = float(np.sum(a > 0)) if np.isinf(upper) else 0.0
+        slope = float(np.sum(np.where(a > 0, rising, falling)))
         t = breakpoints[low] - (b - level(breakpoints[low])) / slope if slope else breakpoints[low]
     elif level(breakpoints[high]) >= b:
-        slope = float(np.sum(a < 0)) if np.isinf(upper) else 0.0
+        slope = float(np.sum(np.where(a > 0, falling, rising)))
         t = breakpoints[high] + (level(breakpoints[high]) - b) / slope if slope else breakpoints[-1]
     else:
         while high - low > 1:
@@ -337,10 +436,10 @@ def project_line(x: Array, a: Array, b: float, upper: float) -> Array:
         above, below = level(breakpoints[low]), level(breakpoints[high])
         share = (above - b) / (above - below)
         t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
-    z = np.clip(x - t * a, 0.0, upper)
+    z = np.clip(x - t * a, lower, upper)
     # The rounding error of the sum, large if x far exceeds the box, goes to entries off a bound.
     missing = b - float(a @ z)
-    gains = np.where(a * missing > 0.0, upper - z, z)
+    gains = np.where(a * missing > 0.0, upper - z, z - lower)
     before = np.concatenate([[0.0], np.cumsum(gains)[:-1]])
     z += np.sign(a * missing) * np.clip(abs(missing) - before, 0.0, gains)
-    return np.asarray(np.clip(z, 0.0, upper))
+    return np.asarray(np.clip(z, lower, upper))

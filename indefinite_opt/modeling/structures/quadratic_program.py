@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, Values, few_threads
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.paired_qp import PairedQP
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
@@ -33,7 +34,7 @@ of the normals are -1 and 1, so that only rounding is that small."""
 
 
 @dataclass(frozen=True, eq=False)
-class BoxLineQP(BoxLine):
+class BoxLineQP(BoxLine, PairedQP):
     """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
 
     H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
@@ -60,7 +61,6 @@ class BoxLineQP(BoxLine):
     """
 
     title = "a quadratic program on a box with line constraints"
-    default_solver = "multistart"
     examines_curvature = True
     problem: KernelProblem
     hessian: float
@@ -70,6 +70,10 @@ class BoxLineQP(BoxLine):
     total: float = 0.0
     sense: int = 1
     variable: str = "alpha"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gram", self.problem.gram)
 
     @classmethod
     def svm(
@@ -87,6 +91,10 @@ class BoxLineQP(BoxLine):
     def is_convex(self) -> bool:
         """Whether F is convex along the lines; see `KernelProblem.is_convex`."""
         return self.problem.is_convex(self.lines)
+
+    @property
+    def known_convex(self) -> bool:
+        return self.problem.known_convex(self.lines)
 
     @property
     def why_convex(self) -> str:
@@ -117,30 +125,6 @@ class BoxLineQP(BoxLine):
         dense: Array = self.problem.K * (self.hessian * y)[:, None]
         dense *= y
         return dense
-
-    def hessian_times(self, x: Array) -> Array:
-        """Hx in O(n · nonzeros of x)."""
-        y = self.problem.y
-        return self.hessian * y * self.problem.gram.times(y * x)
-
-    def gradient(self, x: Array) -> Array:
-        """∇F(x) = Hx + c."""
-        return self.hessian_times(x) + self.linear
-
-    def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x), in O(n) if the gradient is given."""
-        g = self.gradient(x) if gradient is None else gradient
-        return 0.5 * float(x @ (g + self.linear))
-
-    def value_gradient(self, x: Array) -> tuple[float, Array]:
-        """F and ∇F at x."""
-        gradient = self.gradient(x)
-        return self.value(x, gradient), gradient
-
-    @property
-    def tilt(self) -> float:
-        """max |c|."""
-        return float(np.max(np.abs(self.linear)))
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which a KKT residual is judged.
@@ -334,6 +318,12 @@ class BoxLineQP(BoxLine):
                 f"distance {problem.class_mean_distance:.3g}"
             )
         return [f"{words} (Haasdonk 2005, section 7)."]
+
+    def central_start(self) -> Array:
+        """Equal weights in each class (Haasdonk 2005, section 7.3)."""
+        positive, negative = self.problem.class_sizes
+        largest = self.extent(self.typical_width)[1] * min(positive, negative)
+        return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
 
     def arrays(self) -> Values:
         """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""

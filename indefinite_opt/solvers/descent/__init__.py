@@ -1,5 +1,5 @@
-"""Local solvers of quadratic programs on a box with line constraints, and their common descent."""
+"""Local solvers of quadratic programs whose variables move in pairs or alone."""
 
-from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.descent.descent import Descent, descend
 
-__all__ = ["Descent"]
+__all__ = ["Descent", "descend"]

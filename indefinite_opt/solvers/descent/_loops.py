@@ -3,8 +3,8 @@
 The gradient enters as v_t = -y_t ∇F_t. Moving weight δ ≥ 0 along a pair (i, j), which means
 y_iα_i += δ and y_jα_j -= δ, changes F by -(v_i - v_j)δ + ½aδ² with a = h(K_ii + K_jj - 2K_ij).
 
-Both members of a pair belong to one group: there is one group for yᵀα = 0, and there are two, the
-classes, for a fixed total weight of each. Without groups single weights move.
+Both members of a pair belong to one group, that is, to one equality constraint Σ y_iα_i = b_g;
+weights that are in no constraint move alone. For them m = M = 0: each is paired with the constant.
 
 Steps are made on a block of the worst violators, whose part of K is small enough for the cache;
 v is updated on all points when the block is done. A block costs one pass over the rows of the
@@ -101,12 +101,14 @@ _INLINE = "always"
 
 
 class Box(NamedTuple):
-    """Where the weights α may be, 0 ≤ α ≤ upper, and how they may move."""
+    """Where the weights α may be, lower ≤ α ≤ upper, and how they may move."""
 
-    y: Array  # (n,) labels, 1 or -1
-    group: Indices  # (n,) 0 or 1; both members of a pair that moves are of one group
-    groups: int  # 0 if single weights move
-    upper: float
+    y: Array  # (n,) signs, 1 or -1
+    group: Indices  # (n,) both members of a pair that moves are of one group
+    groups: int  # weights of this group, which is the last one, move alone
+    singles: bool  # whether there are any
+    lower: Array  # (n,)
+    upper: Array  # (n,)
 
 
 class Hessian(NamedTuple):
@@ -126,10 +128,13 @@ class Point(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Points to make steps on: those of group g are members[ends[g] : ends[g + 1]]."""
+    """Points to make steps on, by groups: the p-th one is members[ends[p] : ends[p + 1]].
+
+    Groups without a member are left out; weights that move alone come last.
+    """
 
     members: Indices
-    ends: Indices  # (3,)
+    ends: Indices
 
 
 class Limits(NamedTuple):
@@ -173,9 +178,9 @@ class Kicked(NamedTuple):
 class _Levels(NamedTuple):
     """m and M of Lin & Lin (21)."""
 
-    m: Array  # of each group
+    m: Array  # of each group; zero, as M, for weights that move alone
     M: Array
-    violation: float  # the largest m - M, of the pair (i, j)
+    violation: float  # the largest m - M, of the pair (i, j), or |v_i|, where i = j
     i: int
     j: int
 
@@ -196,6 +201,8 @@ class _Scratch(NamedTuple):
     known: NDArray[np.bool_]  # whether a row of it has been read
     y: Array
     diagonal: Array
+    lower: Array
+    upper: Array
     alpha: Array
     v: Array
     rise: Array  # 0 where yα may rise, else -inf
@@ -258,108 +265,107 @@ def _rounding(total, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _may_rise(alpha, y, upper):
-    """Whether yα may grow."""
-    return alpha < upper if y > 0.0 else alpha > 0.0
+def _may_rise(t, alpha, y, lower, upper):
+    """Whether y_tα_t may grow."""
+    return alpha[t] < upper[t] if y[t] > 0.0 else alpha[t] > lower[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _may_fall(alpha, y, upper):
-    return alpha > 0.0 if y > 0.0 else alpha < upper
+def _may_fall(t, alpha, y, lower, upper):
+    return alpha[t] > lower[t] if y[t] > 0.0 else alpha[t] < upper[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _room_up(alpha, y, upper):
-    """How far yα may grow."""
-    return upper - alpha if y > 0.0 else alpha
+def _room_up(t, alpha, y, lower, upper):
+    """How far y_tα_t may grow."""
+    return upper[t] - alpha[t] if y[t] > 0.0 else alpha[t] - lower[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _room_down(alpha, y, upper):
-    return alpha if y > 0.0 else upper - alpha
+def _room_down(t, alpha, y, lower, upper):
+    return alpha[t] - lower[t] if y[t] > 0.0 else upper[t] - alpha[t]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _levels(box, point):
-    """m, M and the worst pair; without groups these are 0, 0 and the worst weight twice."""
-    alpha, v, y, upper = point.alpha, point.v, box.y, box.upper
-    tops, bottoms = np.zeros(max(box.groups, 1)), np.zeros(max(box.groups, 1))
-    if box.groups == 0:
-        worst, i = 0.0, 0
-        for t in range(v.size):
-            may_move = (
-                _may_rise(alpha[t], y[t], upper) if v[t] > 0.0 else _may_fall(alpha[t], y[t], upper)
-            )
-            if may_move and abs(v[t]) > worst:
-                worst, i = abs(v[t]), t
-        return _Levels(tops, bottoms, worst, i, i)
-    highest, lowest = np.zeros(box.groups, np.int64), np.zeros(box.groups, np.int64)
-    tops[:], bottoms[:] = -np.inf, np.inf
+    """m, M and the worst pair or single weight."""
+    alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
+    group, alone = box.group, box.groups
+    tops, bottoms = np.full(alone + 1, -np.inf), np.full(alone + 1, np.inf)
+    tops[alone] = bottoms[alone] = 0.0
+    highest, lowest = np.zeros(alone + 1, np.int64), np.zeros(alone + 1, np.int64)
     for t in range(v.size):
-        g = box.group[t]
-        if v[t] > tops[g] and _may_rise(alpha[t], y[t], upper):
+        g = group[t]
+        if v[t] > tops[g] and _may_rise(t, alpha, y, lower, upper):
             tops[g], highest[g] = v[t], t
-        if v[t] < bottoms[g] and _may_fall(alpha[t], y[t], upper):
+        if v[t] < bottoms[g] and _may_fall(t, alpha, y, lower, upper):
             bottoms[g], lowest[g] = v[t], t
-    g = 0
-    if box.groups == 2 and tops[1] - bottoms[1] > tops[0] - bottoms[0]:
-        g = 1
-    return _Levels(tops, bottoms, max(tops[g] - bottoms[g], 0.0), highest[g], lowest[g])
+    if tops[alone] >= -bottoms[alone]:
+        worst, i = tops[alone], highest[alone]
+    else:
+        worst, i = -bottoms[alone], lowest[alone]
+    j = i
+    for g in range(alone):
+        if tops[g] - bottoms[g] > worst:
+            worst, i, j = tops[g] - bottoms[g], highest[g], lowest[g]
+    tops[alone] = bottoms[alone] = 0.0
+    return _Levels(tops, bottoms, worst, i, j)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def complementarity(box, point):
-    """Σ |multiplier| · |slack| over both bounds, and the level of v in each group.
+    """Σ |multiplier| · |slack| over all finite bounds, and the level of v in each group.
 
     The level is the mean over the free weights of the group, or the middle of m and M if there
-    are none; level - v, times y, is the multiplier. As in `BoxLineQP.first_order`.
+    are none; level - v, times y, is the multiplier. As in `PairedBox.first_order`.
     """
-    alpha, v, group, upper = point.alpha, point.v, box.group, box.upper
+    alpha, v, group, lower, upper = point.alpha, point.v, box.group, box.lower, box.upper
     extremes = _levels(box, point)
-    sums, counts = np.zeros(extremes.m.size), np.zeros(extremes.m.size)
+    levels, counts = np.zeros(box.groups + 1), np.zeros(box.groups + 1)
     for t in range(v.size):
-        if 0.0 < alpha[t] < upper:
-            sums[group[t]] += v[t]
+        if lower[t] < alpha[t] < upper[t]:
+            levels[group[t]] += v[t]
             counts[group[t]] += 1.0
-    levels = np.zeros(sums.size)
     for g in range(box.groups):
         m, M = extremes.m[g], extremes.M[g]
         if counts[g]:
-            levels[g] = sums[g] / counts[g]
+            levels[g] /= counts[g]
         elif np.isfinite(m) and np.isfinite(M):
             levels[g] = 0.5 * (m + M)
-        else:
+        elif np.isfinite(m) or np.isfinite(M):
             levels[g] = m if np.isfinite(m) else M
+    levels[box.groups] = 0.0
     total = 0.0
     for t in range(v.size):
         reduced = box.y[t] * (levels[group[t]] - v[t])
-        if reduced > 0.0:
-            total += reduced * alpha[t]
-        elif np.isfinite(upper):
-            total -= reduced * (upper - alpha[t])
+        slack = alpha[t] - lower[t] if reduced > 0.0 else upper[t] - alpha[t]
+        if np.isfinite(slack):
+            total += abs(reduced) * slack
     return total, levels
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def empty_block(size):
+def empty_block(size, groups):
     """Room for a block of `size` points, which holds at least the pair of the largest violation."""
-    return Block(np.empty(max(size, 2), np.int64), np.zeros(3, np.int64))
+    size = max(size, 2)
+    return Block(np.empty(size, np.int64), np.zeros(min(size, groups + 1) + 1, np.int64))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _bin_violators(box, point, levels, bins):
     """Bins of how far the points that may rise are above M and those that may fall below m."""
-    alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
+    alpha, v, y, group = point.alpha, point.v, box.y, box.group
+    lower, upper = box.lower, box.upper
     rises, falls, rising, falling = bins.rises, bins.falls, bins.rising, bins.falling
     m, M, scale = levels.m, levels.M, (BINS - 1) / levels.violation
     for t in range(v.size):
         g = group[t]
         rises[t] = falls[t] = -1
         above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
-        if above > 0.0 and _may_rise(alpha[t], y[t], upper):
+        if above > 0.0 and _may_rise(t, alpha, y, lower, upper):
             rises[t] = int(above)
             rising[rises[t]] += 1
-        if below > 0.0 and _may_fall(alpha[t], y[t], upper):
+        if below > 0.0 and _may_fall(t, alpha, y, lower, upper):
             falls[t] = int(below)
             falling[falls[t]] += 1
 
@@ -374,31 +380,52 @@ def _cut(counts, wanted):
     return 0, counts[0]
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort(box, members, ends):
+    """Sort members by groups, each of which keeps its order; the number of different groups."""
+    if box.groups == 0 or (box.groups == 1 and not box.singles):
+        ends[1] = members.size
+        return 1
+    group, unsorted = box.group, members.copy()
+    places = np.zeros(box.groups + 1, np.int64)
+    for t in unsorted:
+        places[group[t]] += 1
+    parts, first = 0, 0
+    for g in range(box.groups + 1):
+        count, places[g] = places[g], first
+        first += count
+        if count:
+            parts += 1
+            ends[parts] = first
+    for t in unsorted:
+        members[places[group[t]]] = t
+        places[group[t]] += 1
+    return parts
+
+
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _collect(box, levels, bins, size, offset, block):
     """The pair of the largest violation, and size/2 - 1 of the worst of each kind, into a block."""
-    rises, falls, group, n = bins.rises, bins.falls, box.group, bins.rises.size
+    rises, falls, n = bins.rises, bins.falls, bins.rises.size
     i, j, members = levels.i, levels.j, block.members
     cut_rise, left_rise = _cut(bins.rising, size // 2 - 1)
     cut_fall, left_fall = _cut(bins.falling, size // 2 - 1)
     count = 0
-    for g in range(max(box.groups, 1)):
-        for k in range(n):
-            t = k + offset
-            t -= n if t >= n else 0
-            up, down, in_pair = rises[t], falls[t], t in (i, j)
-            if (up < cut_rise and down < cut_fall and not in_pair) or group[t] != g:
-                continue
-            taken = up > cut_rise or down > cut_fall or in_pair
-            if up == cut_rise and left_rise > 0:
-                taken, left_rise = True, left_rise - 1
-            if down == cut_fall and left_fall > 0:
-                taken, left_fall = True, left_fall - 1
-            if taken:
-                members[count] = t
-                count += 1
-        block.ends[g + 1] = count
-    return count
+    for k in range(n):
+        t = k + offset
+        t -= n if t >= n else 0
+        up, down, in_pair = rises[t], falls[t], t in (i, j)
+        if up < cut_rise and down < cut_fall and not in_pair:
+            continue
+        taken = up > cut_rise or down > cut_fall or in_pair
+        if up == cut_rise and left_rise > 0:
+            taken, left_rise = True, left_rise - 1
+        if down == cut_fall and left_fall > 0:
+            taken, left_fall = True, left_fall - 1
+        if taken:
+            members[count] = t
+            count += 1
+    return count, _sort(box, members[:count], block.ends)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -415,18 +442,20 @@ def choose_block(box, point, tolerance, size, offset, block):
 
     Returns
     -------
-    number of indices, 0 if no violation exceeds the tolerance, and the largest violation
+    number of indices, 0 if no violation exceeds the tolerance, number of their groups, and the
+    largest violation
     """
     levels = _levels(box, point)
     if not levels.violation > tolerance:
-        return 0, levels.violation
+        return 0, 0, levels.violation
     n = point.v.size
     bins = _Bins(
         np.empty(n, np.int16), np.empty(n, np.int16), np.zeros(BINS, np.int64),
         np.zeros(BINS, np.int64),
     )  # fmt: skip
     _bin_violators(box, point, levels, bins)
-    return _collect(box, levels, bins, size, offset, block), levels.violation
+    count, parts = _collect(box, levels, bins, size, offset, block)
+    return count, parts, levels.violation
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
@@ -530,20 +559,20 @@ def _apply(v, K_i, K_j, change):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _open(t, alpha, y, upper, rise, fall):
+def _open(t, alpha, y, lower, upper, rise, fall):
     """Penalties of one index: 0 in the directions in which it may move, else -inf."""
-    rise[t] = 0.0 if _may_rise(alpha[t], y[t], upper) else -np.inf
-    fall[t] = 0.0 if _may_fall(alpha[t], y[t], upper) else -np.inf
+    rise[t] = 0.0 if _may_rise(t, alpha, y, lower, upper) else -np.inf
+    fall[t] = 0.0 if _may_fall(t, alpha, y, lower, upper) else -np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _move(t, step, room, alpha, y, upper):
+def _move(t, step, room, alpha, y, lower, upper):
     """y_tα_t += step; a full step ends exactly at its bound."""
     outward = y[t] * step > 0
     if abs(step) >= room:
-        alpha[t] = upper if outward else 0.0
+        alpha[t] = upper[t] if outward else lower[t]
     else:
-        alpha[t] = min(max(alpha[t] + y[t] * step, 0.0), upper)
+        alpha[t] = min(max(alpha[t] + y[t] * step, lower[t]), upper[t])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -559,30 +588,59 @@ def _row(p, rows, slots, members, K, known):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pair_steps(hessian, slots, block, box, scratch, tolerance, steps):
-    """Up to `steps` pair updates inside a block.
+def _best_alone(alone, hessian, scratch, size):
+    """The largest |v| of weights that move alone, and the one whose step decreases F most.
 
-    The first index is the largest violator of the worse group, the second has the largest
-    `_gains`: the second-order selection of Fan, Chen & Lin (2005), who prove that it converges to
-    stationary points for any symmetric K. The step is Lin & Lin (27): to the minimum of a convex
-    pair, to the bound on a concave one. (Counting the clipped decrease of each pair instead was
-    tried: it took more steps and ended at worse stationary points.)
+    A step is clipped at the bounds; a weight without positive curvature moves to its bound.
+    """
+    h, alpha, y, v = hessian.h, scratch.alpha, scratch.y, scratch.v
+    lower, upper, diagonal = scratch.lower, scratch.upper, scratch.diagonal
+    violation, best, i = 0.0, -1.0, -1
+    for t in range(alone, size):
+        slope = abs(v[t])
+        room = upper[t] - alpha[t] if y[t] * v[t] > 0.0 else alpha[t] - lower[t]
+        if room > 0.0 and slope > 0.0:
+            violation = max(violation, slope)
+            length = min(min(room, INFINITE_STEP), slope / max(h * diagonal[t], MIN_DIVISOR))
+            gain = length * (slope - 0.5 * h * diagonal[t] * length)
+            if gain > best:
+                best, i = gain, t
+    return violation, i
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _steps(hessian, slots, block, box, scratch, tolerance, steps):
+    """Up to `steps` updates of pairs and single weights inside a block.
+
+    They are made in the group of the largest violation. The first index of a pair is the largest
+    violator, the second has the largest `_gains`: the second-order selection of Fan, Chen & Lin
+    (2005), who prove that it converges to stationary points for any symmetric K. The step is
+    Lin & Lin (27): to the minimum of a convex pair, to the bound on a concave one. (Counting the
+    clipped decrease of each pair instead was tried: it took more steps and ended at worse
+    stationary points.)
 
     Returns
     -------
     state, steps done, decrease of F
     """
     rows, members, ends = hessian.rows, block.members, block.ends
-    h, min_curvature, upper = hessian.h, hessian.min_curvature, box.upper
+    h, min_curvature, size = hessian.h, hessian.min_curvature, block.members.size
     K, known, diagonal, y = scratch.K, scratch.known, scratch.diagonal, scratch.y
     alpha, v, gain = scratch.alpha, scratch.v, scratch.gain
+    lower, upper = scratch.lower, scratch.upper
     rise, fall, high, low = scratch.rise, scratch.fall, scratch.high, scratch.low
-    for t in range(members.size):
-        _open(t, alpha, y, upper, rise, fall)
+    alone, pairs = size, ends.size - 1
+    if box.group[members[-1]] == box.groups:
+        pairs -= 1
+        alone = ends[pairs]
+    for t in range(alone):
+        _open(t, alpha, y, lower, upper, rise, fall)
     decrease = 0.0
     for step in range(steps + 1):
-        worst, first, last, top, i = -np.inf, 0, 0, 0.0, 0
-        for g in range(box.groups):
+        worst, first, last, top, i = 0.0, 0, 0, 0.0, -1
+        if alone < size:
+            worst, i = _best_alone(alone, hessian, scratch, size)
+        for g in range(pairs):
             start, end = ends[g], ends[g + 1]
             m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], high, low)
             if m - M > worst:
@@ -592,77 +650,43 @@ def _pair_steps(hessian, slots, block, box, scratch, tolerance, steps):
         if step == steps:
             break
         K_i = _row(i, rows, slots, members, K, known)
-        _gains(
-            gain[first:last], v[first:last], fall[first:last], K_i[first:last],
-            diagonal[first:last], _Pivot(top, diagonal[i], 1.0 / worst), h, min_curvature,
-        )  # fmt: skip
-        j = first + _argmax(gain[first:last], high)
-        room_i = min(_room_up(alpha[i], y[i], upper), INFINITE_STEP)
-        room_j = min(_room_down(alpha[j], y[j], upper), INFINITE_STEP)
-        slope = top - v[j]
-        curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
-        delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
-        if delta >= INFINITE_STEP:
-            return UNBOUNDED, step, decrease
-        old_i, old_j = alpha[i], alpha[j]
-        _move(i, delta, room_i, alpha, y, upper)
-        _move(j, -delta, room_j, alpha, y, upper)
-        ends_at_bound = delta >= room_i or delta >= room_j
-        if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
-            # The step is below the rounding of a weight: it is undone, and no other is larger.
-            alpha[i], alpha[j] = old_i, old_j
-            return STALLED, step, decrease
+        old_i = alpha[i]
+        room_i = _room_up(i, alpha, y, lower, upper)
+        if last == 0:
+            slope, curvature, sign = abs(v[i]), h * diagonal[i], 1.0
+            if v[i] < 0.0:
+                room_i, sign = _room_down(i, alpha, y, lower, upper), -1.0
+            delta = min(min(room_i, INFINITE_STEP), slope / max(curvature, MIN_DIVISOR))
+            if delta >= INFINITE_STEP:
+                return UNBOUNDED, step, decrease
+            _move(i, sign * delta, room_i, alpha, y, lower, upper)
+            if alpha[i] == old_i:
+                return STALLED, step, decrease
+            _subtract_row(v[:size], h * y[i] * (alpha[i] - old_i), K_i)
+        else:
+            _gains(
+                gain[first:last], v[first:last], fall[first:last], K_i[first:last],
+                diagonal[first:last], _Pivot(top, diagonal[i], 1.0 / worst), h, min_curvature,
+            )  # fmt: skip
+            j = first + _argmax(gain[first:last], high)
+            room_j = _room_down(j, alpha, y, lower, upper)
+            slope = top - v[j]
+            curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
+            delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
+            if delta >= INFINITE_STEP:
+                return UNBOUNDED, step, decrease
+            old_j = alpha[j]
+            _move(i, delta, room_i, alpha, y, lower, upper)
+            _move(j, -delta, room_j, alpha, y, lower, upper)
+            ends_at_bound = delta >= room_i or delta >= room_j
+            if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
+                # The step is below the rounding of a weight: it is undone, and no other is larger.
+                alpha[i], alpha[j] = old_i, old_j
+                return STALLED, step, decrease
+            _open(i, alpha, y, lower, upper, rise, fall)
+            _open(j, alpha, y, lower, upper, rise, fall)
+            _apply(v, K_i, _row(j, rows, slots, members, K, known), h * delta)
         decrease += delta * (slope - 0.5 * curvature * delta)
-        _open(i, alpha, y, upper, rise, fall)
-        _open(j, alpha, y, upper, rise, fall)
-        _apply(v, K_i, _row(j, rows, slots, members, K, known), h * delta)
-    return RUNNING, steps, decrease
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _coordinate_steps(hessian, slots, block, box, scratch, tolerance, steps):
-    """Up to `steps` updates of single weights inside a block.
-
-    The weight with the largest decrease, its step clipped at the bounds, is moved; one without
-    positive curvature moves to its bound.
-
-    Returns
-    -------
-    state, steps done, decrease of F
-    """
-    h, upper = hessian.h, box.upper
-    m, y, diagonal = block.members.size, scratch.y, scratch.diagonal
-    alpha, v = scratch.alpha, scratch.v
-    decrease = 0.0
-    for step in range(steps + 1):
-        violation, best, i = 0.0, -1.0, -1
-        for t in range(m):
-            slope = abs(v[t])
-            room = min(upper - alpha[t] if y[t] * v[t] > 0.0 else alpha[t], INFINITE_STEP)
-            if room > 0.0 and slope > 0.0:
-                violation = max(violation, slope)
-                length = min(room, slope / max(h * diagonal[t], MIN_DIVISOR))
-                gain = length * (slope - 0.5 * h * diagonal[t] * length)
-                if gain > best:
-                    best, i = gain, t
-        if violation <= tolerance:
-            return CONVERGED, step, decrease
-        if step == steps:
-            break
-        outward = y[i] * v[i] > 0.0
-        room = min(upper - alpha[i] if outward else alpha[i], INFINITE_STEP)
-        length = min(room, abs(v[i]) / max(h * diagonal[i], MIN_DIVISOR))
-        if length >= INFINITE_STEP:
-            return UNBOUNDED, step, decrease
-        old = alpha[i]
-        _move(i, length if v[i] > 0.0 else -length, room, alpha, y, upper)
-        if alpha[i] == old:
-            return STALLED, step, decrease
-        decrease += best
-        change = h * y[i] * (alpha[i] - old)
-        K_i = _row(i, hessian.rows, slots, block.members, scratch.K, scratch.known)
-        for t in range(m):
-            v[t] -= change * K_i[t]
     return RUNNING, steps, decrease
 
 
@@ -681,7 +705,8 @@ def _scratch(m):
     """Memory for blocks of up to m points."""
     return _Scratch(
         np.empty((m, m)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
-        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
+        np.empty(m),
         np.empty(m, np.int64), np.empty(m),
     )  # fmt: skip
 
@@ -694,15 +719,11 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
         t = members[p]
         scratch.known[p] = False
         scratch.y[p], scratch.diagonal[p] = box.y[t], hessian.diagonal[t]
+        scratch.lower[p], scratch.upper[p] = box.lower[t], box.upper[t]
         scratch.alpha[p], scratch.v[p] = alpha[t], point.v[t]
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
     most = min(STEPS_PER_MEMBER * members.size, limits.steps)
-    if box.groups:
-        state, steps, decrease = _pair_steps(hessian, slots, block, box, scratch, tolerance, most)
-    else:
-        state, steps, decrease = _coordinate_steps(
-            hessian, slots, block, box, scratch, tolerance, most
-        )
+    state, steps, decrease = _steps(hessian, slots, block, box, scratch, tolerance, most)
     changed, total = 0, 0.0
     for p in range(members.size):
         t = members[p]
@@ -747,15 +768,15 @@ def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
     """Blocks of `size` points, one after the other; see `solve_blocks`."""
     state, steps, decrease, work, rounding = RUNNING, 0, 0.0, 0.0, 0.0
     while True:
-        count, violation = choose_block(box, point, limits.violation, size, offset, block)
+        count, parts, violation = choose_block(box, point, limits.violation, size, offset, block)
         if count == 0:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             return Outcome(state, violation, steps, decrease, work, rounding, offset)
-        members = block.members[:count]
+        members, ends = block.members[:count], block.ends[: parts + 1]
         left = Limits(limits.violation, limits.block_share, limits.steps - steps, limits.work)
         outcome = _solve(
-            hessian, members, Block(members, block.ends), box, point, violation, left, scratch
+            hessian, members, Block(members, ends), box, point, violation, left, scratch
         )
         state, offset = outcome.state, outcome.offset
         steps += outcome.steps
@@ -771,7 +792,7 @@ def solve_blocks(hessian, box, point, limits, size, offset):
     For all rows of K. Each block begins where the last index of the one before lies; see
     `choose_block`.
     """
-    block = empty_block(size)
+    block = empty_block(size, box.groups)
     scratch = _scratch(block.members.size)
     return _solve_all(hessian, box, point, limits, size, offset, block, scratch)
 
@@ -781,7 +802,8 @@ def reduced_matrix(rows, slots, columns, group, matrix):
     """Lower triangle of NᵀK N on some points, N a basis of what keeps the sum of each group.
 
     matrix[p, r] = K_pr - K_pb - K_ar + K_ab for points p, r of groups with references a, b: the
-    last points of their groups, which get no row of their own.
+    last points of their groups, which get no row of their own. A point that moves freely has no
+    reference, and the terms with it are left out.
 
     Parameters
     ----------
@@ -790,7 +812,7 @@ def reduced_matrix(rows, slots, columns, group, matrix):
     columns : (m,) array
         The points, group by group.
     group : (m,) array
-        Of each point; -1 for points that move freely, which have no reference.
+        Of each point; -1 for points that move freely.
     matrix : (k, k) array, receives the result; k = m less the number of groups
     """
     m = columns.size
@@ -815,7 +837,11 @@ def reduced_matrix(rows, slots, columns, group, matrix):
                 continue
             value = row[columns[r]]
             if a >= 0:
-                value = value - row[columns[b]] - base[columns[r]] + base[columns[b]]
+                value = value - base[columns[r]]
+            if b >= 0:
+                value = value - row[columns[b]]
+            if a >= 0 and b >= 0:
+                value = value + base[columns[b]]
             matrix[k, position] = value
             position += 1
         k += 1
@@ -834,45 +860,145 @@ def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _move_pair(i, j, step, hessian, box, point):
     """y_iα_i += step and y_jα_j -= step, for a step that both bounds allow, and v with them."""
-    alpha, y, upper, amount = point.alpha, box.y, box.upper, hessian.h * step
-    _move(i, step, _room_up(alpha[i], y[i], upper), alpha, y, upper)
-    _move(j, -step, _room_down(alpha[j], y[j], upper), alpha, y, upper)
+    alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
+    amount = hessian.h * step
+    _move(i, step, _room_up(i, alpha, y, lower, upper), alpha, y, lower, upper)
+    _move(j, -step, _room_down(j, alpha, y, lower, upper), alpha, y, lower, upper)
     _subtract_rows(point.v, amount, hessian.rows[i], -amount, hessian.rows[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def exchange(hessian, box, point, min_gain):
-    """One pass over all indices: each makes the longest step with its best partner if F decreases.
+def _set_alone(i, target, hessian, box, point):
+    """α_i = target, and v with it; returns |h · change|."""
+    amount = hessian.h * box.y[i] * (target - point.alpha[i])
+    point.alpha[i] = target
+    _subtract_row(point.v, amount, hessian.rows[i])
+    return abs(amount)
 
-    This needs all rows of K and finite bounds. Partners are of one group.
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def exchange(hessian, box, point, min_gain):
+    """One pass over all indices: steps as long as the bounds allow, where F decreases.
+
+    In a group each index moves with its best partner; a weight that moves alone goes to either
+    bound, together with the best answer of another one. This needs all rows of K.
 
     Returns
     -------
-    steps made, decrease of F, rounding of v in units of eps · max|K|
+    steps made, decrease of F, rounding of v in units of eps · max|K|, and the indices of a concave
+    pair or weight that no bound holds, so that F is unbounded, else -1
     """
-    alpha, v, y, group, upper = point.alpha, point.v, box.y, box.group, box.upper
-    n, diagonal = v.size, hessian.diagonal
-    room, gain, folded = np.zeros((2, n)), np.empty(n), np.empty(n)
+    made, decrease, rounding = 0, 0.0, 0.0
+    for g in range(box.groups):
+        m, fall, error, i, j = _exchange_pairs(g, hessian, box, point, min_gain)
+        made, decrease, rounding = made + m, decrease + fall, rounding + error
+        if i >= 0:
+            return made, decrease, rounding, i, j
+    if box.singles:
+        m, fall, error, i = _exchange_alone(hessian, box, point, min_gain)
+        return made + m, decrease + fall, rounding + error, i, i
+    return made, decrease, rounding, -1, -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _exchange_pairs(g, hessian, box, point, min_gain):
+    """The part of `exchange` for group g."""
+    alpha, v, y, group = point.alpha, point.v, box.y, box.group
+    lower, upper, n, diagonal = box.lower, box.upper, point.v.size, hessian.diagonal
+    room, gain, folded = np.zeros(n), np.empty(n), np.empty(n)
     for t in range(n):
-        room[group[t], t] = _room_down(alpha[t], y[t], upper)
+        if group[t] == g:
+            room[t] = min(_room_down(t, alpha, y, lower, upper), INFINITE_STEP)
     made, decrease, rounding = 0, 0.0, 0.0
     for i in range(n):
-        room_i = _room_up(alpha[i], y[i], upper)
+        if group[i] != g:
+            continue
+        room_i = min(_room_up(i, alpha, y, lower, upper), INFINITE_STEP)
         if room_i <= 0.0:
             continue
         pivot = _Pivot(v[i], diagonal[i], 1.0)
-        _whole_gains(gain, v, hessian.rows[i], diagonal, room[group[i]], pivot, room_i, hessian.h)
+        _whole_gains(gain, v, hessian.rows[i], diagonal, room, pivot, room_i, hessian.h)
         j = _argmax(gain, folded)
         if j < 0 or gain[j] <= min_gain or j == i:
             continue
-        step = min(room_i, room[group[i], j])
+        step = min(room_i, room[j])
+        if step >= INFINITE_STEP:
+            return made, decrease, rounding, i, j
         _move_pair(i, j, step, hessian, box, point)
-        for t in (i, j):
-            room[group[t], t] = _room_down(alpha[t], y[t], upper)
+        room[i] = min(_room_down(i, alpha, y, lower, upper), INFINITE_STEP)
+        room[j] = min(_room_down(j, alpha, y, lower, upper), INFINITE_STEP)
         made += 1
         decrease += gain[j]
         rounding += _rounding(2.0 * hessian.h * step, 2)
-    return made, decrease, rounding
+    return made, decrease, rounding, -1, -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _answer(t, v, curvature, alpha, y, lower, upper):
+    """The step of weight t alone that decreases F most, in units of yα, and that decrease.
+
+    Without positive curvature it ends at a bound; a step without end counts as none.
+    """
+    up, down = _room_up(t, alpha, y, lower, upper), _room_down(t, alpha, y, lower, upper)
+    if curvature > 0.0:
+        step = min(max(v / curvature, -down), up)
+        return step, step * (v - 0.5 * curvature * step)
+    step, best = 0.0, 0.0
+    for length in (up, -down):
+        gain = length * (v - 0.5 * curvature * length) if abs(length) < INFINITE_STEP else 0.0
+        if gain > best:
+            step, best = length, gain
+    return step, best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _exchange_alone(hessian, box, point, min_gain):
+    """The part of `exchange` for weights that move alone.
+
+    From a stationary point two of them can gain only if their part of K is not positive
+    semidefinite, which is tested first.
+    """
+    alpha, v, y, group = point.alpha, point.v, box.y, box.group
+    lower, upper, n, h, diagonal = box.lower, box.upper, point.v.size, hessian.h, hessian.diagonal
+    made, decrease, rounding = 0, 0.0, 0.0
+    for i in range(n):
+        if group[i] != box.groups:
+            continue
+        row, K_ii, best, partner, target, answer = hessian.rows[i], diagonal[i], 0.0, -1, 0.0, 0.0
+        if K_ii < 0.0 and upper[i] - lower[i] >= INFINITE_STEP:
+            return made, decrease, rounding, i
+        for end in (lower[i], upper[i]):
+            move = y[i] * (end - alpha[i])
+            if move == 0.0 or abs(move) >= INFINITE_STEP:
+                continue
+            own = move * (v[i] - 0.5 * h * K_ii * move)
+            if own > best:
+                best, partner, target, answer = own, i, end, 0.0
+            for j in range(n):
+                K_ij, K_jj = row[j], diagonal[j]
+                if (K_ii >= 0.0 and K_jj >= 0.0 and K_ij * K_ij <= K_ii * K_jj) or j == i:
+                    continue
+                if group[j] != box.groups:
+                    continue
+                step, gain = _answer(j, v[j] - h * K_ij * move, h * K_jj, alpha, y, lower, upper)
+                if own + gain > best:
+                    best, partner, target, answer = own + gain, j, end, step
+        if best <= min_gain:
+            continue
+        total = _set_alone(i, target, hessian, box, point)
+        if partner != i and answer != 0.0:
+            end = alpha[partner] + y[partner] * answer
+            room = _room_up(partner, alpha, y, lower, upper)
+            if answer < 0.0:
+                room = _room_down(partner, alpha, y, lower, upper)
+            if abs(answer) >= room:
+                end = upper[partner] if y[partner] * answer > 0.0 else lower[partner]
+            end = min(max(end, lower[partner]), upper[partner])
+            total += _set_alone(partner, end, hessian, box, point)
+        made += 1
+        decrease += best
+        rounding += _rounding(total, 2)
+    return made, decrease, rounding, -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -898,45 +1024,65 @@ def _log_uniform(most, state):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _push(i, j, share, hessian, box, point):
     """Move the pair (i, j) by a share of its longest step, or weight i towards its other bound."""
-    alpha, y, upper = point.alpha, box.y, box.upper
-    if box.groups == 0:
+    alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
+    if box.group[i] == box.groups:
         before = alpha[i]
-        target = 0.0 if before > 0.5 * upper else upper
-        alpha[i] = min(max(before + share * (target - before), 0.0), upper)
-        _subtract_row(point.v, hessian.h * y[i] * (alpha[i] - before), hessian.rows[i])
+        target = lower[i] if before > 0.5 * (lower[i] + upper[i]) else upper[i]
+        if abs(target - before) < INFINITE_STEP:
+            target = min(max(before + share * (target - before), lower[i]), upper[i])
+            _set_alone(i, target, hessian, box, point)
         return
-    room_i, room_j = _room_up(alpha[i], y[i], upper), _room_down(alpha[j], y[j], upper)
-    step = share * min(room_i, room_j)
-    if step > 0.0:
+    room_i = _room_up(i, alpha, y, lower, upper)
+    step = share * min(room_i, _room_down(j, alpha, y, lower, upper))
+    if 0.0 < step < INFINITE_STEP:
         _move_pair(i, j, step, hessian, box, point)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _similar(row, tries, state):
-    """The point t with the largest |K_ct| among some random points; `row` is row c of K."""
-    found = int(_draw(state) * row.size)
+def _similar(row, tries, members, state):
+    """The member t with the largest |K_ct| among some random ones; `row` is row c of K."""
+    found = members[int(_draw(state) * members.size)]
     for _ in range(tries - 1):
-        other = int(_draw(state) * row.size)
+        other = members[int(_draw(state) * members.size)]
         found = other if abs(row[other]) > abs(row[found]) else found
     return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _push_pairs(pairs, hessian, box, point, state):
+def _by_groups(box):
+    """All indices sorted by groups, and where each group begins and the last one ends."""
+    n = box.group.size
+    starts, order = np.zeros(box.groups + 2, np.int64), np.empty(n, np.int64)
+    for t in range(n):
+        starts[box.group[t] + 1] += 1
+    for g in range(box.groups + 1):
+        starts[g + 1] += starts[g]
+    places = starts.copy()
+    for t in range(n):
+        order[places[box.group[t]]] = t
+        places[box.group[t]] += 1
+    return order, starts
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _push_pairs(pairs, order, starts, hessian, box, point, state):
     """Exchange the weights of random pairs, among all points or those similar to one."""
     n = point.v.size
+    alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
     row, tries = hessian.rows[int(_draw(state) * n)], 1
     if _draw(state) < SIMILAR_CHANCE:
         tries += int(min(MOST_DRAWS, n / (POINTS_PER_PAIR * pairs)))
     for _ in range(pairs):
         share = 1.0 if _draw(state) < WHOLE_CHANCE else _draw(state)
         for _ in range(PAIR_DRAWS):
-            i, j = _similar(row, tries, state), _similar(row, tries, state)
-            if box.groups == 0 or (
+            i = _similar(row, tries, order, state)
+            g, j = box.group[i], i
+            if g < box.groups:
+                j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
+            if g == box.groups or (
                 i != j
-                and box.group[i] == box.group[j]
-                and _may_rise(point.alpha[i], box.y[i], box.upper)
-                and _may_fall(point.alpha[j], box.y[j], box.upper)
+                and _may_rise(i, alpha, y, lower, upper)
+                and _may_fall(j, alpha, y, lower, upper)
             ):
                 _push(i, j, share, hessian, box, point)
                 break
@@ -944,14 +1090,14 @@ def _push_pairs(pairs, hessian, box, point, state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def kick(hessian, box, point, linear, chain, limits, state):
-    """Iterated local search from a stationary point, with all rows of K and a finite upper bound.
+    """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
     steps lead to a stationary point again, which replaces the old one if it is lower.
 
     Parameters
     ----------
-    linear : float
+    linear : (n,) array
         c, to compute F.
     limits : Limits
         Limits on all kicks together; the violation and the block share end each descent.
@@ -959,14 +1105,15 @@ def kick(hessian, box, point, linear, chain, limits, state):
         State of the random numbers; changed in place.
     """
     n = point.v.size
-    trial, block = Point(point.alpha.copy(), point.v.copy()), empty_block(chain.size)
+    trial = Point(point.alpha.copy(), point.v.copy())
+    block, (order, starts) = empty_block(chain.size, box.groups), _by_groups(box)
     scratch = _scratch(block.members.size)
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
     for made in range(chain.kicks):
         if work >= limits.work or steps >= limits.steps:
             return Kicked(made, useful, steps, work)
         pairs = _log_uniform(chain.pairs, state)
-        _push_pairs(pairs, hessian, box, trial, state)
+        _push_pairs(pairs, order, starts, hessian, box, trial, state)
         descent = Limits(
             limits.violation, limits.block_share, min(KICK_STEPS * n, limits.steps - steps),
             KICK_READINGS * n * n,
@@ -986,8 +1133,8 @@ def kick(hessian, box, point, linear, chain, limits, state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _value(box, point, linear):
-    """F = ½αᵀ(∇F + c e)."""
+    """F = ½αᵀ(∇F + c)."""
     total = 0.0
     for t in range(point.v.size):
-        total += point.alpha[t] * (linear - box.y[t] * point.v[t])
+        total += point.alpha[t] * (linear[t] - box.y[t] * point.v[t])
     return 0.5 * total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.face import Face
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
@@ -19,7 +19,7 @@ from indefinite_opt.solvers.solver import Task
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent._loops import Limits, Outcome
 
-__all__ = ["CHOLESKY_WORK", "Descent"]
+__all__ = ["CHOLESKY_WORK", "Descent", "descend"]
 
 Indices = NDArray[np.intp]
 
@@ -98,10 +98,11 @@ class _Action(Enum):
 
 
 class Descent:
-    """A descent from a feasible point of a `BoxLineQP` to a stationary point or local minimum.
+    """A descent from a feasible point of a `PairedQP` to a stationary point or local minimum.
 
-    Weights change by pair steps, many in a block of the worst violators; where these are slow, by
-    Newton steps on the face of the free weights. Both decrease F for any symmetric K.
+    Weights change by pair steps, or alone if they are in no constraint, many in a block of the
+    worst violators; where these are slow, by Newton steps on the face of the free weights. Both
+    decrease F for any symmetric K.
     `v` = -y∘∇F is updated at all points after each block, and recomputed before anything is claimed
     and whenever its rounding, for which a bound is kept, could matter.
 
@@ -139,7 +140,7 @@ class Descent:
 
     def __init__(
         self,
-        task: Task[BoxLineQP],
+        task: Task[PairedQP],
         alpha: Array,
         gradient: Array | None = None,
         exact: bool = True,
@@ -150,17 +151,20 @@ class Descent:
 
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
-        self.gram = gram = qp.problem.gram
-        group = (qp.problem.y < 0).astype(np.int64) * (qp.lines == 2)
-        # An integer would have all loops compiled once more.
-        self.box = smo_loops.Box(qp.problem.y, group, qp.lines, float(qp.upper))
+        self.gram = gram = qp.gram
+        k = qp.totals.size
+        lower, upper, linear = (np.empty(qp.n) for _ in range(3))
+        lower[:], upper[:], linear[:] = qp.lower, qp.upper, qp.linear
+        self.linear = linear if tilt is None else linear + tilt
+        self.box = smo_loops.Box(qp.signs, qp.group, k, qp.singles, lower, upper)
+        self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
         self.hessian = smo_loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)
-        self._largest = 0.0 if gram.whole is None else qp.problem.largest
+        self._largest = 0.0 if gram.whole is None else gram.largest
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
         self.refreshes = -1
         self.work = self._since_face = 0.0
@@ -173,7 +177,7 @@ class Descent:
     @property
     def gradient(self) -> Array | None:
         """∇F, if it was computed at this very point, else None."""
-        return -self.qp.problem.y * self.v if self._exact else None
+        return -self.qp.signs * self.v if self._exact else None
 
     def _exact_gradient(self) -> Array:
         self._balance()
@@ -184,21 +188,21 @@ class Descent:
 
     def _balance(self) -> None:
         """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
-        qp, y = self.qp, self.qp.problem.y
-        for g in range(qp.lines):
-            total = 0.0 if qp.lines == 1 else 0.5 * qp.total * (1.0 - 2.0 * g)
-            room = np.where(self.box.group == g, np.minimum(self.alpha, qp.upper - self.alpha), 0.0)
+        box, whole = self.box, self.box.groups == 1 and not self.box.singles
+        for g, total in enumerate(self.qp.totals):
+            members = slice(None) if whole else box.group == g
+            x, y = self.alpha[members], box.y[members]
+            room = np.minimum(x - box.lower[members], box.upper[members] - x)
             t = int(np.argmax(room))
-            excess = float(y[self.box.group == g] @ self.alpha[self.box.group == g]) - total
+            excess = float(y @ x) - total
             if abs(excess) < room[t]:
-                self.alpha[t] -= y[t] * excess
+                x[t] -= y[t] * excess
+                self.alpha[members] = x
 
     def _set(self, gradient: Array) -> None:
-        qp = self.qp
-        np.multiply(-qp.problem.y, gradient, out=self.v)
-        linear: Any = qp.linear if self.tilt is None else qp.linear + self.tilt
-        self.value = 0.5 * float(self.alpha @ (gradient + linear))
-        self.unit = qp.gradient_unit(gradient)
+        np.multiply(-self.qp.signs, gradient, out=self.v)
+        self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
+        self.unit = self.qp.gradient_unit(gradient)
         self._exact, self.rounding = True, 0.0
         self.refreshes += 1
 
@@ -242,7 +246,7 @@ class Descent:
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        target = self.task.tol * (HARD_MARGIN_SHARE if np.isinf(self.qp.upper) else 1.0)
+        target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
         while True:
             steps = max(self._limit - self.iterations, 0)
             state, violation = self.pair_steps(target * self.unit, steps)
@@ -320,16 +324,17 @@ class Descent:
         """The same if rows of K are computed on demand."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        block, state, end = smo_loops.empty_block(size), smo_loops.RUNNING, self.work + limits.work
+        block, state = smo_loops.empty_block(size, self.box.groups), smo_loops.RUNNING
+        end = self.work + limits.work
         while True:
-            count, violation = smo_loops.choose_block(
+            count, parts, violation = smo_loops.choose_block(
                 self.box, self.point, limits.violation, size, self._offset, block
             )
             if count == 0:
                 return smo_loops.CONVERGED, violation
             if state != smo_loops.RUNNING or limits.steps <= 0 or self.work >= end:
                 return state, violation
-            chosen = smo_loops.Block(block.members[:count], block.ends)
+            chosen = smo_loops.Block(block.members[:count], block.ends[: parts + 1])
             storage, slots = self.gram.rows(chosen.members)
             self._largest = max(self._largest, float(np.abs(storage[slots]).max()))
             hessian = self.hessian._replace(rows=storage)
@@ -354,10 +359,10 @@ class Descent:
         self._since_face += work
 
     def _free(self) -> NDArray[np.bool_]:
-        return (self.alpha > 0.0) & (self.alpha < self.qp.upper)
+        return (self.alpha > self.box.lower) & (self.alpha < self.box.upper)
 
     def _face(self, chosen: NDArray[np.bool_]) -> Face:
-        return Face(self.qp, self.alpha, self.v, self.box.group, chosen)
+        return Face(self.gram, self.hessian.h, self.box, self.point, chosen)
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
@@ -405,11 +410,10 @@ class Descent:
 
         F is quadratic on each segment, where its minimum is known in closed form.
         """
-        qp, members = self.qp, face.members
-        y, best = qp.problem.y[members], least
+        members, best = face.members, least
         chosen: tuple[Array, float, Array] | None = None
         for goal in goals:
-            change, slope, curvature = face.along(y * (goal - face.x))
+            change, slope, curvature = face.along(face.y * (goal - face.x))
             if slope < 0.0 and curvature > slope:
                 continue
             length = 1.0 if curvature <= slope else slope / curvature
@@ -421,11 +425,11 @@ class Descent:
         goal, length, change = chosen
         step = goal - face.x
         if length < 1.0:
-            goal = np.clip(face.x + length * step, 0.0, qp.upper)
+            goal = np.clip(face.x + length * step, face.lower, face.upper)
         self.alpha[members] = goal
         self.v -= length * change
-        rounding = (members.size + 2.0) * qp.hessian * float(np.abs(step).sum())
-        self._count(1, float(len(goals) * members.size * qp.n), best, rounding)
+        rounding = (members.size + 2.0) * self.hessian.h * float(np.abs(step).sum())
+        self._count(1, float(len(goals) * members.size * self.qp.n), best, rounding)
         return True
 
     def _escape(self, allowance: float) -> bool:
@@ -442,8 +446,7 @@ class Descent:
         | has some, and a step along it lowers F      | leave                           |
         | has some, and no such step                  | the next face, or stay          |
         """
-        qp = self.qp
-        if qp.problem.known_convex(qp.lines):
+        if self.qp.known_convex:
             self.curvature = "the program is convex"
             return False
         if self.iterations >= self._limit:
@@ -480,28 +483,31 @@ class Descent:
             self.curvature = f"curvature nonnegative on {where}"
             return False
         self.curvature = f"curvature negative on {where}"
-        qp = self.qp
         if face.is_open and not np.isfinite(face.reach(direction)):
-            _, _, curvature = face.along(qp.problem.y[face.members] * direction)
+            _, _, curvature = face.along(face.y * direction)
             if curvature < 0.0:
                 raise self._unbounded()
-        mass = float(self.alpha.sum())
-        terms = qp.hessian * self._largest * mass**2 + qp.tilt * mass
+        mass = float(np.abs(self.alpha).sum())
+        terms = self.hessian.h * self._largest * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
 
     def exchange(self) -> int:
-        """One pass of pair steps to a bound that lower F in the end; returns their number.
+        """One pass of steps to a bound that lower F in the end; returns their number.
 
         From a stationary point F may increase along a concave pair at first and yet be lower where
         the pair meets a bound.
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        qp, gram = self.qp, self.gram
-        if gram.whole is None or qp.lines == 0 or np.isinf(qp.upper):
+        qp = self.qp
+        if self.gram.whole is None:
             return 0
         least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
-        made, decrease, rounding = smo_loops.exchange(self.hessian, self.box, self.point, least)
+        made, decrease, rounding, i, _ = smo_loops.exchange(
+            self.hessian, self.box, self.point, least
+        )
+        if i >= 0:
+            raise self._unbounded()
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
@@ -509,7 +515,7 @@ class Descent:
         """Record that `smo_loops.kick` has changed alpha and v."""
         self.kicks += kicks
         self.iterations += steps
-        self._set(-self.qp.problem.y * self.v)
+        self._set(-self.qp.signs * self.v)
         self._exact = False
         self.rounding = np.inf
         self.work += work
@@ -531,23 +537,55 @@ class Descent:
         return bool(task.callback and task.callback(self.trace))
 
     def _grow(self) -> bool:
-        """With u = ∞ and no fixed total, go to the minimum along the ray of the weights.
+        """Go to the minimum along the ray of the weights that have no bound.
 
-        The feasible set is then a cone, so that tα is feasible for every t > 0, with
-        F(tα) = ½t²αᵀHα + t qᵀα. True if F is unbounded along it: αᵀHα ≤ 0 up to rounding.
+        The weights, but for those that are bounded, are a direction d of the feasible set if they
+        satisfy the constraints with totals zero. True if F has no minimum along it: dᵀHd ≤ 0 up to
+        rounding.
         """
-        qp, alpha = self.qp, self.alpha
-        if np.isfinite(qp.upper) or qp.lines == 2 or not alpha.any():
+        qp, box, alpha = self.qp, self.box, self.alpha
+        if not self._endless:
             return False
-        slope = float(np.sum(qp.linear * alpha))
-        if self.tilt is not None:
-            slope += float(self.tilt @ alpha)
-        curvature = 2.0 * (self.value - slope)
-        rounding = qp.n * np.finfo(float).eps * qp.hessian * qp.problem.largest
-        if curvature <= rounding * float(alpha.sum()) ** 2:
-            return slope < 0.0
-        factor = -slope / curvature
+        endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)
+        if not endless.any():
+            return False
+        direction = np.where(endless, alpha, 0.0)
+        mass = np.bincount(box.group, np.abs(direction), box.groups + 1)[: box.groups]
+        held = np.bincount(box.group, box.y * direction, box.groups + 1)[: box.groups]
+        eps = np.finfo(float).eps
+        if np.any(np.abs(held) > (qp.n + 2.0) * eps * mass):
+            return False
+        gradient, size = -box.y * self.v, float(np.abs(direction).sum())
+        everything = np.array_equal(direction, alpha)
+        image = gradient - self.linear if everything else qp.hessian_times(direction)
+        slope, curvature = float(gradient @ direction), float(image @ direction)
+        rounding = qp.n * eps * qp.hessian * qp.gram.largest * size**2
+        if curvature <= rounding:
+            return bool(curvature < -rounding or slope < -self.task.tol * self.unit * size)
+        factor = 1.0 - slope / curvature
         if factor > MIN_GROWTH:
-            self.alpha *= factor
+            self.alpha += (factor - 1.0) * direction
             self._set(self._exact_gradient())
         return False
+
+
+def descend(qp: PairedQP, start: Array, tol: float = 1e-6) -> tuple[Array, float]:
+    """The local minimum that a descent from a point of a `PairedQP` ends at, and F there.
+
+    Parameters
+    ----------
+    qp : PairedQP
+    start : (n,) array
+        Feasible.
+    tol : float
+        Relative accuracy of the first-order conditions.
+
+    Raises
+    ------
+    UnboundedProblem
+        If F has no lower bound.
+    """
+    task = Task(cast("Any", None), cast("Any", "The program"), qp, tol)
+    run = Descent(task, start.copy())
+    run.to_local_minimum()
+    return run.alpha, run.value

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, few_threads
-from indefinite_opt.modeling.structures import BoxLineQP, project_line
-from indefinite_opt.problem import zero_tolerance
+from indefinite_opt.modeling.structures import project_line
+from indefinite_opt.problem import Gram, zero_tolerance
+
+if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.solvers.descent._loops import Box, Point
 
 __all__ = ["Face"]
 
@@ -24,31 +29,28 @@ class Face:
 
     Parameters
     ----------
-    qp : BoxLineQP
-    alpha, v : (n,) array
-        The weights, and -y∘∇F there; v is read again whenever a direction is asked for.
-    group : (n,) array of int
-        The line that each weight belongs to.
+    gram, h
+        K, and the factor with which it is the Hessian.
+    box, point
+        The program and the point as compiled loops take them; v is read again whenever a direction
+        is asked for.
     chosen : (n,) array of bool
         The weights that may move.
     """
 
     def __init__(
-        self,
-        qp: BoxLineQP,
-        alpha: Array,
-        v: Array,
-        group: NDArray[np.int64],
-        chosen: NDArray[np.bool_],
+        self, gram: Gram, h: float, box: Box, point: Point, chosen: NDArray[np.bool_]
     ) -> None:
         from indefinite_opt.solvers.descent import _loops as loops
 
-        self.qp, self.v = qp, v
+        self.h, self.v = h, point.v
         members = np.flatnonzero(chosen)
-        self.members = members[np.argsort(group[members], kind="stable")]
-        self.y, self.x = qp.problem.y[self.members], alpha[self.members]
-        self.storage, self.slots = qp.problem.gram.rows(self.members)
-        self.group = group[self.members] if qp.lines else np.full(members.size, -1)
+        self.members = members[np.argsort(box.group[members], kind="stable")]
+        self.y, self.x = box.y[self.members], point.alpha[self.members]
+        self.lower, self.upper = box.lower[self.members], box.upper[self.members]
+        self.storage, self.slots = gram.rows(self.members)
+        group = box.group[self.members]
+        self.group = np.where(group < box.groups, group, -1)
         self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
         self.order = members.size - int(self.follows.sum())
         self.matrix = np.zeros((self.order, self.order))
@@ -57,7 +59,7 @@ class Face:
     @property
     def is_open(self) -> bool:
         """Whether every member may move both ways."""
-        return bool(self.x.min() > 0.0 and self.x.max() < self.qp.upper)
+        return bool(np.all((self.x > self.lower) & (self.x < self.upper)))
 
     def newton_direction(self) -> tuple[Array | None, bool]:
         """The step to the minimum without bounds and False, or a descent direction and True.
@@ -66,7 +68,7 @@ class Face:
         """
         from scipy.linalg import lapack
 
-        v = self.v[self.members] / self.qp.hessian
+        v = self.v[self.members] / self.h
         if self.order == 0:
             return None, False
         factor, failed = self._factor()
@@ -111,8 +113,8 @@ class Face:
         """The change of -v by a move given as y∘d, its slope -∇Fᵀd and its curvature dᵀHd."""
         from indefinite_opt.solvers.descent import _loops as loops
 
-        change = np.zeros(self.qp.n)
-        amounts = -self.qp.hessian * signed
+        change = np.zeros(self.v.size)
+        amounts = -self.h * signed
         loops.spread(self.storage, self.slots, amounts, amounts.size, change)
         return (
             change,
@@ -125,33 +127,29 @@ class Face:
         return float(np.min(self._rooms(direction)))
 
     def _rooms(self, direction: Array) -> Array:
-        upper = self.qp.upper
-        room = np.where(direction > 0.0, upper - self.x, self.x)
+        room = np.where(direction > 0.0, self.upper - self.x, self.x - self.lower)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(direction != 0.0, room / np.abs(direction), np.inf)
 
     def edge(self, direction: Array) -> Array:
         """The point where a direction meets the first bound, exactly at that bound."""
-        rooms, upper = self._rooms(direction), self.qp.upper
+        rooms = self._rooms(direction)
         length = float(rooms.min())
-        goal = np.clip(self.x + length * direction, 0.0, upper)
-        return np.where(rooms == length, np.where(direction > 0.0, upper, 0.0), goal)
+        goal = np.clip(self.x + length * direction, self.lower, self.upper)
+        return np.where(rooms == length, np.where(direction > 0.0, self.upper, self.lower), goal)
 
     def projected(self, direction: Array) -> Array:
         """The feasible point of the face nearest to the end of a move."""
-        qp = self.qp
         goal = self.x + direction
-        if qp.lines == 0 or (goal.min() >= 0.0 and goal.max() <= qp.upper):
-            return np.clip(goal, 0.0, qp.upper)
-        for g in range(qp.lines):
+        inside = np.clip(goal, self.lower, self.upper)
+        for g in np.unique(self.group[(inside != goal) & (self.group >= 0)]):
             members = self.group == g
-            if members.any():
-                signs = self.y[members]
-                if qp.lines == 2:
-                    signs = np.ones_like(signs)
-                total = float(signs @ self.x[members])
-                goal[members] = project_line(goal[members], signs, total, qp.upper)
-        return goal
+            signs = self.y[members]
+            inside[members] = project_line(
+                goal[members], signs, float(signs @ self.x[members]),
+                self.upper[members], self.lower[members],
+            )  # fmt: skip
+        return inside
 
     def goals(self, direction: Array) -> list[Array]:
         """Feasible points in both directions along a line, downhill first."""
@@ -159,8 +157,9 @@ class Face:
         ways = (downhill, -downhill)
         if self.is_open:
             return [self.edge(way) for way in ways]
-        upper = self.qp.upper
-        scale = upper if np.isfinite(upper) else float(np.max(self.x)) or 1.0
+        width = self.upper - self.lower
+        width[np.isinf(width)] = np.abs(self.x[np.isinf(width)])
+        scale = float(np.max(width)) or 1.0
         lengths = scale / float(np.max(np.abs(direction))) * np.array(TRIAL_LENGTHS)
         return [self.projected(length * way) for length in lengths for way in ways]
 

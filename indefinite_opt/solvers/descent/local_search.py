@@ -9,9 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.foundation import (
     Array,
@@ -21,14 +21,14 @@ from indefinite_opt.foundation import (
     limited,
     thread_count,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
 __all__ = ["Effort", "LocalSearch"]
 
-Start = Callable[[Task[BoxLineQP], np.random.Generator], Descent]
+Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
 Job = Callable[[], "Descent"]
 
 _ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 4, 2, 2
@@ -100,7 +100,7 @@ class _End:
 class LocalSearch:
     """The ends of descents so far, and the search for better ones."""
 
-    def __init__(self, options: Effort, task: Task[BoxLineQP]) -> None:
+    def __init__(self, options: Effort, task: Task[PairedQP]) -> None:
         self.options, self.task = options, task
         self.qp = task.structure
         self.trace = Trace()
@@ -123,7 +123,7 @@ class LocalSearch:
             return first
         if self.stopped:
             return Status.INTERRUPTED
-        whole = self.qp.problem.gram.whole is not None
+        whole = self.qp.gram.whole is not None
         jobs = (options.jobs or thread_count()) if whole else 1  # descents share a cache of rows
         seeds = np.random.SeedSequence(task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
         generators = [np.random.default_rng(seed) for seed in seeds]
@@ -150,13 +150,13 @@ class LocalSearch:
 
     def _is_convex(self) -> bool:
         """Whether the problem is known to be convex or can cheaply be shown to be."""
-        problem, lines = self.qp.problem, self.qp.lines
-        if problem.known_convex(lines):
+        qp = self.qp
+        if qp.known_convex:
             return True
-        if CHOLESKY_WORK * problem.n**3 > _CONVEXITY_WORK * self.work:
+        if CHOLESKY_WORK * qp.n**3 > _CONVEXITY_WORK * self.work:
             return False
         try:
-            return limited(problem.n, self.task.remaining, problem.is_convex, lines)
+            return limited(qp.n, self.task.remaining, lambda: qp.is_convex)
         except TimeLimitReached:
             return False
 
@@ -180,10 +180,10 @@ class LocalSearch:
 
     def _starts(self) -> list[Start]:
         """The starts after the first, diverse ones before random ones."""
-        count, problem = self.options.starts, self.qp.problem
-        starts: list[Start] = [_class_means]
-        if problem.gram.whole is not None and count > 2:
-            _ = problem.most_negative  # computed here once, before threads use it
+        count, gram = self.options.starts, self.qp.gram
+        starts: list[Start] = [_central]
+        if gram.whole is not None and count > 2:
+            _ = gram.most_negative  # computed here once, before threads use it
             spectral = [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)]
             starts += spectral[: count // 2]
         while len(starts) < count:
@@ -232,7 +232,7 @@ class LocalSearch:
             self._take(*_awaited(future))
         return Status.INTERRUPTED if self._report() else None
 
-    def _part(self) -> Task[BoxLineQP]:
+    def _part(self) -> Task[PairedQP]:
         """The task of one of several descents, with its share of the steps and a way to stop it."""
         steps = None
         if self.task.max_iter is not None:
@@ -260,7 +260,7 @@ class LocalSearch:
         """Kicks from one end, with checks of the limits between slices of work."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        qp, part, linear = self.qp, self._part(), cast("float", self.qp.linear)
+        qp, part = self.qp, self._part()
         run = Descent(part, end.alpha.copy(), end.gradient, end.exact)
         limit = part.max_iter or sys.maxsize
         state = generator.integers(2**63, size=1).astype(np.uint64)
@@ -272,7 +272,9 @@ class LocalSearch:
             limits = smo_loops.Limits(
                 _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
             )
-            kicked = smo_loops.kick(run.hessian, run.box, run.point, linear, chain, limits, state)
+            kicked = smo_loops.kick(
+                run.hessian, run.box, run.point, run.linear, chain, limits, state
+            )
             run.kicked(kicked.kicks, kicked.steps, kicked.work)
             count -= kicked.kicks
         return run
@@ -316,12 +318,12 @@ class LocalSearch:
     @property
     def _kicking(self) -> bool:
         """Whether kicks follow the starts."""
-        whole = self.qp.problem.gram.whole is not None
-        return whole and bool(np.isfinite(self.qp.upper)) and self.options.kicks > 0
+        bounded = bool(np.any(np.isfinite(np.subtract(self.qp.upper, self.qp.lower))))
+        return self.qp.gram.whole is not None and bounded and self.options.kicks > 0
 
     def _take(self, run: Descent, status: Status) -> None:
         """Count an end, and keep it if it is among the best."""
-        gradient = -self.qp.problem.y * run.v
+        gradient = -self.qp.signs * run.v
         end = _End(run.alpha, gradient, run.value, run.gradient is not None, status, run.curvature)
         self.work += run.work + _OVERHEAD_WORK
         self.iterations += run.iterations
@@ -378,40 +380,33 @@ def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
     return future.result()
 
 
-def _scale(qp: BoxLineQP) -> float:
-    """Typical size of a weight: the upper bound, or without one c/(h · mean |K_ii|)."""
-    if np.isfinite(qp.upper):
-        return qp.upper
-    size = float(np.mean(np.abs(qp.problem.gram.diagonal))) or qp.problem.largest or 1.0
-    return (qp.tilt or 1.0) / (qp.hessian * size)
+def _central(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
+    return Descent(task, task.structure.central_start())
 
 
-def _class_means(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
-    """Equal weights in each class (Haasdonk 2005, section 7.3)."""
-    qp = task.structure
-    y, (positive, negative) = qp.problem.y, qp.problem.class_sizes
-    largest = _scale(qp) * min(positive, negative)
-    return Descent(task, qp.project(np.where(y > 0, largest / positive, largest / negative)))
+def _at_ends(qp: PairedQP, chosen: NDArray[np.bool_]) -> Array:
+    """The feasible point nearest to where some weights are at their upper bound, others not."""
+    lower, upper = qp.extent(qp.typical_width)
+    return qp.project(np.where(chosen, upper, lower))
 
 
 def _spectral(rank: int, sign: float) -> Start:
     """Weight on the points where one of the most negative eigenvectors has the sign of y."""
 
-    def start(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
+    def start(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
         qp = task.structure
-        vector = qp.problem.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
-        chosen = sign * qp.problem.y * vector > 0.0
-        return Descent(task, qp.project(np.where(chosen, _scale(qp), 0.0)))
+        vector = qp.gram.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
+        return Descent(task, _at_ends(qp, sign * qp.signs * vector > 0.0))
 
     return start
 
 
-def _random_vertex(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
-    qp = task.structure
+def _random_vertex(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
     share = generator.uniform(0.05, 0.95)
-    return Descent(task, qp.project(np.where(generator.random(qp.n) < share, _scale(qp), 0.0)))
+    return Descent(task, _at_ends(task.structure, generator.random(task.structure.n) < share))
 
 
-def _random_interior(task: Task[BoxLineQP], generator: np.random.Generator) -> Descent:
+def _random_interior(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
     qp = task.structure
-    return Descent(task, qp.project(_scale(qp) * generator.random(qp.n)))
+    lower, upper = qp.extent(qp.typical_width)
+    return Descent(task, qp.project(lower + (upper - lower) * generator.random(qp.n)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.descent.pairing import as_paired
 from indefinite_opt.solvers.polyhedral import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
@@ -15,15 +16,16 @@ __all__ = ["MultiStart"]
 
 
 @dataclass(frozen=True)
-class MultiStart(Effort, Solver[BoxLineQP | PolyhedralQP]):
+class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
     """The best of many descents, and how often they ended at which point.
 
-    The starts are zero (or the given one), the class means, spectral ones (weight where the
-    eigenvectors of the most negative eigenvalues have the sign of y), random vertices and random
-    interior points. Iterated local search follows from the best points: random pairs of weights
-    are exchanged (a kick), among all points or the neighbours of one, and pair steps lead down
-    again. At the result neither a pair step nor negative curvature leads down and, with kicks, no
-    exchange of two weights as far as the bounds allow does either.
+    The starts are zero (or the given one), the class means or the middle of the box, spectral ones
+    (weight where the eigenvectors of the most negative eigenvalues have the sign of y), random
+    vertices and random interior points. Iterated local search follows from the best points: random
+    pairs of weights are exchanged (a kick), among all points or the neighbours of one, and weights
+    that are in no equality constraint go to their other bound; then pair steps lead down again. At
+    the result neither a pair step nor negative curvature leads down and, with kicks, no exchange of
+    two weights as far as the bounds allow does either.
 
     The search stops early if all starts agree, and after one descent if the problem is known to be
     convex. The result depends on the seed, not on the number of threads.
@@ -33,7 +35,7 @@ class MultiStart(Effort, Solver[BoxLineQP | PolyhedralQP]):
     starts : int
         Descents from diverse starts.
     kicks : int
-        Most kicks; none without a finite upper bound, or if rows of K are computed on demand.
+        Most kicks; none without finite bounds, or if rows of K are computed on demand.
     budget : float
         Total work in units of the first descent; may be infinite.
     jobs : int, optional
@@ -41,13 +43,19 @@ class MultiStart(Effort, Solver[BoxLineQP | PolyhedralQP]):
     """
 
     name = "multistart"
-    accepts = (BoxLineQP, PolyhedralQP)
+    accepts = (PairedQP, PolyhedralQP)
     needs_convex = False
 
-    def solve(self, task: Task[BoxLineQP | PolyhedralQP]) -> Solution:
-        search: LocalSearch | PolyhedralSearch
-        if isinstance(task.structure, PolyhedralQP):
-            search = PolyhedralSearch(self, task)
-        else:
-            search = LocalSearch(self, task.on(task.structure))
-        return search.solution(status_at_end(search.run))
+    def solve(self, task: Task[PairedQP | PolyhedralQP]) -> Solution:
+        structure = task.structure
+        if isinstance(structure, PairedQP):
+            return _searched(LocalSearch(self, task.on(structure)))
+        found = as_paired(structure)
+        if found is None:
+            return _searched(PolyhedralSearch(self, task))
+        start = None if task.start is None else found.place(task.start)
+        return found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
+
+
+def _searched(search: LocalSearch | PolyhedralSearch) -> Solution:
+    return search.solution(status_at_end(search.run))

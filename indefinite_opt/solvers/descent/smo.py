@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     it as far as F decreases; then the free weights take the Newton step that the change calls for.
     So a solution is followed exactly as long as no weight meets a bound or leaves one.
     """
-    old, new = previous.qp, task.structure
+    old, new = cast("BoxLineQP", previous.qp), task.structure
     gradient = previous.gradient
     same = (old.problem, old.hessian, old.lines, old.total) == (
         new.problem, new.hessian, new.lines, new.total,

@@ -1,0 +1,237 @@
+"""Quadratic programs of any curvature in which every variable is in at most one equality row."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.structures.box_line import PairedBox
+from indefinite_opt.problem import DenseGram, Gram, negative_direction
+
+__all__ = ["PairedQP", "ScaledQP", "paired"]
+
+Map = Callable[[Array], Array]
+
+
+class PairedQP(PairedBox):
+    """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
+
+    H = h·ssᵀ∘K with a symmetric matrix K of any inertia and the signs s of the constraints.
+
+    Attributes
+    ----------
+    gram : Gram
+        K, stored as a whole or computed row by row.
+    hessian : float
+        h > 0.
+    linear : float or (n,) array
+        c, a number for all variables or one per variable.
+    """
+
+    title = "a quadratic program with every variable in at most one equality constraint"
+    default_solver = "multistart"
+    gram: Gram
+    hessian: float
+    linear: float | Array
+
+    @property
+    @abstractmethod
+    def known_convex(self) -> bool:
+        """Whether `is_convex` is already known to be true; nothing is computed."""
+
+    def hessian_times(self, x: Array) -> Array:
+        """Hx in O(n · nonzeros of x)."""
+        return self.hessian * self.signs * self.gram.times(self.signs * x)
+
+    def gradient(self, x: Array) -> Array:
+        """∇F(x) = Hx + c."""
+        return self.hessian_times(x) + self.linear
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x), in O(n) if the gradient is given."""
+        g = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(x @ (g + self.linear))
+
+    def value_gradient(self, x: Array) -> tuple[float, Array]:
+        """F and ∇F at x."""
+        gradient = self.gradient(x)
+        return self.value(x, gradient), gradient
+
+    @property
+    def tilt(self) -> float:
+        """max |c|."""
+        return float(np.max(np.abs(self.linear)))
+
+    def central_start(self) -> Array:
+        """A feasible point near the middle of the box."""
+        lower, upper = self.extent(self.typical_width)
+        return self.project(np.full(self.n, 0.5 * (lower + upper)))
+
+    @property
+    def typical_width(self) -> float:
+        """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
+        size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
+        return (self.tilt or 1.0) / (self.hessian * size)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledQP(PairedQP):
+    """A quadratic program in the variables of `paired`, whose rows have coefficients 1 and -1.
+
+    Attributes
+    ----------
+    gram, linear, signs, group, totals, lower, upper
+        As in `PairedQP`, all of them arrays.
+    """
+
+    gram: Gram
+    linear: Array
+    signs: Array
+    group: NDArray[np.int64]
+    totals: Array
+    lower: Array
+    upper: Array
+    hessian: float = 1.0
+    variable: str = "z"
+    sense: int = 1
+    constant: float = 0.0
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether F is convex along the constraints, up to rounding: enough to end a search."""
+        k, held = self.totals.size, self.group < self.totals.size
+        normals = np.zeros((self.n, k))
+        normals[np.flatnonzero(held), self.group[held]] = 1.0
+        normals /= np.sqrt(np.bincount(self.group, minlength=k + 1)[:k])
+        matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
+        return negative_direction(matrix, normals if k else None) is None
+
+    @property
+    def known_convex(self) -> bool:
+        return bool(self.__dict__.get("is_convex", False))
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size of the terms of the gradient, relative to which a residual is judged."""
+        return max(self.tilt, float(np.max(np.abs(gradient - self.linear)))) or 1.0
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
+        size, pull = np.abs(x), float(np.abs(self.linear) @ np.abs(x))
+        if abs(value) >= CANCELLED * (0.5 * self.gram.largest * float(size.sum()) ** 2 + pull):
+            return abs(value)
+        support = np.flatnonzero(x)
+        terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
+        return max(abs(value), CANCELLED * (0.5 * terms + pull))
+
+    def arrays(self) -> dict[str, Array]:
+        """K, c and the constraints."""
+        matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
+        return {
+            "K": matrix, "c": self.linear, "signs": self.signs, "group": self.group.astype(float),
+            "totals": self.totals, "lower": self.lower, "upper": self.upper,
+        }  # fmt: skip
+
+
+def paired(
+    P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array
+) -> tuple[ScaledQP, Map, Map] | None:
+    """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
+
+    The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
+    typical one of that row, or 1. A bound that is infinite is replaced by what the row implies.
+
+    Parameters
+    ----------
+    P : (n, n) array
+        Symmetric.
+    q : (n,) array
+    rows : (m, n) array
+        Any coefficients; a row of zeros is passed over.
+    rhs : (m,) array
+    lower, upper : (n,) arrays
+        May be infinite.
+
+    Returns
+    -------
+    qp : ScaledQP
+    restore : callable
+        x for a point z; where z is at a bound that was given, x is at that bound exactly.
+    place : callable
+        The feasible z whose distance to that of a given x is least.
+    or None if a variable is in two rows
+
+    Examples
+    --------
+    >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
+    >>> given = np.array([[4.0, -2.0]]), np.array([6.0]), np.zeros(2), np.full(2, 9.0)
+    >>> qp, restore, place = paired(P, q, *given)
+    >>> qp.signs, restore(place(np.array([2.0, 1.0])))
+    (array([ 1., -1.]), array([2., 1.]))
+    """
+    used = rows != 0.0
+    if np.any(used.sum(axis=0) > 1):
+        return None
+    kept = used.any(axis=1)
+    rows, rhs, used = rows[kept], rhs[kept], used[kept]
+    k = rows.shape[0]
+    held = used.any(axis=0)
+    group = np.where(held, used.argmax(axis=0) if k else 0, k).astype(np.int64)
+    coefficients = np.where(held, rows.sum(axis=0), 1.0)
+    # Divided by a power of two, so that coefficients which are equal but for their signs become 1.
+    logs = np.bincount(group, np.log2(np.abs(coefficients)), k + 1)
+    counts = np.maximum(np.bincount(group, minlength=k + 1), 1)
+    units = np.append(np.exp2(np.round(logs / counts))[:k], 1.0)
+    sizes, signs = np.abs(coefficients) / units[group], np.sign(coefficients)
+    shape = signs / sizes
+    matrix = np.ascontiguousarray(P, dtype=np.float64)
+    if np.any(shape != 1.0):
+        matrix = matrix * shape[:, None]
+        matrix *= shape
+    low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
+    implied = _implied(signs, group, totals, low, high)
+    qp = ScaledQP(
+        DenseGram(matrix, shared=False), q / sizes, signs, group, totals,
+        np.where(np.isfinite(low), low, implied[0]), np.where(np.isfinite(high), high, implied[1]),
+    )  # fmt: skip
+
+    def restore(z: Array) -> Array:
+        x = np.clip(z / sizes, lower, upper)
+        x = np.where(z == low, lower, x)
+        return np.where(z == high, upper, x)
+
+    def place(x: Array) -> Array:
+        return qp.project(sizes * x)
+
+    return qp, restore, place
+
+
+def _implied(
+    signs: Array, group: NDArray[np.int64], totals: Array, lower: Array, upper: Array
+) -> tuple[Array, Array]:
+    """Bounds on each variable that follow from its equality constraint and the other bounds."""
+    k = totals.size
+    least = np.where(signs > 0.0, lower, -upper)  # of the terms s_i z_i
+    most = np.where(signs > 0.0, upper, -lower)
+    sums = np.append(totals, 0.0)[group]
+
+    def rest(ends: Array) -> Array:
+        """Sum of the ends of all other terms of the same group."""
+        finite = np.isfinite(ends)
+        known = np.where(finite, ends, 0.0)
+        missing = np.bincount(group, ~finite, k + 1)[group] - ~finite
+        others = np.bincount(group, known, k + 1)[group] - known
+        return np.where((missing == 0) & (group < k), others, np.nan)
+
+    top, bottom = sums - rest(least), sums - rest(most)
+    top, bottom = np.where(np.isnan(top), np.inf, top), np.where(np.isnan(bottom), -np.inf, bottom)
+    low = np.where(signs > 0.0, bottom, -top)
+    high = np.where(signs > 0.0, top, -bottom)
+    # Rounding must not make a bound cross the other one.
+    return np.minimum(low, upper), np.maximum(high, lower)

@@ -1,0 +1,58 @@
+"""Programs with any rows in the variables in which pair steps can solve them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling.structures import ScaledQP, paired
+from indefinite_opt.solvers.solution import Optimum, Solution
+
+__all__ = ["Paired", "as_paired"]
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """A program in which every variable is in at most one equality row, and its scaled form.
+
+    Attributes
+    ----------
+    asked : PolyhedralQP
+    qp : ScaledQP
+        The same program in variables z whose rows have coefficients 1 and -1.
+    restore, place : callable
+        x for a z, and the feasible z nearest to an x.
+    """
+
+    asked: PolyhedralQP
+    qp: ScaledQP
+    restore: Callable[[Array], Array]
+    place: Callable[[Array], Array]
+
+    def restored(self, solution: Solution) -> Solution:
+        """A solution of the scaled form in the variables that were asked for."""
+        name, z = self.asked.variable, self.qp.variable
+        optima = tuple(
+            Optimum(
+                each.objective,
+                each.count,
+                {name: self.restore(each.values[z])} if each.values else {},
+            )
+            for each in solution.optima
+        )
+        x = self.restore(solution.values[z])
+        return replace(solution, values={name: x}, optima=optima, gradient=None)
+
+
+def as_paired(asked: PolyhedralQP) -> Paired | None:
+    """The scaled form; None if there are inequality rows, or a variable is in two rows."""
+    body = asked.polyhedron
+    if body.h.size:
+        return None
+    found = paired(asked.P, asked.q, body.A, body.b, body.lower, body.upper)
+    if found is None:
+        return None
+    qp, restore, place = found
+    return Paired(asked, replace(qp, sense=asked.sense, constant=asked.constant), restore, place)
