@@ -14,7 +14,11 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Multipliers,
     lower_bound,
 )
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import (
+    Box,
+    Conditions,
+    parallel_columns,
+)
 
 Array = NDArray[np.float64]
 
@@ -175,6 +179,51 @@ def test_intervals_are_cut_a_little_further_out() -> None:
         np.testing.assert_array_equal(left.upper[1:], x[1:])
 
 
+def test_rows_that_share_variables_cut_each_others_intervals() -> None:
+    """2x₀ + 1e-3·x₁ = 1 and x₀ - x₂ = ¼ leave x₀ in [0.4995, ½], and x₂ a quarter less."""
+    rows = [[2.0, 1e-3, 0.0], [1.0, 0.0, -1.0]]
+    each = conditions(np.eye(3), rows=rows, rhs=[1.0, 0.25])
+    left = each.tightened(each.start())
+    np.testing.assert_allclose(left.lower, [0.4995, 0.0, 0.2495], atol=1e-8)
+    np.testing.assert_allclose(left.upper, [0.5, 1.0, 0.25], atol=1e-8)
+    # Each row alone has points: x₀ + x₁ = 1 and x₀ - x₁ = 2 have none in common.
+    each = conditions(np.eye(2), rows=[[1.0, 1.0], [1.0, -1.0]], rhs=[1.0, 2.0])
+    assert each.tightened(each.start()) is None
+    # A row without entries is met or not whatever the box is.
+    empty = conditions(np.eye(2), rows=[[0.0, 0.0]], rhs=[1.0])
+    assert empty.on_lines(empty.start()) is not None
+
+
+def test_the_multiplier_of_a_row_with_a_slack() -> None:
+    """min x₀ - x₁, x₀ + 2x₁ ≤ 3, x₁ ≤ 2 with slacks up to 5, more than there can be.
+
+    So multipliers are not negative, and the cost of x₀ is positive. The second slack is 1 at least,
+    so that its multiplier is 0; the first one is once x₀ = 0, and x₁ = 1 follows.
+    """
+    rows = np.array([[1.0, 2.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    each = conditions(np.zeros((4, 4)), [1.0, -1.0, 0.0, 0.0], rows, [3.0, 2.0],
+                      upper=[1.0, 1.0, 5.0, 5.0])  # fmt: skip
+    left = each.stationary(each.on_lines(each.start()))
+    np.testing.assert_array_equal([left.lower[0], left.upper[0]], [0.0, 0.0])
+    assert left.live[1]
+    again = each.tightened(each.start())
+    np.testing.assert_array_equal([again.lower[1], again.upper[1]], [1.0, 1.0])
+
+
+def test_parallel_columns_are_found_exactly() -> None:
+    """(1, 3) is a third of (3, 9), and a third of 1 is not 0.333…: 0.1·3 and 0.3 differ."""
+    rows = np.array([[1.0, 3.0, 0.0, 0.1, 0.3, 0.0, -2.0], [3.0, 9.0, 0.0, 0.3, 0.9, 2.0, -6.0]])
+    found = sorted(sorted(same.tolist()) for same in parallel_columns(rows))
+    assert found == [[0, 1, 6], [2], [3], [4], [5]]
+    # Along (3, -1) the curvature is 9 + 1 - 6·H₀₁, negative for H₀₁ > 10/6.
+    for cross, expected in ((1.6, False), (1.7, True)):
+        H = np.eye(7)
+        H[0, 1] = H[1, 0] = cross
+        pairs = conditions(H, rows=rows).exclusive
+        assert pairs[0, 1] == pairs[1, 0] == expected
+        assert not pairs[0, 3:].any()
+
+
 # ------------------------------------------------------------------------------------ first order
 
 
@@ -203,17 +252,27 @@ def test_a_linear_function_leaves_one_variable_at_most(seed: int) -> None:
         assert np.all((left.lower <= x + slack) & (x - slack <= left.upper))
 
 
-def test_intervals_of_different_widths_have_no_level() -> None:
+def test_intervals_of_different_widths_and_coefficients() -> None:
     """min 2x₀ + x₁, x₀ + x₁ = 1 in [0, 1] × [0, ½]: half of it is x₀'s, though x₁ is cheaper."""
     each = conditions(np.zeros((2, 2)), [2.0, 1.0], np.ones((1, 2)), [1.0], upper=[1.0, 0.5])
     left = each.tightened(each.start())
     assert left.lower[0] <= 0.5 <= left.upper[0]
     assert left.lower[1] <= 0.5 <= left.upper[1]
+    # The knapsack max 3x₀ + 4x₁ + 5x₂, 2x₀ + x₁ + 10x₂ = 3 in the unit box takes x₁ (4 a unit of
+    # the row) and x₀ (1.5), not x₂ (0.5).
+    weights = np.array([[2.0, 1.0, 10.0]])
+    each = conditions(np.zeros((3, 3)), [-3.0, -4.0, -5.0], weights, [2.5])
+    left = each.stationary(each.start())
+    np.testing.assert_array_equal(left.lower, [0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(left.upper, [1.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize(("off", "live"), [(5e-10, 2), (-5e-10, 2), (5e-9, 1), (-5e-9, 1)])
+@pytest.mark.parametrize(("off", "live"), [(5e-12, 2), (-5e-12, 2), (7e-12, 1), (-7e-12, 1)])
 def test_a_count_near_a_whole_number_may_be_that(off: float, live: int) -> None:
-    """Σx = 2 + off with costs 1, 2, 3, 4: the third is nearly 0 or the second nearly 1."""
+    """Σx = 2 + off with costs 1, 2, 3, 4: the third is nearly 0 or the second nearly 1.
+
+    Rounding is 1e-12 of the sizes 4 and 2.
+    """
     c = np.array([1.0, 2.0, 3.0, 4.0])
     each = conditions(np.zeros((4, 4)), c, np.ones((1, 4)), [2.0 + off])
     left = each.stationary(each.start())

@@ -8,9 +8,12 @@ combined with each other and with reductions.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     TINY,
     Bound,
     BoxQuadratic,
+    Indices,
     Mask,
     Spins,
 )
@@ -31,10 +35,15 @@ ROUNDING_SHARE = 16.0 * EPS
 
 OUTWARD_SHARE = 1e-12
 """Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
-by which intervals are cut off further out than in exact arithmetic."""
+by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms."""
 
-COUNT_TOL = 1e-9
-"""A number of weights that differs from an integer by at most this may be that integer."""
+MIN_CUT_SHARE, MAX_ROUNDS = 0.1, 5
+"""Where rows share variables, the conditions are applied again if an interval has lost this share
+of its width, at most so many times."""
+
+MULTIPLIER_PASSES = 2
+"""How often the intervals of multipliers are cut by each other: one pass uses what is known of
+slacks, the second what follows for the multipliers of other rows."""
 
 MIN_PART_SHARE = 0.2
 """Least width of a part of a divided interval, as a share of its width."""
@@ -89,24 +98,50 @@ class Conditions:
         The diagonal stands for single variables that are in no equality constraint.
         """
         H, rows = self.whole.H, self.whole.rows
-        n = self.whole.n
-        diagonal = np.diagonal(H)
-        held = np.any(rows != 0.0, axis=0)
-        alone = ~held & (diagonal <= 0.0)
-        found = np.zeros((n, n), bool)
-        for row in rows:
-            on = row != 0.0
-            # Along e_i - (row_i/row_j) e_j the constraint stays satisfied.
-            cross = 2.0 * H * np.outer(row, row)
-            curvature = diagonal[:, None] + diagonal[None, :] - cross
-            sizes = np.abs(diagonal)[:, None] + np.abs(diagonal)[None, :] + np.abs(cross)
-            found |= np.outer(on, on) & (curvature < -ROUNDING_SHARE * sizes)
-        if not held.all():
-            both = np.outer(~held, ~held)
-            product = np.outer(diagonal, diagonal)
-            found |= both & (product - H * H < -ROUNDING_SHARE * (np.abs(product) + H * H))
-        np.fill_diagonal(found, alone)
+        found = np.zeros(H.shape, bool)
+        for members in parallel_columns(rows):
+            if members.size == 1 and np.any(rows[:, members]):
+                continue
+            part, own = H[np.ix_(members, members)], np.diagonal(H)[members]
+            held = np.flatnonzero(rows[:, members[0]])
+            if held.size == 0:
+                product, cross = np.outer(own, own), part * part
+                pairs = product - cross < -ROUNDING_SHARE * (np.abs(product) + cross)
+                np.fill_diagonal(pairs, own <= 0.0)
+            else:
+                # Along a_j e_i - a_i e_j the constraints stay satisfied.
+                a = rows[held[0], members]
+                one, cross = np.outer(own, a * a), 2.0 * part * np.outer(a, a)
+                sizes = np.abs(one) + np.abs(one.T) + np.abs(cross)
+                # Products with 1 and -1 are exact, even those of denormal numbers.
+                underflow = 0.0 if np.all(np.abs(a) == 1.0) else TINY
+                pairs = one + one.T - cross < -ROUNDING_SHARE * sizes - underflow
+                np.fill_diagonal(pairs, False)
+            found[np.ix_(members, members)] = pairs
         return found
+
+    @cached_property
+    def _closed(self) -> list[tuple[int, Indices, Array, float, float]]:
+        """Rows all of whose variables are in no other row.
+
+        For each its index, its variables, their shares w_i = |a_i|(u_i - l_i) of the row, how much
+        of these is used up where the row is met, and the rounding of that.
+        """
+        whole = self.whole
+        single, found = np.count_nonzero(whole.rows, axis=0) == 1, []
+        for k, row in enumerate(whole.rows):
+            members = np.flatnonzero(row)
+            if members.size and single[members].all():
+                ends = np.array([row * whole.lower, row * whole.upper])[:, members]
+                used = float(whole.rhs[k] - ends.min(axis=0).sum())
+                slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(whole.rhs[k])) + TINY
+                found.append((k, members, np.ptp(ends, axis=0), used, slack))
+        return found
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether a row shares variables with another one."""
+        return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
 
     def start(self) -> Box:
         """The whole box."""
@@ -166,7 +201,7 @@ class Conditions:
         return left
 
     def steps(self, box: Box) -> Iterator[tuple[str, Box | None]]:
-        """The name of each condition and the box after it, until no more variables are fixed.
+        """The name of each condition and the box after it, until hardly anything changes.
 
         The last box is None if nothing is left.
         """
@@ -175,16 +210,18 @@ class Conditions:
             "rows": self.on_lines,
             "first order": self.stationary,
         }
-        while True:
-            before = int(box.live.sum())
+        for count in itertools.count(1):
+            before = box
             for name, rule in rules.items():
                 found = rule(box)
                 yield name, found
                 if found is None:
                     return
                 box = found
-            if int(box.live.sum()) == before:
-                return
+            if int(box.live.sum()) == int(before.live.sum()):
+                lost = box.upper - box.lower < (1.0 - MIN_CUT_SHARE) * (before.upper - before.lower)
+                if not self._open or count >= MAX_ROUNDS or not np.any(lost):
+                    return
 
     def consistent(self, box: Box) -> Box | None:
         """Apply the second-order condition, and put binary variables at their ends."""
@@ -203,32 +240,27 @@ class Conditions:
         return Box(low, high, binary, box.free)
 
     def on_lines(self, box: Box) -> Box | None:
-        """Reduce each interval to the values that the equality constraints allow."""
-        low, high = box.lower.copy(), box.upper.copy()
-        for row, target in zip(self.whole.rows, self.whole.rhs, strict=True):
-            members = np.flatnonzero(row)
-            signs = row[members]
-            ends = np.sort(np.array([signs * low[members], signs * high[members]]), axis=0)
-            least, most = float(ends[0].sum()), float(ends[1].sum())
-            slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(target))
-            if least > target + slack or most < target - slack:
-                return None
-            # The range that the other variables allow; the slack allows for rounding.
-            floor = np.maximum(ends[0], target - (most - ends[1]) - slack)
-            roof = np.minimum(ends[1], target - (least - ends[0]) + slack)
-            roof = np.maximum(roof, floor)
-            low[members] = np.where(signs > 0, floor, -roof)
-            high[members] = np.where(signs > 0, roof, -floor)
-        low, high = np.maximum(low, box.lower), np.minimum(high, box.upper)
-        return replace(box, lower=low, upper=np.maximum(low, high))
+        """Reduce each interval to the values that every equality constraint allows."""
+        rows = self.whole.rows
+        if not rows.size:
+            return box
+        ends = np.array([rows * box.lower, rows * box.upper])
+        least, most = ends.min(axis=0), ends.max(axis=0)
+        sizes = np.abs(ends).sum(axis=(0, 2)) + np.abs(self.whole.rhs)
+        slack = OUTWARD_SHARE * sizes + TINY
+        # The range of a_i x_i that the other variables allow; the slack allows for rounding.
+        floor = (self.whole.rhs - most.sum(axis=1) - slack)[:, None] + most
+        roof = (self.whole.rhs - least.sum(axis=1) + slack)[:, None] + least
+        low, high = _over(floor, roof, rows)
+        low = np.maximum(low.max(axis=0), box.lower)
+        high = np.minimum(high.min(axis=0), box.upper)
+        return None if np.any(low > high) else replace(box, lower=low, upper=high)
 
     def stationary(self, box: Box) -> Box | None:
-        """First order: a variable whose multiplier has one sign in the whole box is at an end.
+        """First order: a variable whose reduced cost has one sign in the whole box is at an end.
 
-        With p_i the position of row_i x_i in its range, from 0 to 1, and v_i = -row_i ∂f/∂x_i there
-        is a level ν for each equality constraint with p_i = 1 where v_i > ν and p_i = 0 where
-        v_i < ν. The constraint fixes Σp_i, hence how many v_i are above ν, and so bounds ν as well
-        as the v_i are known.
+        There is a multiplier ν for each equality constraint so that ∂f/∂x_i + Σ a_ki ν_k is not
+        negative unless x_i is at its upper end, and not positive unless it is at its lower end.
         """
         whole = self.whole
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
@@ -236,31 +268,94 @@ class Conditions:
         swing = np.abs(whole.H) @ half
         sizes = np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c)
         swing += ROUNDING_SHARE * whole.n * sizes + TINY
+        floor, roof = middle - swing, middle + swing
+        if whole.rows.size:
+            least, most = _terms(whole.rows, *self._multipliers(box, middle, swing))
+            room = ROUNDING_SHARE * len(whole.rows)
+            floor = floor + (least - room * np.abs(least)).sum(axis=0)
+            roof = roof + (most + room * np.abs(most)).sum(axis=0)
+        up, down = roof < 0.0, floor > 0.0
+        if np.any((up | down) & box.free):
+            return None
         low, high = box.lower.copy(), box.upper.copy()
-        loose = ~np.any(whole.rows != 0.0, axis=0)
-        levels = [(np.where(loose, 1.0, 0.0), 0.0, 0.0)]
-        for row, target in zip(whole.rows, whole.rhs, strict=True):
-            members = row != 0.0
-            v, spread = (-row * middle)[members], swing[members]
-            width = (whole.upper - whole.lower)[members]
-            if np.ptp(width) > 0.0:
-                continue
-            begin = np.minimum(row * whole.lower, row * whole.upper)[members].sum()
-            count = (target - begin) / width[0]
-            bottom, top = np.sort(v - spread)[::-1], np.sort(v + spread)[::-1]
-            above, below = int(np.floor(count + COUNT_TOL)), int(np.ceil(count - COUNT_TOL))
-            least = bottom[above] if above < v.size else -np.inf
-            most = top[below - 1] if below >= 1 else np.inf
-            levels.append((row, float(least), float(most)))
-        for row, least, most in levels:
-            signed = -row * middle
-            rises = (row != 0.0) & (signed - swing > most)
-            falls = (row != 0.0) & (signed + swing < least)
-            up = (rises & (row > 0.0)) | (falls & (row < 0.0))
-            down = (falls & (row > 0.0)) | (rises & (row < 0.0))
-            if np.any((up | down) & box.free):
-                return None
-            low[up], high[down] = whole.upper[up], whole.lower[down]
+        low[up], high[down] = whole.upper[up], whole.lower[down]
         if np.any(low > high):
             return None
         return replace(box, lower=low, upper=high)
+
+    def _multipliers(self, box: Box, middle: Array, swing: Array) -> tuple[Array, Array]:
+        """Intervals of the multipliers of the rows, if ∂f/∂x is within `swing` of `middle`."""
+        whole = self.whole
+        low, high = np.full(len(whole.rows), -np.inf), np.full(len(whole.rows), np.inf)
+        for k, members, shares, used, slack in self._closed:
+            # With p_i the position of a_i x_i in its range, from 0 to 1, and v_i = -∂f/∂x_i / a_i,
+            # p_i = 1 where v_i > ν and p_i = 0 where v_i < ν, while Σ w_i p_i is what is used up.
+            a = whole.rows[k, members]
+            v, spread = -middle[members] / a, swing[members] / np.abs(a)
+            order = np.argsort(spread - v)
+            at = np.searchsorted(np.cumsum(shares[order]), used + slack, side="right")
+            if at < order.size:
+                low[k] = (v - spread)[order[at]]
+            order = np.argsort(-v - spread)
+            at = np.searchsorted(np.cumsum(shares[order]), used - slack)
+            if used > slack and at < order.size:
+                high[k] = (v + spread)[order[at]]
+        if not self._open:
+            return low, high
+        rows = whole.rows
+        no_upper, no_lower = box.upper < whole.upper, box.lower > whole.lower
+        floor = np.where(box.free | no_upper, 0.0, -np.inf) - middle - swing
+        roof = np.where(box.free | no_lower, 0.0, np.inf) - middle + swing
+        for _ in range(MULTIPLIER_PASSES):
+            least, most = _terms(rows, low, high)
+            # The range of a_ki ν_k that the reduced cost of x_i and the other multipliers allow.
+            lower, upper = _over(floor - _others(most), roof + _others(-least), rows)
+            low, high = np.maximum(low, lower.max(axis=1)), np.minimum(high, upper.min(axis=1))
+        return low, high
+
+
+def parallel_columns(rows: Array) -> list[Indices]:
+    """The variables whose columns are multiples of each other; those in no row are together."""
+    classes: dict[tuple[Any, ...], list[int]] = {}
+    for i, column in enumerate(rows.T.tolist()):
+        held = [k for k, a in enumerate(column) if a]
+        # Equal ratios are rounded to equal numbers.
+        key = (*held, *(column[k] / column[held[0]] for k in held[1:]))
+        classes.setdefault(key, []).append(i)
+    found = []
+    for key, members in classes.items():
+        exact: dict[tuple[Fraction, ...], list[int]] = {(): members}
+        if len(key) > 1 and len(members) > 1:
+            exact = {}
+            for i in members:
+                column = [Fraction(a) for a in rows[list(key[: (len(key) + 1) // 2]), i]]
+                exact.setdefault(tuple(a / column[0] for a in column), []).append(i)
+        found += [np.array(same) for same in exact.values()]
+    return found
+
+
+def _over(floor: Array, roof: Array, rows: Array) -> tuple[Array, Array]:
+    """The intervals [floor, roof]/rows, of all numbers where an entry is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = floor / rows, roof / rows
+    low, high = np.where(rows > 0.0, one, other), np.where(rows > 0.0, other, one)
+    return np.where(rows != 0.0, low, -np.inf), np.where(rows != 0.0, high, np.inf)
+
+
+def _terms(rows: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Ends of the range of each entry times a number of its row between `low` and `high`."""
+    with np.errstate(invalid="ignore"):
+        ends = np.where(rows != 0.0, np.array([rows * low[:, None], rows * high[:, None]]), 0.0)
+    return ends.min(axis=0), ends.max(axis=0)
+
+
+def _others(terms: Array) -> Array:
+    """A bound on the sums of all other terms of each column, rounding included.
+
+    Terms may be infinite.
+    """
+    missing = np.isinf(terms)
+    known = np.where(missing, 0.0, terms)
+    room = ROUNDING_SHARE * len(terms) * np.abs(known).sum(axis=0)
+    sums = known.sum(axis=0) - known + room
+    return np.where(missing.sum(axis=0) - missing > 0, np.inf, sums)
