@@ -19,6 +19,7 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.descent.pairing import Paired, as_paired
 from indefinite_opt.solvers.polyhedral import Refinement
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
@@ -159,6 +160,10 @@ class _Slacks(FiniteForm):
         return Refinement(self.asked)
 
     @cached_property
+    def _paired(self) -> Paired | None:
+        return as_paired(self.asked)
+
+    @cached_property
     def quadratic(self) -> BoxQuadratic:
         qp = self.structure
         body = qp.polyhedron
@@ -180,7 +185,14 @@ class _Slacks(FiniteForm):
         return solution.status, self.asked.lifted(solution.values[self.asked.variable])
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        point = self.asked.lifted(self._refinement.descended(self.restored(z, 0.0)))
+        x, pairs = self.restored(z, 0.0), self._paired
+        if pairs is None:
+            x = self._refinement.descended(x)
+        else:
+            run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
+            run.to_stationarity()
+            x = pairs.restore(run.alpha)
+        point = self.asked.lifted(x)
         return point, self.structure.value(point)
 
 
