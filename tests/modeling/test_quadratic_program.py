@@ -252,3 +252,32 @@ def test_ranges_from_rows_hold_every_vertex(seed: int) -> None:
         if np.all(rows @ vertex <= ends + 1e-9):
             assert np.all(vertex >= low - 1e-9)
             assert np.all(vertex <= high + 1e-9)
+
+
+def test_multipliers_that_are_not_unique_do_not_hide_a_local_minimum() -> None:
+    """-½‖x‖² on the simplex at a vertex: y = 0 leaves both other bounds with multiplier zero."""
+    qp = iopt.QuadraticProgram(-np.eye(3), A=np.ones((2, 3)), b=[1.0, 1.0], lb=0.0, ub=1.0)
+    certificate = iopt.verify(qp, {"x": [1.0, 0.0, 0.0]})
+    assert certificate.claim is iopt.Claim.LOCAL, str(certificate)
+
+
+UNBOUNDED: dict[str, tuple[dict[str, Any], list[float]]] = {
+    # The only directions along which f falls without end, up to their lengths.
+    "concave along one ray": ({"P": np.diag([1.0, -1.0]), "lb": 0.0}, [0.0, 1.0]),
+    "linear": ({"P": np.zeros((2, 2)), "q": [-1.0, 1.0], "lb": 0.0}, [1.0, 0.0]),
+    "along a row": (
+        {"P": -EYE, "A": [[1.0, -1.0]], "b": [0.0], "lb": 0.0}, [1.0, 1.0],
+    ),
+    "flat and falling": ({"P": np.diag([1.0, 0.0]), "q": [0.0, -1.0], "lb": 0.0}, [0.0, 1.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNBOUNDED)
+def test_unbounded_programs_name_a_ray(case: str) -> None:
+    arrays, ray = UNBOUNDED[case]
+    qp = iopt.QuadraticProgram(**arrays)
+    for call in (iopt.solve, iopt.bound):
+        with pytest.raises(iopt.errors.UnboundedProblem) as caught:
+            call(qp)
+        for i, entry in enumerate(ray):
+            assert (f"{entry:g} in x[{i}]" in str(caught.value)) == (entry != 0.0)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values, few_threads
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
@@ -73,8 +74,9 @@ class PolyhedralQP(Structure[Array]):
 
     @property
     def default_solver(self) -> str:  # type: ignore[override]
-        """Clarabel for a convex program, whose dual proves the optimum; else `multistart`."""
-        return "clarabel" if self.is_convex else "multistart"
+        """Clarabel for a convex program with dense rows, else `multistart`."""
+        dense = not self.polyhedron.is_disjoint
+        return "clarabel" if dense and self.is_convex else "multistart"
 
     @property
     def linear(self) -> Array:
@@ -376,16 +378,25 @@ class PolyhedralQP(Structure[Array]):
         side only are no subspace: positive curvature on all of them is sufficient, and negative
         curvature decides only if it is found along directions that stay on these constraints.
         """
-        x, body = point.x, self.polyhedron
+        found = self._curvature(point.x, optimality.multipliers, optimality.reduced, tol)
+        if found[0] is Curvature.UNDECIDED:
+            # Where multipliers are not unique, others may be zero at fewer constraints.
+            strict = self._strict_multipliers(point, optimality.unit, tol)
+            if strict is not None:
+                found = self._curvature(point.x, *strict, tol)
+        return found
+
+    def _curvature(
+        self, x: Array, multipliers: Values, reduced: Array, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """`curvature` for some multipliers and the reduced gradient that they leave."""
+        body = self.polyhedron
         lower, upper = self.at_bounds(x, tol)
         at_bounds, active = lower | upper, self.active_rows(x, tol)
-        limit = tol * optimality.unit
-        weak = at_bounds & (np.abs(optimality.reduced) <= limit)
-        fixed = body.lower == body.upper
-        weak &= ~fixed
-        prices = self._of_rows(optimality.multipliers)[0]
+        limit = tol * self.gradient_unit(self.gradient(x))
+        weak = at_bounds & (np.abs(reduced) <= limit) & (body.lower < body.upper)
         sizes = np.max(np.abs(body.G), axis=1, initial=0.0)
-        loose = active & (prices * sizes <= limit)
+        loose = active & (self._of_rows(multipliers)[0] * sizes <= limit)
         count = int(weak.sum() + loose.sum())
         rows = np.vstack([body.G[active & ~loose], body.A])
         least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak), rows)
@@ -397,6 +408,51 @@ class PolyhedralQP(Structure[Array]):
         if sign_of_curvature(free, rounding).is_nonnegative:
             return Curvature.UNDECIDED, least, count
         return Curvature.NEGATIVE, free, 0
+
+    def _strict_multipliers(
+        self, point: Point[Array], unit: float, tol: float
+    ) -> tuple[Values, Array] | None:
+        """Multipliers that are positive at as many active constraints as any, and what they leave.
+
+        A linear program in the multipliers of the rows and in s, at most the multipliers of the
+        active inequalities and at most the unit of the gradient, with the largest sum of s. None if
+        HiGHS does not solve it.
+        """
+        x, gradient, body = point.x, point.gradient, self.polyhedron
+        lower, upper = self.at_bounds(x, tol)
+        active = np.flatnonzero(self.active_rows(x, tol))
+        rows = np.vstack([body.G[active], body.A])
+        held = np.flatnonzero(lower ^ upper)
+        k, count = len(rows), active.size + held.size
+        if not rows.size:
+            return None
+        signs = np.where(lower, 1.0, -1.0)[held, None]
+        free = np.flatnonzero(~(lower | upper))
+        reach = np.zeros((active.size, k))
+        reach[:, : active.size] = np.eye(active.size)
+        above = np.vstack([reach, signs * rows[:, held].T])
+        matrix = np.block(
+            [[rows[:, free].T, np.zeros((free.size, count))], [above, -np.eye(count)]]
+        )
+        slack, floor = tol * unit, np.zeros(k + count)
+        floor[active.size : k] = -np.inf
+        least = np.concatenate([np.zeros(active.size), -signs[:, 0] * gradient[held]])
+        form = StandardForm(
+            1, np.concatenate([np.zeros(k), -np.ones(count)]), floor,
+            np.concatenate([np.full(k, np.inf), np.full(count, unit)]),
+            np.concatenate([-gradient[free] - slack, least]),
+            np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
+        )  # fmt: skip
+        try:
+            found = solved_by_highs(form)
+        except InfeasibleProblem:
+            return None
+        if found is None:
+            return None
+        z = np.zeros(body.h.size)
+        z[active] = np.maximum(found[: active.size], 0.0)
+        y = found[active.size : k]
+        return {"inequalities": z, "equalities": y}, gradient + body.G.T @ z + body.A.T @ y
 
     def least_curvature(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding."""
@@ -469,14 +525,13 @@ class PolyhedralQP(Structure[Array]):
 
     # ------------------------------------------------------------------ rows as equations
 
-    def with_slacks(self) -> PolyhedralQP:
+    def with_slacks(self, low: Array, high: Array) -> PolyhedralQP:
         """The program in (x, s) with Gx + s = h and s ≥ 0 in place of Gx ≤ h.
 
-        Every variable is between the ends that the constraints prove.
+        `low` and `high` are finite ends that every feasible x is between.
         """
         body = self.polyhedron
         m, k = body.h.size, body.b.size
-        low, high = body.ranges
         least = np.where(body.G > 0.0, body.G * low, 0.0) + np.where(
             body.G < 0.0, body.G * high, 0.0
         )

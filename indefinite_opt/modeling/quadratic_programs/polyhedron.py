@@ -11,7 +11,7 @@ from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["Polyhedron"]
+__all__ = ["Polyhedron", "solved_by_highs"]
 
 _EPS = float(np.finfo(float).eps)
 
@@ -53,6 +53,11 @@ class Polyhedron:
     def has_rows(self) -> bool:
         """Whether it is more than a box."""
         return bool(self.h.size or self.b.size)
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether all rows are equations, and every variable is in at most one of them."""
+        return not self.h.size and bool(np.all(np.count_nonzero(self.A, axis=0) <= 1))
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of its terms."""
@@ -121,7 +126,7 @@ class Polyhedron:
             np.concatenate([self.lower, np.zeros(n)]), np.concatenate([self.upper, free]),
             row_lower, row_upper, np.vstack([wide, above, below]),
         )  # fmt: skip
-        found = _solved(form)
+        found = solved_by_highs(form)
         return x if found is None else found[:n]
 
     @cached_property
@@ -143,7 +148,7 @@ class Polyhedron:
             1, np.zeros(self.n), self.lower, self.upper, row_lower,
             np.concatenate([self.h, self.b]), rows,
         )  # fmt: skip
-        vertex = _solved(form)
+        vertex = solved_by_highs(form)
         return found if vertex is None else self.repaired(vertex)
 
     @cached_property
@@ -194,7 +199,7 @@ def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
             low[i] = reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k])
 
 
-def _solved(form: StandardForm) -> Array | None:
+def solved_by_highs(form: StandardForm) -> Array | None:
     """The solution of a linear program by HiGHS, or None if it does not find one.
 
     Raises

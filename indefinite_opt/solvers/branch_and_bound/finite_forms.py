@@ -20,7 +20,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.descent.pairing import Paired, as_paired
-from indefinite_opt.solvers.polyhedral import Refinement
+from indefinite_opt.solvers.polyhedral import Refinement, unbounded_along
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
@@ -199,14 +199,23 @@ class _Slacks(FiniteForm):
 def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     if isinstance(qp, PolyhedralQP):
-        if qp.polyhedron.unbounded_variable() is not None:
-            return None
-        return _Slacks(qp, qp.with_slacks())
+        low, high = _ranges(qp)
+        finite = bool(np.isfinite(low).all() and np.isfinite(high).all())
+        return _Slacks(qp, qp.with_slacks(low, high)) if finite else None
     if np.isfinite(qp.upper) or qp.lines == 2:
         return _Lines(qp, qp)
     if qp.lines == 0 or np.ndim(qp.linear):
         return None
     return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
+
+
+def _ranges(qp: PolyhedralQP) -> tuple[Array, Array]:
+    """Proved ends of the variables, by intervals and where these do not suffice by HiGHS."""
+    low, high = qp.polyhedron.ranges
+    if np.isfinite(low).all() and np.isfinite(high).all():
+        return low, high
+    found = Refinement(qp).ranges()
+    return np.maximum(low, found.lower), np.minimum(high, found.upper)
 
 
 def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
@@ -223,14 +232,23 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
 
 
 def obstacle(qp: QuadraticStructure) -> str | None:
-    """Why a program cannot be bracketed, as a sentence, or None."""
+    """Why a program cannot be bracketed, as a sentence, or None.
+
+    Raises
+    ------
+    UnboundedProblem
+        If a ray is found along which the objective falls without end.
+    """
     if isinstance(qp, PolyhedralQP):
-        i = qp.polyhedron.unbounded_variable()
-        if i is None:
+        open_ended = np.flatnonzero(~np.isfinite(np.subtract(*_ranges(qp))))
+        if not open_ended.size:
             return None
+        ray = Refinement(qp).ray()
+        if ray is not None:
+            raise unbounded_along("The quadratic program", qp.P, ray)
         return (
-            f"boxes are divided, and neither a bound nor the rows give x[{i}] a finite range; "
-            "give it lower and upper bounds"
+            f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
+            "range; give it lower and upper bounds"
         )
     if not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"

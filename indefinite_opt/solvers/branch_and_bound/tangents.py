@@ -120,7 +120,7 @@ class Convex:
         scale = float(np.trace(self.H)) / d.size
         scale = scale if scale > 2.0 * TINY else 1.0
         low, high = d <= -1.0, d >= 1.0
-        seen = []
+        seen: list[bytes] = []
         settled = False
         for _ in range(MAX_ACTIVE_SETS):
             key = np.packbits([low, high]).tobytes()

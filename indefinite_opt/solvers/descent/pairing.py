@@ -47,9 +47,9 @@ class Paired:
 
 
 def as_paired(asked: PolyhedralQP) -> Paired | None:
-    """The scaled form; None if there are inequality rows, or a variable is in two rows."""
+    """The scaled form; None if there is none, or if a variable has no finite range."""
     body = asked.polyhedron
-    if body.h.size:
+    if not body.is_disjoint or body.unbounded_variable() is not None:
         return None
     found = paired(asked.P, asked.q, body.A, body.b, body.lower, body.upper)
     if found is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import SolverFailed
+from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import Array, TimeLimitReached, within
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Task
@@ -50,6 +50,8 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
     ------
     SolverFailed
         If the back end returns no point.
+    UnboundedProblem
+        If it finds that the objective is unbounded.
     """
     import cvxpy as cp
 
@@ -65,6 +67,8 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
             return _abandoned(task, backend, Status.TIME_LIMIT)
         except KeyboardInterrupt:
             return _abandoned(task, backend, Status.INTERRUPTED)
+    if program.status in ("unbounded", "unbounded_inaccurate"):
+        raise UnboundedProblem(f"{task.formulation} is unbounded, as {backend} finds")
     structure, declared = task.structure, task.program.variables
     found = {name: declared[name].value for name in structure.shapes}
     if any(value is None for value in found.values()):

@@ -234,7 +234,8 @@ class ActiveSetDescent:
         gains = np.full(left.size, np.inf)
         ends = np.isfinite(ways)
         gradient = program.P @ state.x + program.q
-        gains[ends] = (ways * (edges @ gradient + 0.5 * ways * curvature))[ends]
+        slope, way = (edges @ gradient)[ends], ways[ends]
+        gains[ends] = way * (slope + 0.5 * way * curvature[ends])
         best = int(np.argmin(gains))
         if not gains[best] < -_MIN_EXCHANGE_SHARE * self._terms * max(
             float(state.extent[0]), 1e-300

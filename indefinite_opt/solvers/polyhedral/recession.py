@@ -1,18 +1,25 @@
-"""Rays of a polyhedron along which a quadratic falls without end."""
+"""Rays of a polyhedron along which a quadratic falls without end, and the error of one."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled
 from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
 from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
 
-__all__ = ["falling_ray"]
+__all__ = ["falling_ray", "unbounded_along"]
+
+_MAX_NAMED = 6
+"""Entries of a ray that a message names."""
 
 _STARTS = 8
 """Vertices of the recession cone within a box from which a ray is sought."""
+
+_NEGLIGIBLE = 1e-12
+"""Entries of a ray with largest entry 1 that a message does not name."""
 
 _MIN_FALL = 1e-9
 """Slope or curvature along a ray with largest entry 1, in units in which the largest entry of P and
@@ -50,6 +57,20 @@ def falling_ray(
         if _falls(float(run.z @ scaled.P @ run.z), run.z):
             return run.z / np.max(np.abs(run.z))
     return None
+
+
+def unbounded_along(title: str, P: Array, ray: Array) -> UnboundedProblem:
+    """The error that names a ray, given in the variables of the program."""
+    direction = ray / np.max(np.abs(ray))
+    moved = np.flatnonzero(np.abs(direction) > _NEGLIGIBLE)
+    entries = ", ".join(f"{direction[k]:.3g} in x[{k}]" for k in moved[:_MAX_NAMED])
+    more = ", ..." if moved.size > _MAX_NAMED else ""
+    curvature = float(direction @ P @ direction)
+    return UnboundedProblem(
+        f"{title} is unbounded below: no row or bound ends the direction d with {entries}{more} "
+        f"and zeros elsewhere, dᵀPd = {curvature:.3g}, and the objective falls along it. "
+        "Add bounds."
+    )
 
 
 def _falls(fall: float, direction: Array) -> bool:

@@ -11,6 +11,7 @@ from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, nearest_point
 from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
 from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows, Ranges
+from indefinite_opt.solvers.polyhedral.recession import falling_ray
 
 __all__ = ["Refinement"]
 
@@ -39,6 +40,12 @@ class Refinement:
         found = LinearRows(self._scaled).ranges()
         column = self._scaled.column
         return Ranges(column * found.lower, column * found.upper, found.unbounded)
+
+    def ray(self) -> Array | None:
+        """A direction along which the objective falls without end; None if none is found."""
+        rows = LinearRows(self._scaled)
+        found = falling_ray(self._scaled, rows, np.random.default_rng(0))
+        return None if found is None else self._scaled.read(found)
 
     def descended(self, x: Array) -> Array:
         """The end of a descent from the feasible point nearest to x."""

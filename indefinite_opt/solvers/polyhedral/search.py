@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array, few_threads, thread_count
 from indefinite_opt.solvers.descent.local_search import Effort
 from indefinite_opt.solvers.polyhedral.descent import (
@@ -25,7 +24,7 @@ from indefinite_opt.solvers.polyhedral.descent import (
 )
 from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
 from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
-from indefinite_opt.solvers.polyhedral.recession import falling_ray
+from indefinite_opt.solvers.polyhedral.recession import falling_ray, unbounded_along
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -177,17 +176,8 @@ class PolyhedralSearch:
     def _raise_unbounded(self, ray: Array | None) -> None:
         if ray is None:
             return
-        self.ray = direction = self.scaled.read(ray)
-        direction /= np.max(np.abs(direction))
-        moved = np.flatnonzero(np.abs(direction) > 1e-12)
-        entries = ", ".join(f"{direction[k]:.3g} in x[{k}]" for k in moved[:6])
-        more = ", ..." if moved.size > 6 else ""
-        curvature = float(direction @ self.qp.P @ direction)
-        raise UnboundedProblem(
-            f"{self.task.formulation} is unbounded below: no row or bound ends the direction d "
-            f"with {entries}{more} and zeros elsewhere, dᵀPd = {curvature:.3g}, and the objective "
-            "falls along it. Add bounds."
-        )
+        self.ray = self.scaled.read(ray)
+        raise unbounded_along(str(self.task.formulation), self.qp.P, self.ray)
 
     def _descend_from_starts(
         self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
