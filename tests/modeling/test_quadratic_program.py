@@ -281,3 +281,58 @@ def test_unbounded_programs_name_a_ray(case: str) -> None:
             call(qp)
         for i, entry in enumerate(ray):
             assert (f"{entry:g} in x[{i}]" in str(caught.value)) == (entry != 0.0)
+
+
+@pytest.mark.parametrize("sense", [1, -1])
+@pytest.mark.parametrize("kind", rows_of(2, 0))
+def test_the_structure_states_the_declared_program(kind: str, sense: int) -> None:
+    """Objective and feasibility of random points as cvxpy evaluates the declaration."""
+    generator = np.random.default_rng(11)
+    A = generator.standard_normal((5, 5))
+    q = generator.standard_normal(5)
+    qp = iopt.QuadraticProgram(A + A.T, q, **rows_of(5, 2)[kind], sense=sense, constant=2.5)
+    program, structure = qp.declare(), qp.structure()
+    assert program.structure is structure
+    for scale in (0.1, 1.0, 10.0):
+        x = scale * generator.standard_normal(5)
+        feasible = structure.project(x)
+        for point in (x, feasible):
+            objective, violation = program.evaluate({"x": point})
+            assert objective == pytest.approx(structure.declared(structure.value(point)), rel=1e-12)
+            assert (violation <= 1e-9) == (structure.infeasibility(point) <= 1e-9)
+            expected = sense * (0.5 * point @ (A + A.T) @ point + q @ point + 2.5)
+            assert objective == pytest.approx(expected, rel=1e-10)
+        assert program.evaluate({"x": feasible})[1] <= 1e-9
+    assert set(program.subject_to) == set(structure.multiplier_shapes)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps"])
+def test_programs_travel_through_files(suffix: str, tmp_path: Any) -> None:
+    qp = iopt.QuadraticProgram(
+        np.array([[0.0, 3.0], [3.0, -2.0]]), [1.0, -1.0], [[1.0, 2.0]], [3.0], [[1.0, -1.0]],
+        [0.5], lb=-1.0, ub=[2.0, 4.0], constant=7.0,
+    )  # fmt: skip
+    other = iopt.QuadraticProgram.read(qp.write(tmp_path / f"program{suffix}"))
+    for name in ("P", "q", "G", "h", "A", "b", "lb", "ub", "constant"):
+        assert getattr(other, name) == pytest.approx(getattr(qp, name), rel=1e-14), name
+
+
+def test_programs_and_results_can_be_pickled() -> None:
+    import pickle
+
+    qp = iopt.QuadraticProgram(-EYE, lb=-1.0, ub=2.0)
+    result = pickle.loads(pickle.dumps(iopt.solve(qp, solver="global")))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(-4.0)
+    assert result.problem.structure().P.tolist() == (-EYE).tolist()
+
+
+def test_the_bracket_of_a_maximisation() -> None:
+    """max ½(x² - y²) + 3 on [-1, 1]²: 3.5 at (±1, 0)."""
+    qp = iopt.QuadraticProgram(np.diag([-1.0, 1.0]), lb=-1, ub=1, sense=-1, constant=-3.0)
+    bracket = iopt.bound(qp, gap=1e-8)
+    assert bracket.maximised
+    assert bracket.lower <= 3.5 <= bracket.upper
+    assert bracket.objective == pytest.approx(3.5, rel=1e-8)
+    assert bracket.check(qp) == pytest.approx(3.5, rel=1e-7)
+    assert str(bracket).startswith("quadratic program (n = 2): ")

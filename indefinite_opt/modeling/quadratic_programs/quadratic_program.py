@@ -22,6 +22,7 @@ from indefinite_opt.problem.programs import (
     generate,
     quadratic_arrays,
     read_program,
+    write_program,
 )
 
 __all__ = ["QuadraticProgram"]
@@ -162,6 +163,17 @@ class QuadraticProgram(Formulation, Problem):
         if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
             return cls.from_arrays(generate(source))
         return cls.from_arrays(read_program(source))
+
+    def write(self, path: str | Path) -> Path:
+        """Write the program to a .in, .lp, .mps, .npz or .qplib file, which `read` reads.
+
+        Raises
+        ------
+        DataError
+            For another ending, for a format that cannot hold the program, and for a file that
+            cannot be written.
+        """
+        return write_program(self.arrays, path)
 
     @property
     def n(self) -> int:
