@@ -32,6 +32,7 @@ from indefinite_opt.foundation.files import (
 )
 from indefinite_opt.foundation.interruptible import (
     LONG,
+    SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     in_child,
     limited,
@@ -46,6 +47,7 @@ __all__ = [
     "LONG",
     "MAX_BYTES",
     "PRECISIONS",
+    "SECONDS_BEYOND_LIMIT",
     "SYMMETRY_TOLERANCE",
     "Array",
     "Journal",

@@ -19,13 +19,16 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-__all__ = ["LONG", "TimeLimitReached", "in_child", "limited", "within"]
+__all__ = ["LONG", "SECONDS_BEYOND_LIMIT", "TimeLimitReached", "in_child", "limited", "within"]
 
 T = TypeVar("T")
 
 LONG = 500
 """Order of a matrix from which O(n³) work runs in a thread of its own: an eigendecomposition then
 takes some hundredths of a second, and starting the thread a ten-thousandth."""
+
+SECONDS_BEYOND_LIMIT = 0.5
+"""Seconds beyond its own time limit after which a solver of another package is abandoned."""
 
 _INTERVAL = 0.05
 """Seconds between two checks of the clock: a time limit is exceeded by no more than this."""

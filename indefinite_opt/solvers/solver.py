@@ -18,10 +18,7 @@ from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
-__all__ = ["SECONDS_BEYOND_LIMIT", "Callback", "Session", "Solver", "Task", "status_at_end"]
-
-SECONDS_BEYOND_LIMIT = 0.5
-"""Seconds beyond its own time limit after which a solver of another package is abandoned."""
+__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
 
 Callback = Callable[[Trace], bool | None]
 S = TypeVar("S", bound=Structure[Any])

@@ -212,7 +212,7 @@ def test_bad_arrays_are_refused_by_name(case: str) -> None:
 def test_rows_without_a_feasible_point_are_refused_before_anything_else() -> None:
     qp = iopt.QuadraticProgram(-EYE, G=[[1.0, 1.0], [-1.0, -1.0]], h=[1.0, -3.0], lb=-9, ub=9)
     for call in (iopt.solve, iopt.bound, lambda qp: iopt.verify(qp, {"x": [0.0, 0.0]})):
-        with pytest.raises(InfeasibleProblem, match=r"exclude one another|conflict"):
+        with pytest.raises(InfeasibleProblem, match=r"conflict of"):
             call(qp)
 
 

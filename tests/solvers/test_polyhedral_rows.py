@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 from helpers.polyhedra import Rows, program, random_rows, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 
 ROUNDING = 1e-13
 """Violations relative to the terms of a row: a hundred roundings."""

@@ -19,13 +19,13 @@ import indefinite_opt as iopt
 from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
+from indefinite_opt.modeling.linear_programs import to_highs
 from indefinite_opt.solvers.branch_and_bound import finite_form, finite_forms
 from indefinite_opt.solvers.branch_and_bound import search as global_search
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, osqp
-from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Task
@@ -124,8 +124,8 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
 
     monkeypatch.setattr(cvxpy_backend, "within", press)
     monkeypatch.setattr(osqp, "limited", press)
-    monkeypatch.setattr(simplex, "within", press)
-    monkeypatch.setattr(simplex, "LONG", 0)
+    monkeypatch.setattr(to_highs, "within", press)
+    monkeypatch.setattr(to_highs, "LONG", 0)
     for solver in ("clarabel", "scs", "osqp", "highs"):
         result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
         assert result.status is Status.INTERRUPTED

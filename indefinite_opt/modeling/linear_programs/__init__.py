@@ -14,7 +14,12 @@ from indefinite_opt.modeling.linear_programs.linear_program import (
     Rows,
     power_near,
 )
-from indefinite_opt.modeling.linear_programs.to_highs import highs_model, new_highs
+from indefinite_opt.modeling.linear_programs.to_highs import (
+    highs_model,
+    new_highs,
+    run_within,
+    simplex_limit,
+)
 
 __all__ = [
     "Columns",
@@ -29,4 +34,6 @@ __all__ = [
     "highs_model",
     "new_highs",
     "power_near",
+    "run_within",
+    "simplex_limit",
 ]

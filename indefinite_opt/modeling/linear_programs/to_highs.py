@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, within
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["highs_model", "new_highs"]
+__all__ = ["highs_model", "new_highs", "run_within", "simplex_limit"]
+
+_MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
+"""Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
+programs can keep the simplex method busy for ever."""
 
 
 def new_highs() -> Any:
@@ -66,3 +70,36 @@ def _pass_hessian(highs: Any, hessian: Array) -> None:
         row[order].astype(np.int32),
         hessian[row[order], column[order]],
     )
+
+
+def simplex_limit(sides: int) -> int:
+    """Most simplex iterations on a program with this many rows and columns together."""
+    return _MIN_ITERATIONS + _ITERATIONS_PER_SIDE * sides
+
+
+def run_within(highs: Any, seconds: float, iterations: int) -> Any:
+    """Run HiGHS from its present state, within limits, and return its model status.
+
+    Parameters
+    ----------
+    highs : highspy.Highs
+    seconds : float
+        Time that is left; may be infinite.
+    iterations : int
+        Most iterations of any of its methods.
+
+    Raises
+    ------
+    TimeLimitReached
+        If HiGHS has not stopped soon after its time limit.
+    """
+    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
+        highs.setOptionValue(option, int(iterations))
+    if np.isfinite(seconds):
+        highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
+    if highs.getNumCol() < LONG:
+        # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
+        highs.run()
+    else:
+        within(seconds + SECONDS_BEYOND_LIMIT, highs.run)
+    return highs.getModelStatus()

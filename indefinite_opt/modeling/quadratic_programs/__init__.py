@@ -1,7 +1,9 @@
 """Any quadratic program: the class that users write, its structure and its feasible set."""
 
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.quadratic_programs.quadratic_program import QuadraticProgram
 
-__all__ = ["PolyhedralQP", "Polyhedron", "QuadraticProgram"]
+__all__ = ["Equilibrated", "LinearRows", "PolyhedralQP", "Polyhedron", "QuadraticProgram"]

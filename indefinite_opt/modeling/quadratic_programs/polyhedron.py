@@ -9,6 +9,8 @@ import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["Polyhedron", "solved_by_highs"]
@@ -136,28 +138,35 @@ class Polyhedron:
         Raises
         ------
         InfeasibleProblem
-            If there is none.
+            If there is none; the message names rows and bounds that are in conflict.
         """
-        origin = np.clip(np.zeros(self.n), self.lower, self.upper)
-        found = self._corrected(origin)
-        if self._is_rounding(found):
-            return found
-        rows = np.vstack([self.G, self.A])
-        row_lower = np.concatenate([np.full(self.h.size, -np.inf), self.b])
-        form = StandardForm(
-            1, np.zeros(self.n), self.lower, self.upper, row_lower,
-            np.concatenate([self.h, self.b]), rows,
-        )  # fmt: skip
-        vertex = solved_by_highs(form)
-        return found if vertex is None else self.repaired(vertex)
+        origin = self._corrected(np.zeros(self.n))
+        if self._is_rounding(origin):
+            return origin
+        return self.repaired(self._linear_rows.scaled.read(self._linear_rows.feasible_point()))
+
+    @cached_property
+    def _linear_rows(self) -> LinearRows:
+        return LinearRows(Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self))
 
     @cached_property
     def ranges(self) -> tuple[Array, Array]:
         """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
 
-        A row bounds each of its variables as far as the others are bounded. Ends that are already
-        finite are kept.
+        A row bounds each of its variables as far as the others are bounded. Where that does not
+        suffice, HiGHS minimises and maximises the variable, and its multipliers prove the end. Ends
+        that are finite are kept.
         """
+        low, high = self._intervals()
+        missing = np.isinf(low) | np.isinf(high)
+        if missing.any() and self.has_rows:
+            found = self._linear_rows.ranges(missing).in_units(self._linear_rows.scaled.column)
+            low = np.where(np.isinf(low), found.lower, low)
+            high = np.where(np.isinf(high), found.upper, high)
+        return low, high
+
+    def _intervals(self) -> tuple[Array, Array]:
+        """Ends from interval arithmetic on the rows."""
         low, high = self.lower.copy(), self.upper.copy()
         rows = np.vstack([self.G, self.A, -self.A])
         right = np.concatenate([self.h, self.b, -self.b])

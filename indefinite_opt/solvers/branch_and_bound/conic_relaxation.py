@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import in_child
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, in_child
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
-from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
 

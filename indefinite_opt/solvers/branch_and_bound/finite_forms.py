@@ -199,7 +199,7 @@ class _Slacks(FiniteForm):
 def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     if isinstance(qp, PolyhedralQP):
-        low, high = _ranges(qp)
+        low, high = qp.polyhedron.ranges
         finite = bool(np.isfinite(low).all() and np.isfinite(high).all())
         return _Slacks(qp, qp.with_slacks(low, high)) if finite else None
     if np.isfinite(qp.upper) or qp.lines == 2:
@@ -207,15 +207,6 @@ def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
     if qp.lines == 0 or np.ndim(qp.linear):
         return None
     return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
-
-
-def _ranges(qp: PolyhedralQP) -> tuple[Array, Array]:
-    """Proved ends of the variables, by intervals and where these do not suffice by HiGHS."""
-    low, high = qp.polyhedron.ranges
-    if np.isfinite(low).all() and np.isfinite(high).all():
-        return low, high
-    found = Refinement(qp).ranges()
-    return np.maximum(low, found.lower), np.minimum(high, found.upper)
 
 
 def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
@@ -240,7 +231,7 @@ def obstacle(qp: QuadraticStructure) -> str | None:
         If a ray is found along which the objective falls without end.
     """
     if isinstance(qp, PolyhedralQP):
-        open_ended = np.flatnonzero(~np.isfinite(np.subtract(*_ranges(qp))))
+        open_ended = np.flatnonzero(~np.isfinite(np.subtract(*qp.polyhedron.ranges)))
         if not open_ended.size:
             return None
         ray = Refinement(qp).ray()

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import Array, TimeLimitReached, within
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Task
+from indefinite_opt.solvers.solver import Task
 
 __all__ = ["missing_package", "semidefinite_refusal", "solve_convex"]
 

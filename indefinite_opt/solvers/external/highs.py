@@ -10,9 +10,14 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import PolyhedralQP, relative
-from indefinite_opt.modeling.linear_programs import LinearProgram, highs_model, power_near
+from indefinite_opt.modeling.linear_programs import (
+    LinearProgram,
+    highs_model,
+    power_near,
+    simplex_limit,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.linear.simplex import run_highs, simplex_limit
+from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 

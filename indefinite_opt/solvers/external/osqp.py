@@ -7,11 +7,11 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Session, Solver, Task
+from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["OSQP"]
 

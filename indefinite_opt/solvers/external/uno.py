@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import Array, checks, in_child, within
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, checks, in_child, within
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT, Solver, Task, status_at_end
+from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["UNO"]
 

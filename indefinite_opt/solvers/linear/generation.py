@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached, one_thread
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.linear_programs import LinearProgram, simplex_limit
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.linear.row_form import RowForm
-from indefinite_opt.solvers.linear.simplex import RestrictedModel, simplex_limit
+from indefinite_opt.solvers.linear.simplex import RestrictedModel
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 

@@ -7,64 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import LONG, Array, within
-from indefinite_opt.modeling.linear_programs import new_highs, power_near
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.linear_programs import new_highs, power_near, run_within
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
-from indefinite_opt.solvers.solver import SECONDS_BEYOND_LIMIT
 
-__all__ = ["RestrictedModel", "run_highs", "simplex_limit"]
+__all__ = ["RestrictedModel", "run_highs"]
 
 Indices = NDArray[np.intp]
 
-_MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
-"""Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
-programs can keep the simplex method busy for ever."""
-
-
-def simplex_limit(sides: int) -> int:
-    """Most simplex iterations on a program with this many rows and columns together."""
-    return _MIN_ITERATIONS + _ITERATIONS_PER_SIDE * sides
-
 
 def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
-    """Run HiGHS from its present state, within limits.
-
-    Parameters
-    ----------
-    highs : highspy.Highs
-    seconds : float
-        Time that is left; may be infinite.
-    iterations : int
-        Most iterations of any of its methods.
-
-    Returns
-    -------
-    Status
-        Why HiGHS stopped.
-
-    Raises
-    ------
-    TimeLimitReached
-        If HiGHS has not stopped soon after its time limit.
-    """
+    """Why HiGHS stopped; see `run_within`."""
     import highspy
 
-    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
-        highs.setOptionValue(option, int(iterations))
-    if np.isfinite(seconds):
-        highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
-    if highs.getNumCol() < LONG:
-        # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
-        highs.run()
-    else:
-        within(seconds + SECONDS_BEYOND_LIMIT, highs.run)
     statuses = {
         highspy.HighsModelStatus.kOptimal: Status.SOLVED,
         highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
         highspy.HighsModelStatus.kIterationLimit: Status.MAX_ITER,
     }
-    return statuses.get(highs.getModelStatus(), Status.INACCURATE)
+    return statuses.get(run_within(highs, seconds, iterations), Status.INACCURATE)
 
 
 class RestrictedModel:

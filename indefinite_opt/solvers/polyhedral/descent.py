@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, few_threads
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.solution import Status
 
 if TYPE_CHECKING:  # numba is imported when a descent begins

@@ -6,9 +6,8 @@ import numpy as np
 
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
 
 __all__ = ["falling_ray", "unbounded_along"]
 

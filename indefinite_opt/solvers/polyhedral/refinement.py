@@ -1,4 +1,4 @@
-"""Descents from points of a relaxation, which need not satisfy the rows."""
+"""Descents from points of a relaxation, which need not satisfy the rows, and rays."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, nearest_point
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows, Ranges
 from indefinite_opt.solvers.polyhedral.recession import falling_ray
 
 __all__ = ["Refinement"]
 
 
 class Refinement:
-    """Local optima near given points of one program, and the ranges of its variables.
+    """Local optima of one program near given points, and rays along which it is unbounded.
 
     Parameters
     ----------
@@ -34,12 +33,6 @@ class Refinement:
     @cached_property
     def _feasible(self) -> Array:
         return self._scaled.write(self.qp.polyhedron.point)
-
-    def ranges(self) -> Ranges:
-        """Proved ends of every variable; see `LinearRows.ranges`."""
-        found = LinearRows(self._scaled).ranges()
-        column = self._scaled.column
-        return Ranges(column * found.lower, column * found.upper, found.unbounded)
 
     def ray(self) -> Array | None:
         """A direction along which the objective falls without end; None if none is found."""

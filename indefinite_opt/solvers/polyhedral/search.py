@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, few_threads, thread_count
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.descent.local_search import Effort
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
@@ -22,8 +23,6 @@ from indefinite_opt.solvers.polyhedral.descent import (
     is_convex,
     nearest_point,
 )
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
 from indefinite_opt.solvers.polyhedral.recession import falling_ray, unbounded_along
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
-from indefinite_opt.modeling.linear_programs import new_highs
-from indefinite_opt.solvers.linear.simplex import run_highs, simplex_limit
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.modeling.linear_programs import new_highs, run_within, simplex_limit
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 
 __all__ = ["LinearRows", "Ranges"]
 
@@ -41,13 +39,16 @@ class Ranges(NamedTuple):
     upper: Array  # (n,)
     unbounded: NDArray[np.intp]  # variables that the rows leave unbounded, as HiGHS finds
 
+    def in_units(self, column: Array) -> Ranges:
+        """The ranges of x = column∘z, which powers of two keep exact."""
+        return Ranges(column * self.lower, column * self.upper, self.unbounded)
+
 
 class _Answer(NamedTuple):
-    """The optimum of a linear program over the rows: point, multipliers of rows, and status."""
+    """The optimum of a linear program over the rows: its point and the multipliers of rows."""
 
     z: Array
     duals: Array
-    status: Status
 
 
 class LinearRows:
@@ -181,17 +182,15 @@ class LinearRows:
         for presolve in ("off", "on"):
             highs.setOptionValue("presolve", presolve)
             seconds = self.remaining()
-            status = run_highs(highs, seconds, simplex_limit(n + self.scaled.R.shape[0]))
-            if status is Status.TIME_LIMIT or seconds <= 0.0:
+            states = highspy.HighsModelStatus
+            state = run_within(highs, seconds, simplex_limit(n + self.scaled.R.shape[0]))
+            if state == states.kTimeLimit or seconds <= 0.0:
                 raise TimeLimitReached("a linear program did not end in time")
-            if status is Status.SOLVED:
+            if state == states.kOptimal:
                 answer = highs.getSolution()
                 point = self._vertex(np.array(answer.col_value))
-                return _Answer(point, np.array(answer.row_dual), status)
-            states = highspy.HighsModelStatus
-            if highs.getModelStatus() in (
-                states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible
-            ):  # fmt: skip
+                return _Answer(point, np.array(answer.row_dual))
+            if state in (states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible):
                 return None
             # The simplex method has stalled: once more from the beginning, with presolve.
             highs.clearSolver()
@@ -240,6 +239,8 @@ class LinearRows:
         1990), one with the least sum of multipliers in the units of the rows. By duality the
         inverse of that sum is the least amount by which all rows and bounds must be relaxed.
         """
+        import highspy
+
         normals, ends, names, units = self._sides()
         crossed = np.flatnonzero(self.scaled.lower > self.scaled.upper)
         if crossed.size:
@@ -256,10 +257,10 @@ class LinearRows:
         matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
         _add_rows(highs, matrix, rhs, rhs)
         seconds = self.remaining()
-        status = run_highs(highs, seconds, simplex_limit(sum(matrix.shape)))
-        if status is Status.TIME_LIMIT or seconds <= 0.0:
+        state = run_within(highs, seconds, simplex_limit(sum(matrix.shape)))
+        if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:
             raise TimeLimitReached("the search for a conflict of rows did not end in time")
-        if status is not Status.SOLVED:
+        if state != highspy.HighsModelStatus.kOptimal:
             return _infeasible(["the rows and bounds"], "")
         multipliers = np.array(highs.getSolution().col_value)
         part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
