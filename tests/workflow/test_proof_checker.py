@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.boxes import random_multipliers
+from helpers.boxes import general_quadratic, random_multipliers
 from helpers.minimisers import degenerate, global_minimisers
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
@@ -81,16 +81,26 @@ def grown(
 
 @functools.cache
 def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
-    """A proof about a small program with ties, and the least value by exact enumeration."""
+    """A proof about a small program with ties, and the least value by exact enumeration.
+
+    Every second one has rows of any kind.
+    """
     generator = np.random.default_rng(seed)
-    q = degenerate(generator)
-    least, _ = global_minimisers(q)
+    while True:
+        q = general_quadratic(generator, 3) if seed % 2 else degenerate(generator)
+        try:
+            least, _ = global_minimisers(q)
+            break
+        except ValueError:  # no point
+            continue
     conditions = Conditions(q)
     proof = Proof(grown(conditions, conditions.begin(), float(least), generator, depth=3))
     return boxes_document(q, proof, MINIMUM), q, proof, least
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(61, 1061, 2))]
+)
 def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
     document, q, proof, least = honest(seed)
     value, program = proof_checker.check(json.loads(json.dumps(document)))
@@ -262,7 +272,7 @@ def test_the_checker_imports_only_the_standard_library() -> None:
 
 def test_the_checker_is_one_short_file() -> None:
     lines = Path(proof_checker.__file__).read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 370
+    assert len(lines) < 390
     assert max(map(len, lines)) <= 100
 
 
@@ -466,10 +476,11 @@ POOR = {**minorant(1, products=[[0, 1, 2]]), "value": -0.5}
 """f ≥ -1 + (1 - x) though f = x: the points with f ≥ -½ are to the left of ½, and cost -½."""
 
 
-def inside(binary: int, rows: int) -> list[list[Document]]:
+def inside(binary: int, rows: int, n: int = 2) -> list[list[Document]]:
     """Where variable 0 is inside, the other is said to be binary."""
     claim = {"rule": "second order", "lower": [[binary, 1]]}
-    convex = minorant(2, products=[[0, 1, 2], [2, 3, 2]], across=[[0, 0, 0]] * rows)
+    squares = [[2 * i, 2 * i + 1, 2] for i in range(n)]
+    convex = minorant(n, products=squares, across=[[0] * (n + 1)] * rows)
     half = {"rule": "divide", "variable": 1, "at": 0.5}
     return [[DIVIDE], [convex], [half], [convex], [claim, convex]]
 
@@ -513,7 +524,19 @@ FORGERIES = {
         {"rule": "second order", "upper": [[0, 0]]}], [LINE]], 0),
     "follow, a pair": forgery([[1], [0.9, 1]], [0, 0], inside(1, 0), 0),
     "follow, on a row": forgery([[0.5], [0, 0.4]], [0, 0], inside(1, 1), 0, [[1, 1]]),
-    "two rows": forgery([[0], [0, 0]], [0, 0], [], 0, [[1, 1], [1, 0]]),
+    # (1 - t, t, 1 - t) has the curvature 0 - 1 + 4, and t = ½ is best; along (1, -1, 0) it is -1.
+    "follow, on other rows": forgery([[0], [0, -1], [0, 0, 4]], [0, 2.5, 0], inside(1, 2, 3), 2,
+                                     [[1, 1, 0], [0, 1, 1]]),
+    # On those points f = t - 2, though x₁ is better than x₀ by the first row alone.
+    "follow, a row that is not alone": forgery(
+        [[0], [0, 0], [0, 0, 0]], [1, -1, -3],
+        [[{"rule": "first order", "upper": [[0, 0]]}, minorant(3, across=[[0] * 4] * 2)]],
+        -1, [[1, 1, 0], [0, 1, 1]]),
+    # (t, 1 - t, 1 - t): f = 3 - 2t, and the multiplier of the first row is negative.
+    "follow, a multiplier of either sign": forgery(
+        [[0], [0, 0], [0, 0, 0]], [1, 3, 0],
+        [[{"rule": "first order", "upper": [[0, 0]]}, minorant(3, across=[[0] * 4] * 2)]],
+        3, [[1, 1, 0], [1, 0, 1]]),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip

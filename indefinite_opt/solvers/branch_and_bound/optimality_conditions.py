@@ -270,7 +270,10 @@ class Conditions:
         swing += ROUNDING_SHARE * whole.n * sizes + TINY
         floor, roof = middle - swing, middle + swing
         if whole.rows.size:
-            least, most = _terms(whole.rows, *self._multipliers(box, middle, swing))
+            ends = self._multipliers(box, middle, swing)
+            if np.any(ends[0] > ends[1]):
+                return None
+            least, most = _terms(whole.rows, *ends)
             room = ROUNDING_SHARE * len(whole.rows)
             floor = floor + (least - room * np.abs(least)).sum(axis=0)
             roof = roof + (most + room * np.abs(most)).sum(axis=0)
@@ -311,6 +314,8 @@ class Conditions:
             # The range of a_ki ν_k that the reduced cost of x_i and the other multipliers allow.
             lower, upper = _over(floor - _others(most), roof + _others(-least), rows)
             low, high = np.maximum(low, lower.max(axis=1)), np.minimum(high, upper.min(axis=1))
+            if np.any(low > high):
+                break
         return low, high
 
 

@@ -60,7 +60,7 @@ def symmetric(rows: list[Numbers]) -> list[Numbers]:
 
 
 class Program:
-    """min ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs, no variable in two rows."""
+    """min ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs."""
 
     def __init__(self, data: Any) -> None:
         self.H, self.c, self.n = symmetric(data["H"]), data["c"], len(data["c"])
@@ -69,20 +69,18 @@ class Program:
         require(sizes == {self.n}, "a vector or a matrix has another size")
         require(all(map(le, self.lower, self.upper)), "an interval is empty")
         sparse = [{i: a for i, a in enumerate(row) if a != 0} for row in rows]
-        alone = {i: Fraction(1) for i in range(self.n) if not any(i in row for row in sparse)}
-        require(len(alone) + sum(map(len, sparse)) == self.n, "a variable is in two rows")
         self.rows: list[Any] = list(zip(sparse, data["rhs"], strict=True))
-        self.groups = [(alone, None), *self.rows]
+        self.columns = [{k: r[i] for k, r in enumerate(sparse) if i in r} for i in range(self.n)]
 
     def exclusive(self, i: int, j: int) -> bool:
         """Whether i and j cannot both be inside at the minimiser; for i = j, whether i cannot."""
         own, other, both = self.H[i][i], self.H[j][j], self.H[i][j]
-        row, target = next(group for group in self.groups if i in group[0])
-        if j not in row or (i == j and target is not None):
-            return False
-        if target is None:
-            return own <= 0 if i == j else own * other <= both**2
-        return own * row[j] ** 2 + other * row[i] ** 2 <= 2 * both * row[i] * row[j]
+        one, two = self.columns[i], self.columns[j]
+        if i == j or not one:
+            return not one and not two and (own <= 0 if i == j else own * other <= both**2)
+        a, b = next(iter(one.values())), next(iter(two.values()), 0)
+        parallel = one.keys() == two.keys() and all(b * one[k] == a * two[k] for k in one)
+        return parallel and own * b**2 + other * a**2 <= 2 * both * a * b
 
 
 class Box(NamedTuple):
@@ -105,7 +103,7 @@ def by_rows(p: Program, box: Box, left: Box) -> None:
         low, high = (target - sum(end[side] for end in ends.values()) for side in (1, 0))
         for i, a in row.items():
             least, most = sorted([(low + ends[i][1]) / a, (high + ends[i][0]) / a])
-            left.lower[i], left.upper[i] = max(box.lower[i], least), min(box.upper[i], most)
+            left.lower[i], left.upper[i] = max(left.lower[i], least), min(left.upper[i], most)
 
 
 def by_second_order(p: Program, box: Box, left: Box) -> None:
@@ -120,24 +118,45 @@ def by_second_order(p: Program, box: Box, left: Box) -> None:
 
 
 def by_first_order(p: Program, box: Box, left: Box) -> None:
-    """Put variables above the level of their row at the end that fills it, others at the other."""
-    for row, target in p.groups:
-        v, least, most = {}, [Fraction(0)], [Fraction(0)]
+    """Put variables at the end that they have for all multipliers that the rows may have."""
+    slopes: list[Any] = []
+    for h, c in zip(p.H, p.c, strict=True):
+        ends = [sorted((a * box.lower[j], a * box.upper[j])) for j, a in enumerate(h)]
+        slopes.append([c + sum(end[side] for end in ends) for side in (0, 1)])
+    known: list[Any] = [level(p, slopes, row, target) for row, target in p.rows]
+
+    def reduced(i: int, *others: int) -> list[Any]:
+        """The interval of ∂f/∂x_i + Σ a·multiplier over the rows of x_i but `others`."""
+        parts = [[a * end for end in known[k]] for k, a in p.columns[i].items() if k not in others]
+        return [slopes[i][0] + sum(map(min, parts)), slopes[i][1] + sum(map(max, parts))]
+
+    for k, (row, _) in [*enumerate(p.rows)] * 2:
         for i, a in row.items():
-            ends = [sorted((h * box.lower[j], h * box.upper[j])) for j, h in enumerate(p.H[i])]
-            v[i] = sorted(-(p.c[i] + sum(end[side] for end in ends)) / a for side in (0, 1))
-        if target is not None:
-            room = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
-            width = {i: abs(a) * (p.upper[i] - p.lower[i]) for i, a in row.items()}
-            least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > room]
-            most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < room]
-        low, high = max(least, default=-inf), min(most, default=inf)
-        for i in [i for i in row if v[i][0] > high or v[i][1] < low]:
-            rises = (v[i][0] > high) == (row[i] > 0)
-            if rises or i in box.inside:
-                left.lower[i] = p.upper[i]
-            if not rises or i in box.inside:
-                left.upper[i] = p.lower[i]
+            low, high = reduced(i, k)
+            rises = i in box.inside or box.upper[i] < p.upper[i]
+            falls = i in box.inside or box.lower[i] > p.lower[i]
+            ends = sorted(((0 - high if rises else -inf) / a, (0 - low if falls else inf) / a))
+            known[k] = [max(known[k][0], ends[0]), min(known[k][1], ends[1])]
+    for i in range(p.n):
+        low, high = reduced(i)
+        if high < 0 or (low > 0 and i in box.inside):
+            left.lower[i] = p.upper[i]
+        if low > 0 or (high < 0 and i in box.inside):
+            left.upper[i] = p.lower[i]
+    if any(low > high for low, high in known):
+        left.lower[0] = left.upper[0] + 1
+
+
+def level(p: Program, slopes: Any, row: Any, target: Fraction) -> list[Any]:
+    """The interval of the multiplier of a row that shares no variable with another one."""
+    if any(len(p.columns[i]) > 1 for i in row):
+        return [-inf, inf]
+    v = {i: sorted(-slope / a for slope in slopes[i]) for i, a in row.items()}
+    room = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
+    width = {i: abs(a) * (p.upper[i] - p.lower[i]) for i, a in row.items()}
+    least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > room]
+    most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < room]
+    return [max(least, default=-inf), min(most, default=inf)]
 
 
 class Minorant:

@@ -6,6 +6,7 @@ are exact. docs/optimality-conditions.md describes them and what they prove.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -67,7 +68,8 @@ _ROUNDING_SHARE = 1e-9
 """Generous bound on the relative rounding error of a sum."""
 
 _SHIFT_SHARE = 1e-14
-"""Step, as a share of the largest entry, in which a matrix is made positive semidefinite."""
+"""First step, as a share of the largest entry, in which a matrix is made positive semidefinite;
+steps double."""
 
 _MIN_SHIFT = 1e-320
 """Least step, for matrices so small that this share of an entry underflows."""
@@ -546,14 +548,14 @@ def _tangent(
                 end = 0 if minorant.M[i][j] > 0 else 1
                 products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
                 squares[[i, j]] += _ROUNDING_SHARE * price
-    while True:
+    for share in itertools.accumulate(itertools.repeat(_SHIFT_SHARE), lambda a, _: 2.0 * a):
         minorant = ExactMinorant(program, there, exact(written()))
         try:
             _, slope = minorant.tangent(exact(point.tolist()))
             break
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
-            squares[wide] += _SHIFT_SHARE * largest + _MIN_SHIFT
+            squares[wide] += share * largest + _MIN_SHIFT
     if spins.m:
         # These multipliers make the slope approximately the wanted one.
         wanted = 2.0 * bound.reduced
