@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import TimeLimitReached, in_child
 from indefinite_opt.problem.programs.arrays import (
     MAX_ENTRIES,
     QuadraticArrays,
@@ -30,6 +31,10 @@ SMALLEST_COEFFICIENT = 1e-12
 """Coefficients of rows and of the Hessian up to this size are dropped: the least that HiGHS allows
 for its option small_matrix_value."""
 
+MIN_SECONDS, SECONDS_PER_BYTE = 5.0, 1e-5
+"""Time that HiGHS has to read a file: this many seconds, and ten for each megabyte, which is a
+hundred times what it needs."""
+
 
 def _silent_highs() -> Any:
     import highspy
@@ -40,14 +45,72 @@ def _silent_highs() -> Any:
     return highs
 
 
+LAST_WORDS = {".lp": b"end", ".mps": b"endata"}
+"""The word in the last line of a complete file, by format; HiGHS reads truncated files as well."""
+
+
+class _Model(NamedTuple):
+    """What HiGHS has read, and the lines in which it says that it has not read everything."""
+
+    complaints: list[str]
+    sense: int = 1
+    hessian: Any = None
+    cost: Any = None
+    rows: Any = None
+    bounds: tuple[Any, ...] = ()
+    constant: float = 0.0
+    discrete: int = 0
+    variables: tuple[str, ...] = ()
+
+
 def read_highs(content: bytes, source: str, suffix: str) -> QuadraticArrays:
     """The program of the content of an .lp or .mps file.
+
+    HiGHS reads it in a process of its own, since malformed files can keep it in an endless loop.
 
     Raises
     ------
     DataError
         If HiGHS cannot read it, which is quoted, or if it has integer or semicontinuous variables.
     """
+    _check_end(content, source, LAST_WORDS[suffix])
+    expected = f"a program that HiGHS can read from {suffix}"
+    seconds = MIN_SECONDS + SECONDS_PER_BYTE * len(content)
+    try:
+        model = in_child(seconds, _read, content, source, suffix)
+    except TimeLimitReached:
+        raise DataError(source, expected, f"no end after {seconds:.3g} s") from None
+    except RuntimeError as error:
+        raise DataError(source, expected, str(error)) from None
+    if model.complaints:
+        raise DataError(source, expected, "; ".join(model.complaints))
+    if model.discrete:
+        raise DataError(
+            source, "continuous variables", f"{model.discrete} integer or semicontinuous variables"
+        )
+    n, sense = model.cost.size, model.sense
+    if n * max(n, model.rows.shape[0]) > MAX_ENTRIES:
+        raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
+    lower, upper, row_lower, row_upper = model.bounds
+    return quadratic_arrays(
+        sense * model.hessian, sense * model.cost,
+        *split_rows(model.rows.toarray(), row_lower, row_upper), lower, upper,
+        constant=sense * model.constant, sense=sense, variables=model.variables,
+    )  # fmt: skip
+
+
+def _check_end(content: bytes, source: str, last: bytes) -> None:
+    if b"\0" in content:
+        raise DataError(source, "a text file", "a byte 0")
+    comments = (b"\\", b"*")
+    lines = (line.strip() for line in reversed(content.splitlines()))
+    end = next((line for line in lines if line and not line.startswith(comments)), b"")
+    if end.lower() != last:
+        shown = repr(end[:80].decode("utf-8", "replace"))
+        raise DataError(source, f"a last line {last.decode()}", shown, "The file may be truncated.")
+
+
+def _read(content: bytes, source: str, suffix: str) -> _Model:
     import highspy
 
     with tempfile.TemporaryDirectory() as folder:
@@ -61,29 +124,31 @@ def read_highs(content: bytes, source: str, suffix: str) -> QuadraticArrays:
         status = highs.readModel(str(file))
         highs.setOptionValue("log_file", "")
         messages = log.read_text(errors="replace").replace(str(file), source).splitlines()
-    errors = [line for line in messages if line.startswith("ERROR")]
-    errors += [line for line in messages if "ignored" in line]
-    model = highs.getModel()
-    lp, n = model.lp_, model.lp_.num_col_
-    if status == highspy.HighsStatus.kError or errors or n == 0:
-        got = "; ".join(line.partition(":")[2].strip() for line in errors) or "no variables"
-        raise DataError(source, f"a program that HiGHS can read from {suffix}", got)
-    if any(kind != highspy.HighsVarType.kContinuous for kind in lp.integrality_):
-        count = sum(kind != highspy.HighsVarType.kContinuous for kind in lp.integrality_)
-        raise DataError(
-            source, "continuous variables", f"{count} integer or semicontinuous variables"
-        )
-    if n * max(n, lp.num_row_) > MAX_ENTRIES:
-        raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
-    sense = 1 if lp.sense_ == highspy.ObjSense.kMinimize else -1
+    model, lp = highs.getModel(), highs.getModel().lp_
+    complaints = [
+        line.partition(":")[2].strip()
+        for line in messages
+        if line.startswith("ERROR") or "ignored" in line
+    ]
+    if complaints or status == highspy.HighsStatus.kError or lp.num_col_ == 0:
+        return _Model(complaints or ["no variables"])
+    n, hessian = lp.num_col_, model.hessian_
     columnwise = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
-    rows = _matrix(lp.a_matrix_, (lp.num_row_, n), columnwise)
-    lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
-    split = split_rows(rows, np.array(lp.row_lower_), np.array(lp.row_upper_))
-    return quadratic_arrays(
-        sense * _hessian(model.hessian_, n), sense * np.array(lp.col_cost_), *split, lower, upper,
-        constant=sense * lp.offset_, sense=sense, variables=_names(lp),
-    )  # fmt: skip
+    bounds = (lp.col_lower_, lp.col_upper_, lp.row_lower_, lp.row_upper_)
+    entries = _matrix(hessian, (n, n), True) if hessian.dim_ else sparse.csc_array((n, n))
+    if hessian.format_ == highspy.HessianFormat.kTriangular:
+        entries = entries + sparse.tril(entries, -1).T
+    return _Model(
+        [],
+        1 if lp.sense_ == highspy.ObjSense.kMinimize else -1,
+        entries,
+        np.array(lp.col_cost_),
+        _matrix(lp.a_matrix_, (lp.num_row_, n), columnwise),
+        tuple(np.array(bound) for bound in bounds),
+        lp.offset_,
+        sum(kind != highspy.HighsVarType.kContinuous for kind in lp.integrality_),
+        _names(lp),
+    )
 
 
 def _names(lp: Any) -> tuple[str, ...]:
@@ -95,22 +160,9 @@ def _names(lp: Any) -> tuple[str, ...]:
 
 
 def _matrix(matrix: Any, shape: tuple[int, int], columnwise: bool) -> Any:
-    """A sparse matrix of HiGHS as a dense array."""
+    """A matrix of HiGHS as one of scipy."""
     parts = (np.array(matrix.value_), np.array(matrix.index_), np.array(matrix.start_))
-    if columnwise:
-        return sparse.csc_array(parts, shape=shape).toarray()
-    return sparse.csr_array(parts, shape=shape).toarray()
-
-
-def _hessian(hessian: Any, n: int) -> Any:
-    import highspy
-
-    if hessian.dim_ == 0:
-        return np.zeros((n, n))
-    entries = _matrix(hessian, (n, n), True)
-    if hessian.format_ == highspy.HessianFormat.kTriangular:
-        entries = np.tril(entries) + np.tril(entries, -1).T
-    return entries
+    return (sparse.csc_array if columnwise else sparse.csr_array)(parts, shape=shape)
 
 
 def write_mps(program: QuadraticArrays, target: str) -> bytes:
