@@ -4,6 +4,7 @@
 """
 
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.cvxpy_problem import CvxpyProgram, program_of_cvxpy
 from indefinite_opt.problem.programs.files import read_program, write_program
 from indefinite_opt.problem.programs.graphs import (
     Graph,
@@ -20,6 +21,7 @@ from indefinite_opt.problem.programs.graphs import (
     turan,
 )
 from indefinite_opt.problem.programs.library import generate, graph, names
+from indefinite_opt.problem.programs.qpsolvers_problem import program_of_qpsolvers
 from indefinite_opt.problem.programs.random_programs import (
     bilinear,
     blending,
@@ -35,6 +37,7 @@ from indefinite_opt.problem.programs.random_programs import (
 )
 
 __all__ = [
+    "CvxpyProgram",
     "Graph",
     "QuadraticArrays",
     "bilinear",
@@ -56,6 +59,8 @@ __all__ = [
     "names",
     "paley",
     "portfolio",
+    "program_of_cvxpy",
+    "program_of_qpsolvers",
     "quadratic_arrays",
     "read_program",
     "row_qp",

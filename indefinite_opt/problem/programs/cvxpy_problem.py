@@ -1,0 +1,359 @@
+"""Programs from problems of cvxpy, whose own path to solvers refuses what is not convex.
+
+The objective is taken apart at its quadratic atoms. Each of them is vec(u)ᵀ W vec(v) with affine u
+and v: of quad_form(u, P), W = P; of sum_squares(u), square(u) and a product u v, W holds the sums
+over entries. With a new variable in place of every such atom, the objective is affine, and the
+derivative of an affine expression, which cvxpy gives, is its matrix of coefficients. Nothing is
+evaluated but sums and products of the data, so that integers stay exact.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array
+from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+
+__all__ = ["CvxpyProgram", "program_of_cvxpy"]
+
+ALLOWED_ATTRIBUTES = ("nonneg", "nonpos", "pos", "neg", "bounds")
+"""Attributes of variables that are bounds; cvxpy, too, takes pos and neg for nonneg and nonpos."""
+
+
+class CvxpyProgram(NamedTuple):
+    """A program and the way back to the variables of cvxpy that it was made of.
+
+    Attributes
+    ----------
+    arrays : QuadraticArrays
+    assign : callable
+        `assign(x)` writes the parts of a point x into the values of the problem's variables.
+    """
+
+    arrays: QuadraticArrays
+    assign: Callable[[Array], None]
+
+
+def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
+    """The quadratic program of a cvxpy problem, convex or not.
+
+    The variables are stacked in the order of `problem.variables()`, each column by column. The
+    objective may be any sum of affine expressions and multiples of `quad_form`, `sum_squares`,
+    `square`, `quad_over_lin` and products of two affine expressions; the constraints are affine
+    equations and inequalities. An inequality in one variable becomes a bound. Parameters count with
+    their present values.
+
+    Raises
+    ------
+    ProblemError
+        That names what is neither, an integer variable, or a parameter without a value.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
+    >>> program = program_of_cvxpy(cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2]))
+    >>> program.arrays.P.tolist(), program.arrays.q.tolist(), program.arrays.ub.tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [-3.0, 0.0], [2.0, 2.0])
+    >>> program.assign(np.array([2.0, 0.0]))
+    >>> x.value
+    array([2., 0.])
+    """
+    import cvxpy as cp
+
+    if not isinstance(problem, cp.Problem):
+        raise ProblemError("problem", "a cvxpy.Problem", f"one of type {type(problem).__name__}")
+    variables = problem.variables()
+    if not variables:
+        raise ProblemError("problem", "a problem with variables", "none")
+    reader = _Reader(variables)
+    sense = -1 if isinstance(problem.objective, cp.Maximize) else 1
+    try:
+        P, q, constant = reader.quadratic(problem.objective.expr)
+        for constraint in problem.constraints:
+            reader.add(constraint)
+    except RecursionError:
+        raise ProblemError(
+            "problem", "expressions that are less deeply nested",
+            "more than Python's limit of recursion", "Use cp.sum for long sums.",
+        ) from None  # fmt: skip
+    arrays = quadratic_arrays(
+        sense * P, sense * q, *reader.rows(), reader.lower, reader.upper,
+        constant=sense * constant, sense=sense, name=name, variables=reader.names(),
+    )  # fmt: skip
+    return CvxpyProgram(arrays, reader.assign)
+
+
+class _Affine(NamedTuple):
+    """An affine expression, column by column: A x + c."""
+
+    A: Any
+    c: Array
+
+
+class _Product(NamedTuple):
+    """The sum of weights times entries of a quadratic atom, vec(u)ᵀ W vec(v)."""
+
+    u: Any
+    v: Any
+    W: Any
+
+
+class _Reader:
+    """Coefficients of expressions in the stacked entries of the variables.
+
+    Expressions are rebuilt with plain variables, whose values are 0, and with numbers in place of
+    parameters, so that nothing of the problem itself changes.
+    """
+
+    def __init__(self, variables: list[Any]) -> None:
+        import cvxpy as cp
+
+        self._variables = variables
+        self._plain = {variable.id: cp.Variable(variable.shape) for variable in variables}
+        sizes = [variable.size for variable in variables]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        self.n = int(starts[-1])
+        self._slices = [slice(*ends) for ends in itertools.pairwise(starts)]
+        self._places = {
+            self._plain[variable.id].id: part
+            for variable, part in zip(variables, self._slices, strict=True)
+        }
+        self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
+        self._G: list[tuple[Array, float]] = []
+        self._A: list[tuple[Array, float]] = []
+        for plain in self._plain.values():
+            plain.value = np.zeros(plain.shape)
+        for variable, part in zip(variables, self._slices, strict=True):
+            self._bound(variable, part)
+
+    def _bound(self, variable: Any, part: slice) -> None:
+        """Take over bounds among a variable's attributes; refuse any other attribute."""
+        attributes = variable.attributes
+        for name, value in attributes.items():
+            given = value is not None and np.any(value) if name != "bounds" else False
+            if given and name not in ALLOWED_ATTRIBUTES:
+                raise ProblemError(
+                    variable.name(), "a continuous variable with no attributes but bounds",
+                    f"the attribute {name}",
+                )  # fmt: skip
+        if attributes["nonneg"] or attributes["pos"]:
+            self.lower[part] = 0.0
+        if attributes["nonpos"] or attributes["neg"]:
+            self.upper[part] = 0.0
+        if attributes["bounds"] is not None:
+            lower, upper = (self._values(bound, variable) for bound in attributes["bounds"])
+            self.lower[part] = np.maximum(self.lower[part], lower)
+            self.upper[part] = np.minimum(self.upper[part], upper)
+
+    def _values(self, bound: Any, variable: Any) -> Array:
+        if hasattr(bound, "parameters"):
+            bound = self._rebuilt(bound).value
+        dense = bound.toarray() if sparse.issparse(bound) else np.asarray(bound, dtype=float)
+        return np.broadcast_to(dense, variable.shape).ravel(order="F")
+
+    def names(self) -> tuple[str, ...]:
+        """A name for each entry of each variable: x, y[0], Z[1, 2]."""
+        return tuple(
+            variable.name() + (f"[{', '.join(map(str, reversed(place)))}]" if place else "")
+            for variable in self._variables
+            for place in np.ndindex(*reversed(variable.shape))
+        )
+
+    def assign(self, x: Array) -> None:
+        """Write a point into the variables of the problem, whatever their attributes."""
+        for variable, part in zip(self._variables, self._slices, strict=True):
+            variable.save_value(np.reshape(x[part], variable.shape, order="F"))
+
+    def _rebuilt(self, expression: Any) -> Any:
+        """The expression of plain variables and numbers."""
+        import cvxpy as cp
+
+        if isinstance(expression, cp.Variable):
+            return self._plain[expression.id]
+        if isinstance(expression, cp.Parameter):
+            if expression.value is None:
+                raise ProblemError(expression.name(), "a parameter with a value", "none")
+            return cp.Constant(expression.value)
+        if not expression.args:
+            return expression
+        return expression.copy([self._rebuilt(argument) for argument in expression.args])
+
+    def affine(self, expression: Any) -> _Affine:
+        """The coefficients of an affine expression of plain variables."""
+        A, c = self._split(expression, {})
+        return _Affine(A, c)
+
+    def _split(self, expression: Any, others: dict[int, Any]) -> tuple[Any, Array]:
+        """Coefficients in the stacked variables, and the value at 0; `others` are filled in."""
+        value = expression.value
+        value = value.toarray() if sparse.issparse(value) else np.asarray(value)
+        if np.iscomplexobj(value):
+            raise ProblemError("problem", "real expressions", _shown(expression))
+        A = sparse.lil_array((expression.size, self.n))
+        for variable, derivative in expression.grad.items():
+            columns = sparse.csr_array(np.atleast_2d(derivative) if np.isscalar(derivative)
+                                       else derivative)  # fmt: skip
+            if variable.id in others:
+                others[variable.id] = columns.toarray().ravel()
+            else:
+                A[:, self._places[variable.id]] = columns.T
+        return A.tocsr(), np.ravel(value, order="F").astype(float)
+
+    def quadratic(self, expression: Any) -> tuple[Array, Array, float]:
+        """P, q and c of the quadratic expression ½ xᵀP x + qᵀx + c."""
+        atoms: dict[int, Any] = {}
+        head = self._replaced(self._rebuilt(expression), atoms)
+        weights: dict[int, Any] = dict.fromkeys(atoms)
+        A, c = self._split(head, weights)
+        P, q, constant = np.zeros((self.n, self.n)), A.toarray().ravel(), float(c[0])
+        for place, atom in atoms.items():
+            weight = weights[place]
+            if weight is None or not weight.any():
+                continue
+            u, v, W = _product(atom, weight)
+            (B, b), (C, c) = self.affine(u), self.affine(v)
+            half = (B.T @ (W @ C)).toarray()
+            P += half + half.T
+            q += B.T @ (W @ c) + C.T @ (W.T @ b)
+            constant += float(b @ (W @ c))
+        return P, q, constant
+
+    def _replaced(self, expression: Any, atoms: dict[int, Any]) -> Any:
+        """The expression with a new variable in place of each of its quadratic atoms."""
+        import cvxpy as cp
+
+        if expression.is_constant() or expression.is_affine():
+            return expression
+        if _is_atom(expression):
+            new = cp.Variable(expression.shape)
+            new.value = np.zeros(expression.shape)
+            atoms[new.id] = expression
+            return new
+        if not _is_linear(expression):
+            raise ProblemError("objective", "a quadratic function", _shown(expression))
+        return expression.copy([self._replaced(part, atoms) for part in expression.args])
+
+    def add(self, constraint: Any) -> None:
+        """The rows of an affine constraint, or the bounds of one in a single variable."""
+        from cvxpy.constraints import Equality, Inequality, NonNeg, NonPos, Zero
+
+        if not isinstance(constraint, Equality | Inequality | NonNeg | NonPos | Zero):
+            raise ProblemError(
+                "constraints", "affine equations and inequalities",
+                f"{type(constraint).__name__}: {_shown(constraint)}",
+            )  # fmt: skip
+        if isinstance(constraint, Equality | Inequality):
+            expression = constraint.expr
+        else:
+            expression = constraint.args[0]
+        plain = self._rebuilt(-expression if isinstance(constraint, NonNeg) else expression)
+        if not plain.is_affine():
+            raise ProblemError("constraints", "affine expressions", _shown(constraint))
+        A, c = self.affine(plain)
+        equality = isinstance(constraint, Equality | Zero)
+        for row, value in zip(A.toarray(), c, strict=True):
+            places = np.flatnonzero(row)
+            if places.size == 1 and not equality:
+                self._tighten(int(places[0]), float(row[places[0]]), float(-value))
+            elif places.size or (value != 0.0 if equality else value > 0.0):
+                (self._A if equality else self._G).append((row, float(-value)))
+
+    def _tighten(self, j: int, coefficient: float, right: float) -> None:
+        """The inequality coefficient · x_j ≤ right as a bound, if the quotient is exact."""
+        bound = right / coefficient
+        if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
+            row = np.zeros(self.n)
+            row[j] = coefficient
+            self._G.append((row, right))
+        elif coefficient > 0.0:
+            self.upper[j] = min(self.upper[j], bound)
+        else:
+            self.lower[j] = max(self.lower[j], bound)
+
+    def rows(self) -> tuple[Array, Array, Array, Array]:
+        """G, h, A and b."""
+        parts: list[Array] = []
+        for rows in (self._G, self._A):
+            parts.append(np.array([row for row, _ in rows]).reshape(len(rows), self.n))
+            parts.append(np.array([right for _, right in rows]))
+        G, h, A, b = parts
+        return G, h, A, b
+
+
+def _is_atom(expression: Any) -> bool:
+    """Whether an expression that is not affine is a product of two affine ones."""
+    import cvxpy as cp
+    from cvxpy.atoms.affine.binary_operators import MulExpression, multiply
+    from cvxpy.atoms.elementwise.power import Power
+
+    arguments = expression.args
+    if isinstance(expression, cp.QuadForm):
+        return bool(arguments[0].is_affine() and arguments[1].is_constant())
+    if isinstance(expression, cp.quad_over_lin):
+        return bool(arguments[0].is_affine() and arguments[1].is_constant())
+    if isinstance(expression, Power):
+        return bool(arguments[0].is_affine() and expression.p.value == 2)
+    if isinstance(expression, multiply | MulExpression):
+        return all(part.is_affine() and not part.is_constant() for part in arguments)
+    return False
+
+
+def _is_linear(expression: Any) -> bool:
+    """Whether an expression is linear in those of its arguments that are not constant."""
+    from cvxpy.atoms.affine.affine_atom import AffAtom
+    from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, multiply
+
+    if isinstance(expression, DivExpression):
+        return bool(expression.args[1].is_constant())
+    if isinstance(expression, multiply | MulExpression):
+        return any(part.is_constant() for part in expression.args)
+    return isinstance(expression, AffAtom)
+
+
+def _product(atom: Any, weights: Array) -> _Product:
+    """An atom's entries, summed with weights, as a product of affine expressions."""
+    import cvxpy as cp
+    from cvxpy.atoms.affine.binary_operators import multiply
+    from cvxpy.atoms.elementwise.power import Power
+
+    u = atom.args[0]
+    if isinstance(atom, cp.QuadForm):
+        matrix = atom.args[1].value
+        matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+        return _Product(u, u, sparse.csr_array(weights[0] * np.atleast_2d(matrix)))
+    if isinstance(atom, cp.quad_over_lin):
+        summed = np.reshape(weights, atom.shape, order="F")
+        if atom.axis is not None and not atom.keepdims:
+            summed = np.expand_dims(summed, atom.axis)
+        spread = np.broadcast_to(summed, u.shape).ravel(order="F")
+        divisor = float(np.ravel(atom.args[1].value)[0])
+        return _Product(u, u, sparse.diags_array(spread / divisor))
+    if isinstance(atom, Power):
+        return _Product(u, u, sparse.diags_array(weights))
+    v = atom.args[1]
+    if isinstance(atom, multiply):
+        u, v = (cp.promote(part, atom.shape) if part.is_scalar() else part for part in (u, v))
+        if not u.shape == v.shape == atom.shape:
+            raise ProblemError("objective", "products of expressions of one shape", _shown(atom))
+        return _Product(u, v, sparse.diags_array(weights))
+    if u.ndim > 2 or v.ndim > 2:
+        raise ProblemError("objective", "products of vectors and matrices", _shown(atom))
+    rows, inner = (1, u.size) if u.ndim == 1 else u.shape
+    columns = 1 if v.ndim == 1 else v.shape[1]
+    # The entry ij of the product is the sum over k of u_ik v_kj.
+    i, k, j = (axis.ravel() for axis in np.indices((rows, inner, columns)))
+    entries = (weights[j * rows + i], (k * rows + i, j * inner + k))
+    return _Product(u, v, sparse.csr_array(entries, shape=(u.size, v.size)))
+
+
+def _shown(thing: Any) -> str:
+    return " ".join(str(thing).split())
