@@ -336,3 +336,34 @@ def test_the_bracket_of_a_maximisation() -> None:
     assert bracket.objective == pytest.approx(3.5, rel=1e-8)
     assert bracket.check(qp) == pytest.approx(3.5, rel=1e-7)
     assert str(bracket).startswith("quadratic program (n = 2): ")
+
+
+def test_the_proof_of_a_program_with_rows_is_checked_without_the_package(tmp_path: Any) -> None:
+    from indefinite_opt.workflow.certificates import proof_checker
+
+    qp = iopt.QuadraticProgram.read("rowqp-20-5-5-25-1")
+    bracket = iopt.bound(qp, gap=1e-4)
+    path = bracket.save(tmp_path / "proof.json")
+    assert proof_checker.main(str(path)) == 0
+    assert bracket.relative_gap <= 1e-4
+
+
+def test_programs_of_cvxpy_and_qpsolvers() -> None:
+    from types import SimpleNamespace
+
+    u, v = cp.Variable(2, name="u"), cp.Variable(name="v")
+    problem = cp.Problem(
+        cp.Minimize(-cp.sum_squares(u) + u[0] * v + 2.0), [u >= -1, u <= 1, cp.sum(u) + v == 0]
+    )
+    qp = iopt.QuadraticProgram.from_cvxpy(problem)
+    result = iopt.solve(qp, solver="global")
+    assert qp.assign is not None
+    qp.assign(result.values["x"])
+    assert problem.objective.value == pytest.approx(result.objective, rel=1e-12)
+    # v = -u₁ - u₂, so the objective is -2u₁² - u₁u₂ - u₂² + 2, least at u = ±(1, 1).
+    assert result.objective == pytest.approx(-2.0, rel=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    letters = {name: getattr(qp, name) for name in ("P", "q", "G", "h", "A", "b", "lb", "ub")}
+    again = iopt.QuadraticProgram.from_qpsolvers(SimpleNamespace(**letters))
+    assert np.array_equal(again.P, qp.P)
+    assert np.array_equal(again.A, qp.A)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver
-from indefinite_opt.foundation import Values
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
@@ -20,6 +21,8 @@ from indefinite_opt.problem import Problem
 from indefinite_opt.problem.programs import (
     QuadraticArrays,
     generate,
+    program_of_cvxpy,
+    program_of_qpsolvers,
     quadratic_arrays,
     read_program,
     write_program,
@@ -75,6 +78,9 @@ class QuadraticProgram(Formulation, Problem):
         Copies, read-only.
     notes : tuple of str
         What was changed when the program was read, as sentences.
+    assign : callable or None
+        Writes the parts of a point x into the variables of the cvxpy problem that the program was
+        made from.
 
     Raises
     ------
@@ -123,7 +129,8 @@ class QuadraticProgram(Formulation, Problem):
         )
 
     def _hold(self, arrays: QuadraticArrays) -> None:
-        self.arrays, self.name = arrays, arrays.name
+        self.arrays, self.name = arrays, arrays.name or "quadratic program"
+        self.assign: Callable[[Array], None] | None = None
         self.sense, self.constant = arrays.sense, arrays.constant
         self.P, self.q, self.G, self.h = arrays.P, arrays.q, arrays.G, arrays.h
         self.A, self.b, self.lb, self.ub = arrays.A, arrays.b, arrays.lb, arrays.ub
@@ -164,6 +171,49 @@ class QuadraticProgram(Formulation, Problem):
             return cls.from_arrays(generate(source))
         return cls.from_arrays(read_program(source))
 
+    @classmethod
+    def from_cvxpy(cls, problem: Any) -> QuadraticProgram:
+        """The program that a `cvxpy.Problem` states, convex or not.
+
+        The objective is quadratic and the constraints are affine; x holds the entries of all
+        variables, in the order of `arrays.variables`.
+
+        Raises
+        ------
+        ProblemError
+            For a part that is neither, or an integer variable; the message quotes it.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> u, v = cp.Variable(name="u"), cp.Variable(name="v")
+        >>> problem = cp.Problem(cp.Minimize(u * v - u), [u + v <= 1, u >= 0, v >= 0])
+        >>> qp = QuadraticProgram.from_cvxpy(problem)
+        >>> qp.P, qp.q, qp.G
+        (array([[0., 1.],
+               [1., 0.]]), array([-1.,  0.]), array([[1., 1.]]))
+        >>> qp.assign(np.array([1.0, 0.0]))
+        >>> float(problem.objective.value)
+        -1.0
+        """
+        arrays, assign = program_of_cvxpy(problem)
+        program = cls.from_arrays(arrays)
+        program.assign = assign
+        return program
+
+    @classmethod
+    def from_qpsolvers(cls, problem: Any) -> QuadraticProgram:
+        """The program of a `qpsolvers.Problem`, or of any object with its attributes.
+
+        These are P, q, G, h, A, b, lb and ub, of which all but P and q may be None.
+
+        Raises
+        ------
+        ProblemError
+            For another object, or arrays that make no program.
+        """
+        return cls.from_arrays(program_of_qpsolvers(problem))
+
     def write(self, path: str | Path) -> Path:
         """Write the program to a .in, .lp, .mps, .npz or .qplib file, which `read` reads.
 
@@ -182,6 +232,10 @@ class QuadraticProgram(Formulation, Problem):
 
     def check_unchanged(self) -> None:
         """Nothing to check, because the arrays are copies that cannot be written to."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The variables of cvxpy stay with the process that has made them.
+        return self.__dict__ | {"assign": None}
 
     def __repr__(self) -> str:
         return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"
