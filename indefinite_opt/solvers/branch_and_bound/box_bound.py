@@ -27,7 +27,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
-from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Relaxation
+from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation, tunings
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["BoxBound", "Deadline", "Ends", "Node"]
@@ -302,7 +302,9 @@ class BoxBound:
         binary = node.box.binary[spins.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(spins, self.ends.value, binary)]
-        found = [Relaxation.of_whole(spins, self.ends.value, binary, each) for each in TUNINGS]
+        found = [
+            Relaxation.of_whole(spins, self.ends.value, binary, each) for each in tunings(spins)
+        ]
         for relaxation in found:
             relaxation.begin_at(spins.place(self.ends.point))
         return found
