@@ -66,6 +66,7 @@ def objectives() -> dict[str, Any]:
         "norms of matrices": cp.sum_squares(Y - 1) - cp.sum(cp.square(cp.vec(Y, order="F"))),
         "outer products": cp.sum(cp.multiply(integers(4, 2), cp.outer(v, Y[:, 1]))),
         "differences": cp.sum_squares(cp.diff(u)) - cp.sum(cp.cumsum(u)),
+        "products of sums": cp.cumsum(u) @ (cp.cumsum(v) - t) + cp.sum(Y),
         "nothing quadratic": V @ u - 3,
         "a division": (u[0] * u[1] + 4 * u[2]) / 4,
         "nested sums": -(-cp.sum([u[0] ** 2, -(u[1] ** 2)]) + 2) * 3,
@@ -142,6 +143,18 @@ def test_bounds_among_attributes() -> None:
     # Rounding of a solver may leave the bounds, which cvxpy would refuse.
     assign(np.full(5, -1e-12))
     assert a.value.tolist() == [-1e-12, -1e-12]
+
+
+def test_rows_of_every_atom_are_those_of_the_constraint() -> None:
+    """Residuals of rows at random points; cumsum takes another way through cvxpy."""
+    (u, Y), t = two(), cp.Variable(name="t")
+    expressions = [cp.cumsum(u) - t * V, Y @ integers(3, 2) - 1, cp.hstack([u[1:], t]), t + u[2]]
+    problem = cp.Problem(cp.Minimize(t), [expression == 0 for expression in expressions])
+    program, assign = program_of_cvxpy(problem)
+    point = GENERATOR.integers(-9, 10, program.n).astype(float)
+    assign(point)
+    residuals = np.concatenate([np.ravel(e.value, order="F") for e in expressions])
+    assert np.array_equal(program.A @ point - program.b, residuals)
 
 
 def test_an_infeasible_constant_row_is_kept() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -321,6 +322,14 @@ def changed(text: str, old: str, new: str) -> str:
 def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=words):
         read_program(stored(tmp_path / name, text))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files are read in this process")
+def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = changed(LP, "c1: x + y <= 4", "c1: b = 1 -> x + y <= 4")
+    with pytest.raises(DataError, match="that HiGHS can read"):
+        read_program(stored(tmp_path / "indicator.lp", text))
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 The objective is taken apart at its quadratic atoms. Each of them is vec(u)ᵀ W vec(v) with affine u
 and v: of quad_form(u, P), W = P; of sum_squares(u), square(u) and a product u v, W holds the sums
-over entries. With a new variable in place of every such atom, the objective is affine, and the
-derivative of an affine expression, which cvxpy gives, is its matrix of coefficients. Nothing is
-evaluated but sums and products of the data, so that integers stay exact.
+over entries. With a new variable in place of every such atom, the objective is affine. Coefficients
+of affine expressions are those of the equations that set them to 0, which cvxpy gives as a matrix.
+Nothing is computed but sums and products of the data, so that integers stay exact.
 """
 
 from __future__ import annotations
@@ -78,8 +78,7 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
     sense = -1 if isinstance(problem.objective, cp.Maximize) else 1
     try:
         P, q, constant = reader.quadratic(problem.objective.expr)
-        for constraint in problem.constraints:
-            reader.add(constraint)
+        reader.constrain(problem.constraints)
     except RecursionError:
         raise ProblemError(
             "problem", "expressions that are less deeply nested",
@@ -90,13 +89,6 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
         constant=sense * constant, sense=sense, name=name, variables=reader.names(),
     )  # fmt: skip
     return CvxpyProgram(arrays, reader.assign)
-
-
-class _Affine(NamedTuple):
-    """An affine expression, column by column: A x + c."""
-
-    A: Any
-    c: Array
 
 
 class _Product(NamedTuple):
@@ -110,8 +102,8 @@ class _Product(NamedTuple):
 class _Reader:
     """Coefficients of expressions in the stacked entries of the variables.
 
-    Expressions are rebuilt with plain variables, whose values are 0, and with numbers in place of
-    parameters, so that nothing of the problem itself changes.
+    Expressions are rebuilt with plain variables, which have no attributes, and with numbers in
+    place of parameters, so that nothing of the problem itself changes.
     """
 
     def __init__(self, variables: list[Any]) -> None:
@@ -123,15 +115,9 @@ class _Reader:
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         self.n = int(starts[-1])
         self._slices = [slice(*ends) for ends in itertools.pairwise(starts)]
-        self._places = {
-            self._plain[variable.id].id: part
-            for variable, part in zip(variables, self._slices, strict=True)
-        }
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         self._G: list[tuple[Array, float]] = []
         self._A: list[tuple[Array, float]] = []
-        for plain in self._plain.values():
-            plain.value = np.zeros(plain.shape)
         for variable, part in zip(variables, self._slices, strict=True):
             self._bound(variable, part)
 
@@ -187,85 +173,101 @@ class _Reader:
             return expression
         return expression.copy([self._rebuilt(argument) for argument in expression.args])
 
-    def affine(self, expression: Any) -> _Affine:
-        """The coefficients of an affine expression of plain variables."""
-        A, c = self._split(expression, {})
-        return _Affine(A, c)
+    def _coefficients(self, expressions: list[Any], *others: Any) -> tuple[Any, Array]:
+        """A and c of affine expressions A x + c, one below the other, column by column.
 
-    def _split(self, expression: Any, others: dict[int, Any]) -> tuple[Any, Array]:
-        """Coefficients in the stacked variables, and the value at 0; `others` are filled in."""
-        value = expression.value
-        value = value.toarray() if sparse.issparse(value) else np.asarray(value)
-        if np.iscomplexobj(value):
-            raise ProblemError("problem", "real expressions", _shown(expression))
-        A = sparse.lil_array((expression.size, self.n))
-        for variable, derivative in expression.grad.items():
-            columns = sparse.csr_array(np.atleast_2d(derivative) if np.isscalar(derivative)
-                                       else derivative)  # fmt: skip
-            if variable.id in others:
-                others[variable.id] = columns.toarray().ravel()
-            else:
-                A[:, self._places[variable.id]] = columns.T
-        return A.tocsr(), np.ravel(value, order="F").astype(float)
+        The columns are the entries of the plain variables, and then those of the `others`.
+        """
+        import cvxpy as cp
+
+        for expression in expressions:
+            if expression.is_complex():
+                raise ProblemError("problem", "real expressions", _shown(expression))
+        variables = [*self._plain.values(), *others]
+        # The objective makes sure that every variable has its columns.
+        objective = cp.sum(cp.hstack([cp.sum(variable) for variable in variables]))
+        equations = cp.Problem(cp.Minimize(objective), [part == 0 for part in expressions])
+        data, _, _ = equations.get_problem_data(cp.OSQP)
+        starts = data["param_prob"].var_id_to_col
+        columns = [starts[variable.id] + np.arange(variable.size) for variable in variables]
+        if data["A"].shape[1] > sum(variable.size for variable in variables):
+            return _derivatives(expressions, variables)
+        # The equations are A x = -c; 0 - 0 has no sign.
+        return sparse.csr_array(data["A"])[:, np.concatenate(columns)], 0.0 - data["b"]
 
     def quadratic(self, expression: Any) -> tuple[Array, Array, float]:
         """P, q and c of the quadratic expression ½ xᵀP x + qᵀx + c."""
-        atoms: dict[int, Any] = {}
+        atoms: list[tuple[Any, Any]] = []
         head = self._replaced(self._rebuilt(expression), atoms)
-        weights: dict[int, Any] = dict.fromkeys(atoms)
-        A, c = self._split(head, weights)
-        P, q, constant = np.zeros((self.n, self.n)), A.toarray().ravel(), float(c[0])
-        for place, atom in atoms.items():
-            weight = weights[place]
-            if weight is None or not weight.any():
-                continue
-            u, v, W = _product(atom, weight)
-            (B, b), (C, c) = self.affine(u), self.affine(v)
-            half = (B.T @ (W @ C)).toarray()
-            P += half + half.T
-            q += B.T @ (W @ c) + C.T @ (W.T @ b)
-            constant += float(b @ (W @ c))
-        return P, q, constant
+        A, constants = self._coefficients([head], *(new for new, _ in atoms))
+        row, constant = A.toarray().ravel(), float(constants[0])
+        q, ends = row[: self.n], self.n + np.cumsum([new.size for new, _ in atoms], dtype=int)
+        parts = np.split(row, [self.n, *ends])[1:-1]
+        products = [
+            _product(atom, weights)
+            for (_, atom), weights in zip(atoms, parts, strict=True)
+            if weights.any()
+        ]
+        if not products:
+            return np.zeros((self.n, self.n)), q, constant
+        B, b = self._coefficients([product.u for product in products])
+        C, c = self._coefficients([product.v for product in products])
+        W = sparse.block_diag([product.W for product in products], format="csr")
+        half = (B.T @ (W @ C)).toarray()
+        linear = B.T @ (W @ c) + C.T @ (W.T @ b)
+        return half + half.T, q + linear, constant + float(b @ (W @ c))
 
-    def _replaced(self, expression: Any, atoms: dict[int, Any]) -> Any:
-        """The expression with a new variable in place of each of its quadratic atoms."""
+    def _replaced(self, expression: Any, atoms: list[tuple[Any, Any]]) -> Any:
+        """The expression with a new variable in place of each of its quadratic atoms.
+
+        Each of these variables is added to `atoms`, together with what it replaces.
+        """
         import cvxpy as cp
 
         if expression.is_constant() or expression.is_affine():
             return expression
         if _is_atom(expression):
             new = cp.Variable(expression.shape)
-            new.value = np.zeros(expression.shape)
-            atoms[new.id] = expression
+            atoms.append((new, expression))
             return new
         if not _is_linear(expression):
             raise ProblemError("objective", "a quadratic function", _shown(expression))
         return expression.copy([self._replaced(part, atoms) for part in expression.args])
 
-    def add(self, constraint: Any) -> None:
-        """The rows of an affine constraint, or the bounds of one in a single variable."""
+    def constrain(self, constraints: list[Any]) -> None:
+        """Keep the rows of affine constraints, or the bounds of those in a single variable."""
+        if not constraints:
+            return
+        expressions = [self._difference(constraint) for constraint in constraints]
+        A, c = self._coefficients(expressions)
+        equality = np.repeat(
+            [_is_equation(constraint) for constraint in constraints],
+            [expression.size for expression in expressions],
+        )
+        for row, value, equal in zip(A.toarray(), c, equality, strict=True):
+            places = np.flatnonzero(row)
+            if places.size == 1 and not equal:
+                self._tighten(int(places[0]), float(row[places[0]]), float(-value))
+            elif places.size or (value != 0.0 if equal else value > 0.0):
+                (self._A if equal else self._G).append((row, float(-value)))
+
+    def _difference(self, constraint: Any) -> Any:
+        """The affine expression that is 0, or at most 0, by an affine constraint."""
         from cvxpy.constraints import Equality, Inequality, NonNeg, NonPos, Zero
 
-        if not isinstance(constraint, Equality | Inequality | NonNeg | NonPos | Zero):
+        if isinstance(constraint, Equality | Inequality):
+            expression = constraint.expr
+        elif isinstance(constraint, NonNeg | NonPos | Zero):
+            (expression,) = constraint.args
+        else:
             raise ProblemError(
                 "constraints", "affine equations and inequalities",
                 f"{type(constraint).__name__}: {_shown(constraint)}",
             )  # fmt: skip
-        if isinstance(constraint, Equality | Inequality):
-            expression = constraint.expr
-        else:
-            expression = constraint.args[0]
-        plain = self._rebuilt(-expression if isinstance(constraint, NonNeg) else expression)
+        plain = self._rebuilt(expression)
         if not plain.is_affine():
             raise ProblemError("constraints", "affine expressions", _shown(constraint))
-        A, c = self.affine(plain)
-        equality = isinstance(constraint, Equality | Zero)
-        for row, value in zip(A.toarray(), c, strict=True):
-            places = np.flatnonzero(row)
-            if places.size == 1 and not equality:
-                self._tighten(int(places[0]), float(row[places[0]]), float(-value))
-            elif places.size or (value != 0.0 if equality else value > 0.0):
-                (self._A if equality else self._G).append((row, float(-value)))
+        return -plain if isinstance(constraint, NonNeg) else plain
 
     def _tighten(self, j: int, coefficient: float, right: float) -> None:
         """The inequality coefficient · x_j ≤ right as a bound, if the quotient is exact."""
@@ -287,6 +289,32 @@ class _Reader:
             parts.append(np.array([right for _, right in rows]))
         G, h, A, b = parts
         return G, h, A, b
+
+
+def _derivatives(expressions: list[Any], variables: list[Any]) -> tuple[Any, Array]:
+    """A and c of affine expressions from their derivatives and their values at 0.
+
+    This is slower than the matrix of equations, but also serves atoms such as cumsum, for which
+    cvxpy adds variables of its own to the equations.
+    """
+    for variable in variables:
+        variable.value = np.zeros(variable.shape)
+    blocks, values = [], []
+    for expression in expressions:
+        found = {variable.id: part for variable, part in expression.grad.items()}
+        size = expression.size
+        parts = [found.get(v.id, sparse.csc_array((v.size, size))) for v in variables]
+        # The derivative of a scalar in a scalar is a number.
+        columns = [np.atleast_2d(part) if np.isscalar(part) else part for part in parts]
+        blocks.append(sparse.vstack([sparse.csc_array(part) for part in columns]).T)
+        values.append(np.ravel(expression.value, order="F"))
+    return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(values).astype(float)
+
+
+def _is_equation(constraint: Any) -> bool:
+    from cvxpy.constraints import Equality, Zero
+
+    return isinstance(constraint, Equality | Zero)
 
 
 def _is_atom(expression: Any) -> bool:

@@ -8,6 +8,8 @@ decimals survive exactly.
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,7 +79,7 @@ def read_highs(content: bytes, source: str, suffix: str) -> QuadraticArrays:
     expected = f"a program that HiGHS can read from {suffix}"
     seconds = MIN_SECONDS + SECONDS_PER_BYTE * len(content)
     try:
-        model = in_child(seconds, _read, content, source, suffix)
+        model = in_child(seconds, _read_quietly, content, source, suffix)
     except TimeLimitReached:
         raise DataError(source, expected, f"no end after {seconds:.3g} s") from None
     except RuntimeError as error:
@@ -108,6 +110,13 @@ def _check_end(content: bytes, source: str, last: bytes) -> None:
     if end.lower() != last:
         shown = repr(end[:80].decode("utf-8", "replace"))
         raise DataError(source, f"a last line {last.decode()}", shown, "The file may be truncated.")
+
+
+def _read_quietly(content: bytes, source: str, suffix: str) -> _Model:
+    """`_read` where nothing that HiGHS prints past its options is seen."""
+    if sys.platform == "linux":  # where this is a process of its own
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return _read(content, source, suffix)
 
 
 def _read(content: bytes, source: str, suffix: str) -> _Model:
