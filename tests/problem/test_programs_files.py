@@ -84,7 +84,8 @@ bounds
  x <= 5
  -3 <= y <= 8
  z free
-end
+end \\ of the program
+\\ a comment
 """
 
 MPS = """NAME          SMALL

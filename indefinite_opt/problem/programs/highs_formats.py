@@ -104,9 +104,9 @@ def read_highs(content: bytes, source: str, suffix: str) -> QuadraticArrays:
 def _check_end(content: bytes, source: str, last: bytes) -> None:
     if b"\0" in content:
         raise DataError(source, "a text file", "a byte 0")
-    comments = (b"\\", b"*")
-    lines = (line.strip() for line in reversed(content.splitlines()))
-    end = next((line for line in lines if line and not line.startswith(comments)), b"")
+    # A comment follows a backslash in .lp files, and an asterisk that begins a line of .mps files.
+    lines = (line.partition(b"\\")[0].strip() for line in reversed(content.splitlines()))
+    end = next((line for line in lines if line and not line.startswith(b"*")), b"")
     if end.lower() != last:
         shown = repr(end[:80].decode("utf-8", "replace"))
         raise DataError(source, f"a last line {last.decode()}", shown, "The file may be truncated.")
