@@ -70,3 +70,46 @@ def _is_kkt(H, q, A, x, nu, state, upper, tol):
 def global_minimum(H, q, upper, A, b):
     """Least objective over all stationary points: a global minimum is one of them."""
     return min(value for _, value in stationary_points(H, q, upper, A, b))
+
+
+def least_with_rows(P, q, G, h, A, b, lower, upper, tol=1e-9):
+    """A global minimiser of ½xᵀPx + qᵀx, Gx ≤ h, Ax = b, lower ≤ x ≤ upper, and its value.
+
+    Of all global minimisers one with the most active constraints lies on a face on which the
+    objective is strictly convex, and is the only stationary point there. All faces are tried: sets
+    of free variables and of active rows, and all corners of the fixed variables at once. Rows may
+    depend on each other, and bounds may be infinite as long as there is a minimum. Returns (inf,
+    None) if no point is feasible up to `tol` of the sizes in each row.
+    """
+    n, best = q.size, (np.inf, None)
+    rows, right = np.vstack([A, G]), np.concatenate([b, h])
+    unit = tol * (1.0 + np.abs(right) + np.abs(rows).max(axis=1, initial=0.0))
+    for kept in itertools.product((False, True), repeat=n):
+        free = np.array(kept)
+        ends = [[end for end in pair if np.isfinite(end)]
+                for pair in zip(lower[~free], upper[~free], strict=True)]  # fmt: skip
+        corners = np.array([*itertools.product(*ends)], float)
+        for chosen in itertools.product((False, True), repeat=h.size):
+            active = np.concatenate([np.ones(b.size, bool), np.array(chosen, bool)])
+            X = np.zeros((len(corners), n))
+            X[:, ~free] = corners
+            E, missing = rows[np.ix_(active, free)], right[active] - X @ rows[active].T
+            if free.any():
+                _, sizes, V = np.linalg.svd(E)
+                rank = int(np.sum(sizes > tol * max(1.0, sizes.max(initial=0.0))))
+                Z = V[rank:].T
+                inner = Z.T @ P[np.ix_(free, free)] @ Z
+                if inner.size and np.linalg.eigvalsh(inner)[0] <= tol * max(1.0, np.abs(P).max()):
+                    continue
+                X[:, free] = missing @ np.linalg.pinv(E, rcond=tol).T
+                slope = (X @ P + q)[:, free] @ Z
+                X[:, free] -= np.linalg.solve(inner, slope.T).T @ Z.T
+            excess = X @ rows.T - right
+            excess[:, active] = np.abs(excess[:, active])
+            fits = np.all(excess <= unit, axis=1)
+            fits &= np.all(np.maximum(lower - X, X - upper) <= tol, axis=1)
+            values = 0.5 * np.einsum("ki,ij,kj->k", X, P, X) + X @ q
+            for k in np.flatnonzero(fits):
+                if values[k] < best[0]:
+                    best = float(values[k]), X[k]
+    return best
