@@ -364,6 +364,21 @@ def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
     assert compared > 100
 
 
+def test_triangle_inequalities_that_are_given_many_times_are_charged_as_often() -> None:
+    """A sum of a thousand equal numbers of 53 digits is off by more than all other terms."""
+    q = BoxQuadratic(np.zeros((3, 3)), np.zeros(3), np.zeros((0, 3)), np.zeros(0), np.zeros(3),
+                     np.ones(3))  # fmt: skip
+    spins, pairs, count = q.spins(q.lower, q.upper), np.zeros((3, 4)), 1000
+    once = Multipliers(pairs, np.zeros(3), np.array([[1, 9, 5]]), np.ones(1))
+    often = Multipliers(pairs, np.zeros(3), np.tile([[1, 9, 5]], (count, 1)), np.full(count, 0.1))
+    exact = count * Fraction(0.1) * exact_minorant(q, spins, once)[2]
+    _, _, M = minorant._without_products(spins, *often.checked(np.zeros(3, bool))[:2])
+    off = abs(fractions(M) - exact).sum()
+    size = often.checked(np.zeros(3, bool))[2]
+    assert 0 < off <= Fraction(minorant.loss_of_sums(3, size))
+    assert size == pytest.approx(300.0 * count / 3)
+
+
 def test_what_underflows_is_charged() -> None:
     """f and multipliers of 1e-323 to 1e-300: bound ≤ h ≤ f all the same."""
     generator = np.random.default_rng(28)

@@ -304,12 +304,18 @@ class Multipliers:
         return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
 
     def checked(self, binary: Mask) -> tuple[Array, Array, float]:
-        """Valid coefficients of pairs, triangles included, and of squares, and the sum of sizes."""
+        """Valid coefficients of pairs, triangles included, and of squares, and the sum of sizes.
+
+        Where a product is in more than m triangle inequalities, so many roundings are taken for its
+        sum, and the sizes count more in proportion.
+        """
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
         places, gamma = self.triangles()
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
+        if len(gamma) > squares.size:
+            size *= max(1.0, float(np.bincount(places.ravel()).max()) / squares.size)
         add_products(total, places, gamma)
         return total, squares, size
 
@@ -417,7 +423,12 @@ def lower_bound(
     shift += _margin_of_convexity(curvature, sizes) + underflow
     curvature[np.arange(m), np.arange(m)] += shift
     convex = Convex(
-        curvature, slope + coupling @ spins.rhs, constant - 0.5 * shift * m, spins.rows, spins.rhs
+        curvature,
+        slope + coupling @ spins.rhs,
+        constant - 0.5 * shift * m,
+        spins.rows,
+        spins.rhs,
+        spins.row_play,
     )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
     pulls = np.abs(coupling).sum(axis=0)
@@ -425,12 +436,12 @@ def lower_bound(
     slack = (
         loss_of_sums(n, spins.size + size + m * shift + float(added))
         + loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
-        + float(np.abs(bound.nu) @ spins.row_play)
         + (1.0 + spins.play) * float(pulls @ spins.row_play)
         + spins.loose
         + (m + 8) * underflow
-    ) * outwards
-    return replace(bound, value=bound.value - slack, slack=slack, shift=shift, coupling=coupling)
+    ) * outwards + bound.slack * (outwards - 1.0)
+    value, slack = bound.value - slack, bound.slack + slack
+    return replace(bound, value=value, slack=slack, shift=shift, coupling=coupling)
 
 
 def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float, Array, Array]:

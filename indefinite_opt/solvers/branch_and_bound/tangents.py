@@ -77,13 +77,17 @@ def are_disjoint(rows: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """g(d) = constant + slopeᵀd + ½dᵀHd over the box |d_i| ≤ 1 and orthonormal rows."""
+    """g(d) = constant + slopeᵀd + ½dᵀHd over |d_i| ≤ 1 and |rows·d - rhs| ≤ play.
+
+    The rows are orthonormal, and the play is next to nothing.
+    """
 
     H: Array
     slope: Array
     constant: float
     rows: Array
     rhs: Array
+    play: Array
 
     def best_tangent(self, d: Array) -> Bound:
         """The highest tangent that is found from a start, which is in the box.
@@ -107,8 +111,9 @@ class Convex:
         value = self.constant - 0.5 * float(d @ curved)
         nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
         reduced = gradient + nu @ self.rows
-        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs)
-        return Bound(value, d, reduced, nu)
+        missed = float(np.abs(nu) @ self.play)
+        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs) + missed
+        return Bound(value, d, reduced, nu, missed)
 
     def by_active_sets(self, d: Array) -> tuple[Bound, bool]:
         """The highest of the tangents at d and at the points of a primal-dual active set method.
