@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,11 @@ class PairedQP(PairedBox):
         h > 0.
     linear : float or (n,) array
         c, a number for all variables or one per variable.
+    ruggedness : float
+        How much more work a local search should spend on it than on a kernel program.
     """
 
+    ruggedness: ClassVar[float] = 1.0
     title = "a quadratic program with every variable in at most one equality constraint"
     default_solver = "multistart"
     gram: Gram
@@ -91,6 +95,7 @@ class ScaledQP(PairedQP):
         As in `PairedQP`, all of them arrays.
     """
 
+    ruggedness = 4.0
     gram: Gram
     linear: Array
     signs: Array

@@ -86,6 +86,9 @@ minima; otherwise it moves a random share of that way."""
 PAIR_DRAWS = 20
 """Draws in search of a pair of one group that can move; if all fail, the kick has one pair less."""
 
+MIN_LEFT = 1e-9
+"""A kick is done when so little of it is left, as a share of its last step: less is rounding."""
+
 KICK_STEPS, KICK_READINGS = 100, 50.0
 """Most steps after a kick per point, and most work in readings of K, so that one slow descent does
 not use up the time of the others."""
@@ -1022,20 +1025,13 @@ def _log_uniform(most, state):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _push(i, j, share, hessian, box, point):
-    """Move the pair (i, j) by a share of its longest step, or weight i towards its other bound."""
-    alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
-    if box.group[i] == box.groups:
-        before = alpha[i]
-        target = lower[i] if before > 0.5 * (lower[i] + upper[i]) else upper[i]
-        if abs(target - before) < INFINITE_STEP:
-            target = min(max(before + share * (target - before), lower[i]), upper[i])
-            _set_alone(i, target, hessian, box, point)
-        return
-    room_i = _room_up(i, alpha, y, lower, upper)
-    step = share * min(room_i, _room_down(j, alpha, y, lower, upper))
-    if 0.0 < step < INFINITE_STEP:
-        _move_pair(i, j, step, hessian, box, point)
+def _push(i, share, hessian, box, point):
+    """Move weight i, which moves alone, by a share of the way to its other bound."""
+    before, low, high = point.alpha[i], box.lower[i], box.upper[i]
+    target = low if before > 0.5 * (low + high) else high
+    if abs(target - before) < INFINITE_STEP:
+        target = min(max(before + share * (target - before), low), high)
+        _set_alone(i, target, hessian, box, point)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -1074,17 +1070,22 @@ def _push_pairs(pairs, order, starts, hessian, box, point, state):
         tries += int(min(MOST_DRAWS, n / (POINTS_PER_PAIR * pairs)))
     for _ in range(pairs):
         share = 1.0 if _draw(state) < WHOLE_CHANCE else _draw(state)
+        i, left = -1, 0.0
         for _ in range(PAIR_DRAWS):
-            i = _similar(row, tries, order, state)
-            g, j = box.group[i], i
-            if g < box.groups:
-                j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            if g == box.groups or (
-                i != j
-                and _may_rise(i, alpha, y, lower, upper)
-                and _may_fall(j, alpha, y, lower, upper)
-            ):
-                _push(i, j, share, hessian, box, point)
+            if left <= 0.0:
+                i = _similar(row, tries, order, state)
+                if box.group[i] == box.groups:
+                    _push(i, share, hessian, box, point)
+                    break
+                left = share * _room_up(i, alpha, y, lower, upper)
+            g = box.group[i]
+            j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
+            step = min(left, _room_down(j, alpha, y, lower, upper))
+            if i == j or not 0.0 < step < INFINITE_STEP:
+                continue
+            _move_pair(i, j, step, hessian, box, point)
+            left -= step
+            if left <= MIN_LEFT * step:
                 break
 
 

@@ -144,7 +144,7 @@ class LocalSearch:
         start = qp.start() if task.start is None else task.start.copy()
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
-        self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
+        self.limit = self.qp.ruggedness * self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
         self._take(run, status)
         return status
 
@@ -209,7 +209,10 @@ class LocalSearch:
 
     def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
         """The chains of one round, with equal shares of the remaining kicks and work."""
-        chains_left, kicks_left = _CHAINS * (_ROUNDS - round_), self.options.kicks - self.kicks
+        chains_left, kicks_left = (
+            _CHAINS * (_ROUNDS - round_),
+            int(self.qp.ruggedness * self.options.kicks) - self.kicks,
+        )
         allowed = (self.limit - self.work) / chains_left - _OVERHEAD_WORK
         # Rounded up, so that all kicks are made; chains for which none are left are dropped.
         count = -(-kicks_left // chains_left)
