@@ -23,6 +23,10 @@ _MAX_REPAIRS = 30
 _MAX_TIGHTENINGS = 20
 """Most passes over the rows that derive ranges from ranges; each pass is O(rows · variables)."""
 
+_LEAST_TERM_SHARE = 1e-6
+"""Share of the largest entry of a row times the largest variable that its terms count as at least:
+rounding, 1e-16 of the largest variable, is then a violation of 1e-10 at most."""
+
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
 
@@ -67,6 +71,8 @@ class Polyhedron:
         worst = max(0.0, float(np.max(self.lower - x)), float(np.max(x - self.upper))) / size
         for rows, rhs, missed in self._missed(x):
             sizes = np.abs(rows) @ np.abs(x) + np.abs(rhs)
+            # A row of variables near 0 has small terms, but these are rounded relative to others.
+            sizes += _LEAST_TERM_SHARE * size * np.max(np.abs(rows), axis=1, initial=0.0)
             sizes[sizes == 0.0] = 1.0
             worst = max(worst, float(np.max(missed / sizes, initial=0.0)))
         return worst
