@@ -36,6 +36,10 @@ programs whose optimal point is zero."""
 _RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
 
+_MISSED_SHARE = 0.01
+"""Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
+of 1e-7 would be a tenth of the default one."""
+
 _MAX_SIGN_CHANGES = 50
 """Most times that variables at a bound join or leave the fit of the multipliers of the rows."""
 
@@ -381,7 +385,7 @@ class PolyhedralQP(Structure[Array]):
         found = self._curvature(point.x, optimality.multipliers, optimality.reduced, tol)
         if found[0] is Curvature.UNDECIDED:
             # Where multipliers are not unique, others may be zero at fewer constraints.
-            strict = self._strict_multipliers(point, optimality.unit, tol)
+            strict = self._strict_multipliers(point, optimality, tol)
             if strict is not None:
                 found = self._curvature(point.x, *strict, tol)
         return found
@@ -410,15 +414,17 @@ class PolyhedralQP(Structure[Array]):
         return Curvature.NEGATIVE, free, 0
 
     def _strict_multipliers(
-        self, point: Point[Array], unit: float, tol: float
+        self, point: Point[Array], optimality: Optimality, tol: float
     ) -> tuple[Values, Array] | None:
         """Multipliers that are positive at as many active constraints as any, and what they leave.
 
         A linear program in the multipliers of the rows and in s, at most the multipliers of the
-        active inequalities and at most the unit of the gradient, with the largest sum of s. None if
-        HiGHS does not solve it.
+        active inequalities and at most 1, with the largest sum of s, in units of the gradient. The
+        conditions may be missed by twice as much as by the known multipliers: by as much as `tol`,
+        small multipliers would seem positive where they cannot be. None if HiGHS does not solve it.
         """
-        x, gradient, body = point.x, point.gradient, self.polyhedron
+        x, unit, body = point.x, optimality.unit, self.polyhedron
+        gradient = point.gradient / unit
         lower, upper = self.at_bounds(x, tol)
         active = np.flatnonzero(self.active_rows(x, tol))
         rows = np.vstack([body.G[active], body.A])
@@ -434,12 +440,12 @@ class PolyhedralQP(Structure[Array]):
         matrix = np.block(
             [[rows[:, free].T, np.zeros((free.size, count))], [above, -np.eye(count)]]
         )
-        slack, floor = tol * unit, np.zeros(k + count)
+        slack, floor = 2.0 * optimality.stationarity, np.zeros(k + count)
         floor[active.size : k] = -np.inf
         least = np.concatenate([np.zeros(active.size), -signs[:, 0] * gradient[held]])
         form = StandardForm(
             1, np.concatenate([np.zeros(k), -np.ones(count)]), floor,
-            np.concatenate([np.full(k, np.inf), np.full(count, unit)]),
+            np.concatenate([np.full(k, np.inf), np.ones(count)]),
             np.concatenate([-gradient[free] - slack, least]),
             np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
         )  # fmt: skip
@@ -452,7 +458,10 @@ class PolyhedralQP(Structure[Array]):
         z = np.zeros(body.h.size)
         z[active] = np.maximum(found[: active.size], 0.0)
         y = found[active.size : k]
-        return {"inequalities": z, "equalities": y}, gradient + body.G.T @ z + body.A.T @ y
+        reduced = gradient + body.G.T @ z + body.A.T @ y
+        if np.max(np.abs(reduced[free]), initial=0.0) > slack + _MISSED_SHARE * tol:
+            return None
+        return {"inequalities": unit * z, "equalities": unit * y}, unit * reduced
 
     def least_curvature(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding."""
