@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from drawing import FORMULATIONS, KERNELS
 from hunt import Failure, Hunt
+from program_hunt import ProgramFailure, ProgramHunt
 
 
 def main() -> int:
@@ -21,16 +22,21 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--kernel", choices=list(KERNELS), action="append")
     parser.add_argument("--formulation", choices=list(FORMULATIONS), action="append")
+    parser.add_argument(
+        "--programs", action="store_true", help="quadratic programs with any rows, not kernels"
+    )
     parser.add_argument("--each", type=int, default=1, help="failures of each kind to print")
     chosen = parser.parse_args()
     if chosen.draws is None and chosen.seconds == float("inf"):
         parser.error("one of --draws and --seconds is needed")
-    hunt = Hunt(
-        chosen.seed, chosen.kernel or list(KERNELS), chosen.formulation or list(FORMULATIONS)
-    )
+    hunt: Hunt | ProgramHunt = ProgramHunt(chosen.seed)
+    if not chosen.programs:
+        hunt = Hunt(
+            chosen.seed, chosen.kernel or list(KERNELS), chosen.formulation or list(FORMULATIONS)
+        )
     shown: dict[str, int] = {}
 
-    def report(failure: Failure) -> None:
+    def report(failure: Failure | ProgramFailure) -> None:
         shown[failure.what] = shown.get(failure.what, 0) + 1
         if shown[failure.what] <= chosen.each:
             print(f"{failure}\n", flush=True)

@@ -1,0 +1,310 @@
+"""Brackets, solutions and certificates of random quadratic programs against exact optima."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from claims import Finding, number
+from numpy.typing import NDArray
+from programs import DrawnProgram, draw_program
+from rational import Vector, as_vector
+
+import indefinite_opt as iopt
+
+__all__ = ["ProgramFailure", "ProgramHunt", "posed"]
+
+Array = NDArray[np.float64]
+
+EPS = 2.0**-52
+
+SECONDS = 5.0
+"""Limit of every bracket and solve; programs of this size take milliseconds."""
+
+GAP = 1e-6
+
+ACROSS = 1e-9
+"""Share of the unit of gaps by which the value of a point, whose constraints hold up to rounding,
+may be better than the optimum."""
+
+ROUNDING = 1e-13
+"""Share of the terms at points of the size of the units by which rounding may change a value."""
+
+SMALL = 1e-6
+"""Share of the same terms that gaps are relative to at least, as the optimum may be 0."""
+
+NEARLY_FEASIBLE = 1e-9
+"""Violation, relative to the terms of a row, that a point of the package may have."""
+
+
+def posed(drawn: DrawnProgram) -> iopt.QuadraticProgram:
+    """The program as a user writes it: what is not there is left out."""
+    p = drawn.program
+    optional: dict[str, Any] = {}
+    if p.h.size:
+        optional |= {"G": p.G, "h": p.h}
+    if p.b.size:
+        optional |= {"A": p.A, "b": p.b}
+    if np.isfinite(p.lb).any():
+        optional["lb"] = p.lb if np.ptp(p.lb) != 0.0 else float(p.lb[0])
+    if np.isfinite(p.ub).any():
+        optional["ub"] = p.ub if np.ptp(p.ub) != 0.0 else float(p.ub[0])
+    return iopt.QuadraticProgram(p.P, p.q, **optional)
+
+
+REACH = 2e-3
+"""Distance, relative to max(1, |x|) in small numbers, in which no point may be much better than a
+local minimum: large enough for curvature to count for more than the tolerance of slopes, and small
+enough for bounds whose multipliers are not 0 to hold the point."""
+
+
+@dataclass(frozen=True)
+class ProgramFailure:
+    """A finding, and Python that shows it again."""
+
+    drawn: DrawnProgram
+    what: str
+    numbers: str
+    call: str
+
+    def __str__(self) -> str:
+        lines = [f"{self.what}: {self.numbers}", f"# {self.drawn}"]
+        lines += ["import sys; sys.path.insert(0, 'tests/adversary')"]
+        lines += ["from programs import draw_program; from program_hunt import posed"]
+        lines += ["import indefinite_opt as iopt"]
+        lines += [f"drawn = draw_program({self.drawn.seed}, {self.drawn.number})"]
+        return "\n".join([*lines, "qp = posed(drawn)", self.call])
+
+
+@dataclass
+class ProgramHunt:
+    """Programs drawn one after the other, and everything that was found about them.
+
+    Attributes
+    ----------
+    seed : int
+    brackets_only : bool
+        Whether the certificates of solutions and of other points are left out.
+    """
+
+    seed: int
+    brackets_only: bool = False
+    draws: int = 0
+    nonconvex: int = 0
+    gaps: list[float] = field(default_factory=list)
+    crossed: float = -np.inf
+    """The farthest that an end of a bracket lies beyond the optimum, in units of gaps."""
+    failures: list[ProgramFailure] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def run(
+        self, seconds: float = np.inf, draws: int | None = None, first: int = 0,
+        report: Callable[[ProgramFailure], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Draw until time or number is reached; `report` is called with every failure."""
+        end = time.monotonic() + seconds
+        number = first
+        while time.monotonic() < end and (draws is None or number < first + draws):
+            found = len(self.failures)
+            self.examine(draw_program(self.seed, number))
+            for failure in self.failures[found:]:
+                if report is not None:
+                    report(failure)
+            self.draws += 1
+            number += 1
+
+    def examine(self, drawn: DrawnProgram) -> None:
+        """Everything about one program."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            qp = self._call(drawn, "qp", posed, drawn)
+            if qp is None:
+                return
+            self.nonconvex += drawn.nonconvex
+            self._bracket(drawn, qp)
+            if not self.brackets_only:
+                self._solved(drawn, qp)
+                self._verified(drawn, qp)
+        for warning in caught:
+            said = str(warning.message).splitlines()[0]
+            self._fail(drawn, f"{warning.category.__name__}", said, "qp")
+
+    # ------------------------------------------------------------------ what is asked
+
+    def _bracket(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
+        call = f"bracket = iopt.bound(qp, time_limit={SECONDS}, gap={GAP})"
+        bracket = self._call(drawn, call, lambda: iopt.bound(qp, time_limit=SECONDS, gap=GAP))
+        if bracket is None:
+            return
+        call += "\nprint(bracket, bracket.check(qp))"
+        self.counts["brackets"] += 1
+        if drawn.minimum is not None:
+            optimum = drawn.minimum[0]
+            unit = drawn.program.unit(bracket.values["x"], float(optimum))
+            unit = max(unit, SMALL * drawn.terms) or 1.0
+            self.gaps.append((bracket.upper - bracket.lower) / unit)
+            self.counts[f"closed to {GAP:g}"] += self.gaps[-1] <= GAP
+            ends = (Fraction(bracket.lower) - optimum, optimum - Fraction(bracket.upper))
+            self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
+        checked = self._call(drawn, call, bracket.check, qp)
+        self._examined(drawn, _bracket_findings(drawn, bracket, checked), call)
+
+    def _solved(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
+        for solver in (None, "global"):
+            call = f"result = iopt.solve(qp, solver={solver!r}, time_limit={SECONDS})"
+            result = self._call(
+                drawn, call, lambda s=solver: iopt.solve(qp, solver=s, time_limit=SECONDS)
+            )
+            if result is None:
+                continue
+            call += "\nprint(result.certificate)"
+            certificate = self._call(drawn, call, lambda r=result: r.certificate)
+            if certificate is None:
+                continue
+            self.counts[f"{solver or 'default'}: {certificate.claim.name}"] += 1
+            findings = certificate_findings(drawn, result.values, certificate)
+            self._examined(drawn, findings, call)
+            if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
+                self._fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
+
+    def _verified(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
+        g = np.random.default_rng([drawn.seed, drawn.number, 15])
+        points: list[tuple[str, Vector]] = [("stationary", x) for x in drawn.stationary]
+        if drawn.minimum is not None:
+            points.append(("optimum", drawn.minimum[1]))
+        low = np.where(np.isfinite(drawn.program.lb), drawn.program.lb, -1.0)
+        high = np.where(np.isfinite(drawn.program.ub), drawn.program.ub, low + 2.0)
+        points.append(("random", as_vector(g.uniform(low, np.maximum(low, high)))))
+        for kind, exact in points:
+            x = np.array([float(v) for v in exact])
+            bound = kind != "random" and g.random() < 0.5
+            call = f"print(iopt.verify(qp, {{'x': {x.tolist()}}}, bound={bound}, time_limit=5.0))"
+            certificate = self._call(
+                drawn, call,
+                lambda x=x, bound=bound: iopt.verify(
+                    qp, {"x": x}, bound=bound, time_limit=SECONDS
+                ),
+            )  # fmt: skip
+            if certificate is None:
+                continue
+            self.counts[f"verify {kind}: {certificate.claim.name}"] += 1
+            self._examined(drawn, certificate_findings(drawn, {"x": x}, certificate), call)
+            if kind != "random" and certificate.claim is iopt.Claim.NONE:
+                self._fail(drawn, "feasible", f"the {kind} point is called infeasible", call)
+
+    # ------------------------------------------------------------------ accounts
+
+    def _call(self, drawn: DrawnProgram, call: str, function: Any, *arguments: Any) -> Any:
+        """The answer, or None: a true refusal is counted, anything else is a failure."""
+        try:
+            return function(*arguments)
+        except iopt.errors.InfeasibleProblem as error:
+            self.counts["called infeasible"] += 1
+            if drawn.minimum is not None:
+                self._fail(drawn, "refusal", f"called infeasible, and is not: {error}", call)
+        except iopt.errors.UnboundedProblem as error:
+            self._fail(drawn, "refusal", f"called unbounded, and is not: {error}", call)
+        except iopt.IndefiniteOptError as error:
+            self.counts[f"{type(error).__name__}: {str(error)[:60]}"] += 1
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+            self._fail(drawn, f"{type(error).__name__} at {where}", str(error), call)
+        return None
+
+    def _examined(self, drawn: DrawnProgram, findings: Iterator[Finding], call: str) -> None:
+        for finding in findings:
+            self._fail(drawn, finding.what, finding.numbers, call)
+
+    def _fail(self, drawn: DrawnProgram, what: str, numbers: str, call: str) -> None:
+        self.failures.append(ProgramFailure(drawn, what, numbers, call))
+
+    def table(self) -> str:
+        """Counts of everything."""
+        gaps = self.gaps or [np.nan]
+        lines = [
+            f"seed {self.seed}, {self.draws} programs, {self.nonconvex} nonconvex, "
+            f"{len(self.failures)} failures; largest gap {max(gaps):.1e}, "
+            f"farthest across the optimum {self.crossed:.1e}"
+        ]
+        lines += [f"{count:>8}  {what}" for what, count in sorted(self.counts.items())]
+        said = Counter(failure.what for failure in self.failures)
+        return "\n".join(lines + [f"FAILED {count:>4}  {what}" for what, count in said.items()])
+
+
+# ---------------------------------------------------------------------------------- what is false
+
+
+def _bracket_findings(
+    drawn: DrawnProgram, bracket: iopt.workflow.Bracket, checked: float | None
+) -> Iterator[Finding]:
+    """What is false in a bracket: a lower end must be below the optimum without any tolerance."""
+    if drawn.minimum is None:
+        yield Finding("bracket", "a bracket of a program that is infeasible")
+        return
+    program, (optimum, _) = drawn.program, drawn.minimum
+    x = bracket.values["x"]
+    unit = program.unit(x, float(optimum))
+    if not bracket.rigorous:
+        yield Finding("bracket", "a point is found beyond the bound")
+    for name, lower in (("bracket", bracket.lower), ("check", checked)):
+        if lower is not None and np.isfinite(lower) and Fraction(lower) > optimum:
+            share = float(Fraction(lower) - optimum) / (unit or 1.0)
+            yield Finding(name, f"{lower!r} is above {number(optimum)} by {share:.1e}")
+    yield from _attained(drawn, x, bracket.upper, "bracket")
+    if checked is not None and bracket.lower - checked > 1e-9 * unit:
+        yield Finding("check", f"{checked!r} instead of {bracket.lower!r}")
+
+
+def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterator[Finding]:
+    """Whether a value is that of a point, and the point feasible and no better than the best."""
+    assert drawn.minimum is not None
+    program, exact = drawn.program, as_vector(x)
+    terms = program.terms(x)
+    if abs(Fraction(value) - program.value(exact)) > 200 * EPS * terms:
+        yield Finding(what, f"{value!r} is not the value of its point")
+    violation = drawn.violation(exact)
+    if violation > NEARLY_FEASIBLE:
+        yield Finding(what, f"its point violates a constraint by {violation:.1e}")
+    better = float(drawn.minimum[0] - Fraction(value))
+    unit = program.unit(x, float(drawn.minimum[0]))
+    if better > ACROSS * unit + 200 * EPS * terms + ROUNDING * drawn.terms:
+        yield Finding(what, f"{value!r} is better than {number(drawn.minimum[0])}")
+
+
+def certificate_findings(
+    drawn: DrawnProgram,
+    values: Mapping[str, Array],
+    certificate: iopt.workflow.certificates.Certificate,
+) -> Iterator[Finding]:
+    """What is false in the certificate of a point."""
+    x = values["x"]
+    if drawn.minimum is None:
+        if certificate.claim is not iopt.Claim.NONE:
+            yield Finding("claim", f"{certificate.claim.name} of a program that is infeasible")
+        return
+    program, (optimum, _) = drawn.program, drawn.minimum
+    exact = as_vector(x)
+    violation, value = drawn.violation(exact), program.value(exact)
+    unit, tol = program.unit(x, max(abs(float(optimum)), abs(float(value)))), certificate.tol
+    if certificate.claim > iopt.Claim.NONE and violation > 1.01 * tol:
+        yield Finding("feasible", f"{certificate.claim.name} of a violation of {violation:.1e}")
+    if np.isfinite(certificate.bound) and Fraction(certificate.bound) > optimum:
+        share = float(Fraction(certificate.bound) - optimum) / (unit or 1.0)
+        said = f"{certificate.bound!r} is above {number(optimum)} by {share:.1e}"
+        yield Finding("bound", said)
+    if certificate.claim is iopt.Claim.GLOBAL and float(value - optimum) > 1.000001 * tol * unit:
+        share = float(value - optimum) / (unit or 1.0)
+        yield Finding("global", f"GLOBAL of {number(value)}, off by {share:.1e}")
+    if certificate.claim is iopt.Claim.LOCAL and violation <= EPS * program.n:
+        fall = drawn.fall_near(x, REACH, tol)
+        if fall is not None and fall > 1.0:
+            said = f"called a local minimum; nearby are points {fall:.1f} times too good"
+            yield Finding("local", said)

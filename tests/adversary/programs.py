@@ -1,0 +1,589 @@
+"""Tiny quadratic programs of every kind of row and bound, with their exact optima.
+
+A base program has small numbers, mostly integers. All stationary points of its faces are found in
+floating point, and those that may be optimal are computed again as fractions. It is then shown in
+other units: variables, rows and the objective are multiplied by powers of two and variables are
+moved by integers, where no number is rounded, so that the optimum of what is shown is exact, too.
+Nothing is imported from the package.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from rational import Matrix, Vector, as_matrix, as_vector, dot, product, solved
+
+__all__ = ["DrawnProgram", "Program", "draw_program"]
+
+Array = NDArray[np.float64]
+Generator = np.random.Generator
+ZERO = Fraction(0)
+
+SINGULAR = 1e11
+"""Condition number from which the system of a face counts as singular. The systems of the small
+integers that are drawn here are either singular or have condition numbers below 1e9."""
+
+NEAR = 1e-7
+"""Share of the terms of the objective by which a value in floating point may miss the least one for
+the point to be computed as fractions."""
+
+MOST_EXACT = 40
+"""Largest number of points of one program that are computed as fractions; ties make many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """min F(x) = ½xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lb ≤ x ≤ ub, for a bounded feasible set."""
+
+    P: Array
+    q: Array
+    G: Array
+    h: Array
+    A: Array
+    b: Array
+    lb: Array
+    ub: Array
+
+    @property
+    def n(self) -> int:
+        return self.q.size
+
+    @cached_property
+    def exact(self) -> tuple[Matrix, Vector, Matrix, Vector, Matrix, Vector]:
+        """P, q, G, h, A and b as fractions."""
+        P, q, G = as_matrix(self.P), as_vector(self.q), as_matrix(self.G)
+        return P, q, G, as_vector(self.h), as_matrix(self.A), as_vector(self.b)
+
+    def value(self, x: Vector) -> Fraction:
+        """F(x)."""
+        P, q = self.exact[:2]
+        return dot(x, product(P, x)) / 2 + dot(q, x)
+
+    def terms(self, x: Array) -> float:
+        """The sum of the absolute values of the terms of F."""
+        size = np.abs(x)
+        return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
+
+    def unit(self, x: Array, value: float) -> float:
+        """What gaps are relative to: |F|, or a thousandth of its terms, or a millionth of the most.
+
+        The terms are largest at the far end of the box.
+        """
+        reach = np.maximum(np.abs(self.lb), np.abs(self.ub))
+        most = self.terms(reach) if np.isfinite(reach).all() else 0.0
+        return max(abs(value), 1e-3 * self.terms(x), 1e-6 * most)
+
+    def violation(self, x: Vector, least: float = 0.0) -> float:
+        """The largest violation, that of a row relative to its terms, of a bound to max |x|.
+
+        The terms of a row count as a millionth of the largest possible at least, as the rounding of
+        a variable that is about 0 is relative to the others, and max |x| as a thousandth of `least`
+        at least.
+        """
+        _, _, G, h, A, b = self.exact
+        largest = max(*map(abs, x), Fraction(least) / 1000) or Fraction(1)
+        worst = ZERO
+        for v, low, high in zip(x, self.lb, self.ub, strict=True):
+            if np.isfinite(low):
+                worst = max(worst, (Fraction(low) - v) / largest)
+            if np.isfinite(high):
+                worst = max(worst, (v - Fraction(high)) / largest)
+        for rows, right, both in ((G, h, False), (A, b, True)):
+            for row, end in zip(rows, right, strict=True):
+                over = dot(row, x) - end
+                size = dot([abs(a) for a in row], [abs(v) for v in x]) + abs(end)
+                size += max(map(abs, row)) * largest / 1_000_000
+                if over > 0 or both:
+                    worst = max(worst, abs(over) / (size or Fraction(1)))
+        return float(worst)
+
+    def holds(self, x: Vector) -> bool:
+        """Whether every constraint is satisfied exactly."""
+        return self.violation(x) == 0.0
+
+    # ------------------------------------------------------------------ stationary points
+
+    @cached_property
+    def equations(self) -> tuple[int, ...]:
+        """The first rows of A of which the others are combinations."""
+        kept: list[int] = []
+        reduced: list[tuple[int, Vector]] = []
+        for i, full in enumerate(as_matrix(self.A)):
+            row = full
+            for pivot, other in reduced:
+                share = row[pivot] / other[pivot]
+                row = [a - share * c for a, c in zip(row, other, strict=True)]
+            pivot = next((j for j, a in enumerate(row) if a), None)
+            if pivot is not None:
+                kept.append(i)
+                reduced.append((pivot, row))
+        return tuple(kept)
+
+    def _faces(self) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
+        """Stationary points of faces: points, the states of their variables, and rows that hold.
+
+        A state is 0 at the lower bound, 1 at the upper and 2 in between. For each choice of rows
+        that hold with equality and of free variables one system serves all corners of the others.
+        Faces whose system is singular are left out: a minimum inside such a face extends to its
+        boundary at the same value.
+        """
+        n, m = self.n, self.h.size
+        for count in range(min(m, n) + 1):
+            for chosen in itertools.combinations(range(m), count):
+                rows = np.vstack([self.A[list(self.equations)], self.G[list(chosen)]])
+                right = np.concatenate([self.b[list(self.equations)], self.h[list(chosen)]])
+                for k in range(len(rows), n + 1):
+                    yield *self._batch(rows, right, k), chosen
+
+    def _batch(self, rows: Array, right: Array, k: int) -> tuple[Array, NDArray[np.int8]]:
+        n, r = self.n, len(rows)
+        free = np.array(list(itertools.combinations(range(n), k)), dtype=int).reshape(
+            math.comb(n, k), k
+        )
+        fixed = np.array([np.setdiff1d(np.arange(n), each) for each in free], dtype=int)
+        fixed = fixed.reshape(len(free), n - k)
+        ends = np.array(list(itertools.product((0, 1), repeat=n - k)), dtype=np.int8)
+        ends = ends.reshape(2 ** (n - k), n - k)
+        states = np.full((len(free), len(ends), n), 2, dtype=np.int8)
+        faces = np.arange(len(free))[:, None, None]
+        states[faces, np.arange(len(ends))[None, :, None], fixed[:, None, :]] = ends
+        X = np.where(states == 0, self.lb, np.where(states == 1, self.ub, 0.0))
+        finite = np.isfinite(X).all(axis=2)
+        X[~finite] = 0.0
+        if k:
+            system = np.zeros((len(free), k + r, k + r))
+            system[:, :k, :k] = self.P[free[:, :, None], free[:, None, :]]
+            lines = np.moveaxis(rows[:, free], 1, 0)
+            system[:, k:, :k] = lines
+            system[:, :k, k:] = np.swapaxes(lines, 1, 2)
+            pull = np.take_along_axis(X @ self.P + self.q, free[:, None, :], axis=2)
+            wanted = np.concatenate([-pull, right - X @ rows.T], axis=2)
+            with np.errstate(all="ignore"):
+                regular = np.linalg.cond(system) < SINGULAR
+            X, states, finite, free = X[regular], states[regular], finite[regular], free[regular]
+            inner = np.linalg.solve(system[regular], np.swapaxes(wanted[regular], 1, 2))
+            np.put_along_axis(X, free[:, None, :], np.swapaxes(inner, 1, 2)[:, :, :k], axis=2)
+        X, states = X[finite], states[finite]
+        near = 1e-9 * (1.0 + np.max(np.abs(X), axis=1, initial=0.0))[:, None]
+        inside = np.all((self.lb - near <= X) & (self.ub + near >= X), axis=1)
+        for matrix, end, both in ((self.G, self.h, False), (self.A, self.b, True)):
+            over = X @ matrix.T - end
+            size = (1.0 + np.abs(X)) @ np.abs(matrix).T + np.abs(end)
+            inside &= np.all((np.abs(over) if both else over) <= 1e-9 * size, axis=1)
+        return X[inside], states[inside]
+
+    def _point(self, state: NDArray[np.int8], chosen: tuple[int, ...]) -> Vector | None:
+        """The stationary point of a face as fractions."""
+        P, q, G, h, A, b = self.exact
+        free = [int(i) for i in np.flatnonzero(state == 2)]
+        x = [Fraction(float(self.lb[i])) if s == 0 else Fraction(float(self.ub[i])) if s == 1
+             else ZERO for i, s in enumerate(state)]  # fmt: skip
+        rows = [A[i] for i in self.equations] + [G[i] for i in chosen]
+        right = [b[i] for i in self.equations] + [h[i] for i in chosen]
+        if free:
+            system = [
+                [*(P[i][j] for j in free), *(row[i] for row in rows), -q[i] - dot(P[i], x)]
+                for i in free
+            ]
+            system += [[*(row[j] for j in free), *[ZERO] * len(rows), end - dot(row, x)]
+                       for row, end in zip(rows, right, strict=True)]  # fmt: skip
+            inner = solved(system)
+            if inner is None:
+                return None
+            for i, v in zip(free, inner, strict=False):
+                x[i] = v
+        return x
+
+    @cached_property
+    def stationary(self) -> tuple[tuple[Array, NDArray[np.int8], tuple[int, ...]], ...]:
+        """Every feasible stationary point of a face in floating point, by increasing objective."""
+        found = [(x, state, chosen) for X, states, chosen in self._faces()
+                 for x, state in zip(X, states, strict=True)]  # fmt: skip
+        if not found:
+            return ()
+        X = np.array([x for x, _, _ in found])
+        values = 0.5 * np.einsum("pi,ij,pj->p", X, self.P, X) + X @ self.q
+        seen: dict[bytes, int] = {}
+        for k in np.argsort(values, kind="stable"):
+            seen.setdefault((np.round(X[k], 7) + 0.0).tobytes(), int(k))
+        return tuple(found[k] for k in seen.values())
+
+    def minimum(self) -> tuple[Fraction, Vector] | None:
+        """The least value and a point where it is attained; None if no point is feasible.
+
+        A minimiser at which as many constraints as possible hold with equality is the only
+        stationary point of its face, where the Hessian is positive definite: it is enumerated.
+        """
+        best: tuple[Fraction, Vector] | None = None
+        for k, (x, state, chosen) in enumerate(self.stationary):
+            value = float(0.5 * x @ self.P @ x + self.q @ x)
+            size = self.terms(x)
+            if best is not None and (k >= MOST_EXACT or value > float(best[0]) + NEAR * size):
+                break
+            point = self._point(state, chosen)
+            if point is not None and self.holds(point):
+                exact = self.value(point)
+                best = min(best or (exact, point), (exact, point), key=lambda pair: pair[0])
+        return best
+
+    def others(self, g: Generator, count: int) -> list[Vector]:
+        """Some exact stationary points of faces, most of them no minima."""
+        order = g.permutation(len(self.stationary))[: 3 * count]
+        points = (self._point(*self.stationary[k][1:]) for k in order)
+        return [x for x in points if x is not None and self.holds(x)][:count]
+
+
+# ---------------------------------------------------------------------------- random programs
+
+
+def _symmetric(g: Generator, n: int, most: int) -> Array:
+    entries = np.triu(g.integers(-most, most + 1, (n, n))).astype(float)
+    return entries + np.triu(entries, 1).T
+
+
+def _rank_one(g: Generator, n: int) -> Array:
+    v = g.integers(-2, 3, n).astype(float)
+    return float(g.choice([-1.0, 1.0])) * np.outer(v, v)
+
+
+def _gram(g: Generator, n: int) -> Array:
+    B = g.integers(-2, 3, (n, n)).astype(float)
+    return B.T @ B
+
+
+def _bilinear(g: Generator, n: int) -> Array:
+    half = (n + 1) // 2
+    P = np.zeros((n, n))
+    P[:half, half:] = g.integers(-4, 5, (half, n - half))
+    return P + P.T
+
+
+HESSIANS = {
+    "indefinite": lambda g, n: _symmetric(g, n, 5),
+    "ties": lambda g, n: _symmetric(g, n, 1),
+    "large": lambda g, n: _symmetric(g, n, 50),
+    "floats": lambda g, n: np.round(_symmetric(g, n, 1000) * 0.3141592653589793, 12),
+    "zero": lambda g, n: np.zeros((n, n)),
+    "convex": _gram,
+    "concave": lambda g, n: -_gram(g, n),
+    "rank one": _rank_one,
+    "diagonal": lambda g, n: np.diag(g.integers(-3, 4, n).astype(float)),
+    "bilinear": _bilinear,
+    "near convex": lambda g, n: _gram(g, n) - 2.0**-25 * np.eye(n),
+    "near linear": lambda g, n: 2.0**-25 * _symmetric(g, n, 3),
+}
+"""Kinds of Hessians. All that is claimed to be exact is exact for floats as well."""
+
+
+def _box(g: Generator, n: int) -> tuple[str, Array, Array]:
+    kind = str(g.choice(["unit", "integers", "symmetric", "wide", "fixed"]))
+    lb, ub = np.zeros(n), np.ones(n)
+    if kind == "symmetric":
+        lb = -ub
+    elif kind == "wide":
+        ub = np.where(g.random(n) < 0.5, 1000.0, 1.0)
+    elif kind != "unit":
+        lb = g.integers(-3, 2, n).astype(float)
+        ub = lb + g.integers(1, 5, n)
+        if kind == "fixed":
+            ub = np.where(g.random(n) < 0.4, lb, ub)
+    return kind, lb, ub
+
+
+def _unbounded_box(
+    g: Generator, lb: Array, ub: Array
+) -> tuple[str, tuple[list[Array], list[float]], tuple[list[Array], list[float]]]:
+    """Infinite bounds in place, and rows that keep the feasible set bounded; G, h and A, b."""
+    n = lb.size
+    kind = str(g.choice(["cap", "simplex", "triangular band", "band"]))
+    size = int(g.integers(1, min(n, 2 if "band" in kind else n) + 1))
+    members = g.permutation(n)[:size]
+    if kind in ("cap", "simplex"):
+        row = np.zeros(n)
+        row[members] = g.integers(1, 3, size)
+        ub[members] = np.inf
+        end = float(row[members] @ lb[members] + g.integers(1, 6))
+        rows = ([row], [end])
+        return (kind, rows, ([], [])) if kind == "cap" else (kind, ([], []), rows)
+    block = np.tril(g.integers(-2, 3, (size, size))).astype(float)
+    if kind == "band":
+        block = g.integers(-2, 3, (size, size)).astype(float)
+    np.fill_diagonal(block, g.choice([-2.0, -1.0, 1.0, 2.0], size))
+    if abs(np.linalg.det(block)) < 0.5:
+        block = np.tril(block)
+    G, h = [], []
+    for line in block:
+        row = np.zeros(n)
+        row[members] = line
+        G += [row, -row]
+        h += [float(g.integers(0, 5)), float(g.integers(0, 5))]
+    lb[members], ub[members] = -np.inf, np.inf
+    return kind, (G, h), ([], [])
+
+
+def _rows(
+    g: Generator, n: int, z: Array, lb: Array, ub: Array, room: int
+) -> tuple[list[str], tuple[list[Array], list[float]], tuple[list[Array], list[float]]]:
+    """Random rows that z satisfies, some of them redundant or dependent on others."""
+    kinds: list[str] = []
+    G: list[Array] = []
+    h: list[float] = []
+    A: list[Array] = []
+    b: list[float] = []
+    for _ in range(int(g.integers(0, room + 1))):
+        kind = str(g.choice(
+            ["inequality", "tight", "equation", "knapsack", "twice", "sum", "zero", "bound as row",
+             "opposite rows", "multiple of an equation"],
+            p=[0.2, 0.15, 0.25, 0.1, 0.06, 0.05, 0.03, 0.06, 0.05, 0.05],
+        ))  # fmt: skip
+        row = g.integers(-3, 4, n).astype(float) * (g.random(n) < 0.8)
+        if kind == "equation":
+            if len(A) < n:
+                A.append(row)
+                b.append(float(row @ z))
+        elif kind == "multiple of an equation":
+            if A:
+                A.append(-2.0 * A[0])
+                b.append(-2.0 * b[0])
+        elif kind == "twice":
+            if G:
+                G.append(2.0 * G[0])
+                h.append(2.0 * h[0])
+        elif kind == "sum":
+            if len(G) > 1:
+                G.append(G[0] + G[1])
+                h.append(h[0] + h[1])
+        elif kind == "zero":
+            G.append(np.zeros(n))
+            h.append(float(g.integers(0, 2)))
+        elif kind == "bound as row":
+            i = int(g.integers(n))
+            unit = np.eye(n)[i]
+            if np.isfinite(ub[i]):
+                G.append(unit)
+                h.append(float(ub[i]))
+            elif np.isfinite(lb[i]):
+                G.append(-unit)
+                h.append(-float(lb[i]))
+        elif kind == "opposite rows":
+            G += [row, -row]
+            h += [float(row @ z), -float(row @ z)]
+        else:
+            if kind == "knapsack":
+                row = np.abs(row)
+            slack = 0.0 if kind == "tight" else float(g.integers(0, 4))
+            G.append(row)
+            h.append(float(row @ z) + slack)
+        kinds.append(kind)
+    return kinds, (G, h), (A, b)
+
+
+def _base(g: Generator) -> tuple[list[str], Program, bool]:
+    """A program of small numbers, its kinds, and whether it is feasible."""
+    n = int(g.choice(range(1, 8), p=[0.05, 0.2, 0.25, 0.22, 0.14, 0.09, 0.05]))
+    curve = str(g.choice(list(HESSIANS)))
+    kind, lb, ub = _box(g, n)
+    kinds = [f"n = {n}", curve, kind]
+    G: list[Array] = []
+    h: list[float] = []
+    A: list[Array] = []
+    b: list[float] = []
+    z = lb + (ub - lb) * g.integers(0, 5, n) / 4.0
+    if g.random() < 0.3:
+        name, (G, h), (A, b) = _unbounded_box(g, lb, ub)
+        kinds.append(name)
+        z = np.where(np.isfinite(lb), lb, 0.0)
+        if A:
+            # A vertex of the simplex.
+            i = int(np.flatnonzero(A[0])[0])
+            z[i] += (b[0] - float(A[0] @ z)) / A[0][i]
+    names, (G2, h2), (A2, b2) = _rows(g, n, z, lb, ub, 4 if n <= 5 else 3 - bool(len(G)))
+    kinds += names
+    feasible = True
+    if g.random() < 0.03:
+        kinds.append("infeasible")
+        feasible = False
+        row = g.integers(-3, 4, n).astype(float)
+        G2 = [*G2, row, -row]
+        h2 = [*h2, float(row @ z), -float(row @ z) - 1.0]
+    q = g.integers(-5, 6, n).astype(float) * g.choice([0.0, 1.0, 1.0, 10.0])
+    program = Program(
+        HESSIANS[curve](g, n), q, np.array([*G, *G2]).reshape(-1, n), np.array([*h, *h2]),
+        np.array([*A, *A2]).reshape(-1, n), np.array([*b, *b2]), lb, ub,
+    )  # fmt: skip
+    return kinds, program, feasible
+
+
+# ------------------------------------------------------------------------------- other units
+
+
+@dataclass(frozen=True)
+class Units:
+    """x = size · base + move, rows times row, F times objective."""
+
+    size: Array
+    move: Array
+    inequality: Array
+    equation: Array
+    objective: float
+
+    def shown(self, base: Program) -> Program | None:
+        """The program in these units; None if a number would be rounded."""
+        P, q, G, h, A, b = base.exact
+        s, t = as_vector(self.size), as_vector(self.move)
+        o = Fraction(self.objective)
+        away = [v / w for v, w in zip(t, s, strict=True)]
+        H = [[o * a / (s[i] * s[j]) for j, a in enumerate(row)] for i, row in enumerate(P)]
+        bent = product(P, away)
+        parts: list[tuple[object, list[int]]] = [
+            (H, [base.n, base.n]),
+            ([o * (c - d) / w for c, d, w in zip(q, bent, s, strict=True)], [base.n]),
+        ]
+        for rows, right, factors in ((G, h, self.inequality), (A, b, self.equation)):
+            r = as_vector(factors)
+            matrix = [[k * a / w for a, w in zip(row, s, strict=True)]
+                      for k, row in zip(r, rows, strict=True)]  # fmt: skip
+            moved = [k * (end + dot(row, away)) for k, row, end in zip(r, rows, right, strict=True)]
+            parts += [(matrix, [len(rows), base.n]), (moved, [len(rows)])]
+        arrays = [_floats(part, shape) for part, shape in parts]
+        ends = []
+        for bound in (base.lb, base.ub):
+            exact = [w * Fraction(float(v)) + c if np.isfinite(v) else None
+                     for v, w, c in zip(bound, s, t, strict=True)]  # fmt: skip
+            known = _floats([ZERO if v is None else v for v in exact], [base.n])
+            ends.append(None if known is None else np.where(np.isfinite(bound), known, bound))
+        if any(part is None for part in (*arrays, *ends)):
+            return None
+        return Program(*arrays, *ends)  # type: ignore[arg-type]
+
+    def point(self, x: Vector) -> Vector:
+        """Where a point of the base is shown."""
+        return [Fraction(float(w)) * v + Fraction(float(c))
+                for v, w, c in zip(x, self.size, self.move, strict=True)]  # fmt: skip
+
+
+def _floats(part: object, shape: list[int]) -> Array | None:
+    """Fractions as floats; None if one of them is none."""
+    flat = np.ravel(np.array(part, dtype=object)) if math.prod(shape) else np.zeros(0)
+    floats = np.array([float(v) for v in flat])
+    if any(Fraction(v) != w for v, w in zip(floats.tolist(), flat, strict=True)):
+        return None
+    return floats.reshape(shape)
+
+
+def _units(g: Generator, base: Program) -> tuple[list[str], Units]:
+    n, m, k = base.n, base.h.size, base.b.size
+    kinds: list[str] = []
+    units = Units(np.ones(n), np.zeros(n), np.ones(m), np.ones(k), 1.0)
+
+    def powers(count: int, most: int) -> Array:
+        return 2.0 ** g.integers(-most, most + 1, count)
+
+    if g.random() < 0.3:
+        kinds.append("scaled objective")
+        units = replace(units, objective=float(2.0 ** g.integers(-27, 28)))
+    chosen = g.random()
+    if chosen < 0.15:
+        kinds.append("scaled variables")
+        units = replace(units, size=np.full(n, 2.0 ** g.integers(-27, 28)))
+    elif chosen < 0.3:
+        kinds.append("variables of different scales")
+        units = replace(units, size=powers(n, 13))
+    elif chosen < 0.4:
+        kinds.append("tiny box far away")
+        units = replace(units, size=np.full(n, 2.0**-20), objective=2.0**-40)
+        units = replace(units, move=g.integers(-4, 5, n).astype(float))
+    if g.random() < 0.3:
+        kinds.append("scaled rows")
+        units = replace(units, inequality=powers(m, 27), equation=powers(k, 27))
+    if chosen >= 0.4 and g.random() < 0.15:
+        kinds.append("moved")
+        units = replace(units, move=np.round(10.0 ** g.uniform(0.0, 6.0)) * g.integers(-1, 2, n))
+    return kinds, units
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnProgram:
+    """A program, what is true of it, and how it can be drawn again."""
+
+    seed: int
+    number: int
+    kinds: tuple[str, ...]
+    base: Program
+    units: Units
+    program: Program
+    minimum: tuple[Fraction, Vector] | None
+    """The least value and its point; None if no point is feasible."""
+    stationary: tuple[Vector, ...]
+
+    def violation(self, x: Vector) -> float:
+        """The largest violation, where no variable is smaller than a thousandth of its unit."""
+        return self.program.violation(x, float(self.units.size.max()))
+
+    @property
+    def terms(self) -> float:
+        """The sum of the absolute terms of F where every variable of the base is 1."""
+        base = self.base
+        return self.units.objective * float(np.abs(base.P).sum() + np.abs(base.q).sum())
+
+    def fall_near(self, x: Array, reach: float, tol: float) -> float | None:
+        """How much better F gets near x, in multiples of what a local minimum may leave.
+
+        The part of the base program is examined whose variables are within reach · max(1, |x|). At
+        a point that is no local minimum F falls there by about reach² times the Hessian. None in
+        units in which the first-order conditions within `tol` say nothing about the base.
+        """
+        size = self.units.size
+        if np.ptp(size) != 0.0 or self.units.move.any():
+            return None
+        z, base = x / size, self.base
+        width = reach * max(1.0, float(np.max(np.abs(z))))
+        near = replace(base, lb=np.maximum(base.lb, z - width), ub=np.minimum(base.ub, z + width))
+        if not near.stationary:
+            return None
+        best = near.stationary[0][0]
+        fall = float(
+            0.5 * z @ base.P @ z + base.q @ z - (0.5 * best @ base.P @ best + base.q @ best)
+        )
+        slope = max(float(np.max(np.abs(base.q))), float(np.max(np.abs(base.P @ z))))
+        curved = 0.02 * width**2 * float(np.max(np.abs(base.P)))
+        return fall / (curved + 10.0 * self.program.n * tol * width * slope + 1e-14 * base.terms(z))
+
+    @property
+    def nonconvex(self) -> bool:
+        return bool(np.linalg.eigvalsh(self.program.P)[0] < 0.0)
+
+    def __str__(self) -> str:
+        return f"draw {self.number} of seed {self.seed}: {', '.join(self.kinds)}"
+
+
+def draw_program(seed: int, number: int) -> DrawnProgram:
+    """Program `number` of a seed."""
+    g = np.random.default_rng([seed, number, 14])
+    kinds, base, feasible = _base(g)
+    names, units = _units(g, base)
+    shown = units.shown(base)
+    if shown is None:
+        names, units = (
+            ["as it is"],
+            Units(
+                np.ones(base.n), np.zeros(base.n), np.ones(base.h.size), np.ones(base.b.size), 1.0
+            ),
+        )
+        shown = base
+    found = base.minimum()
+    if (found is not None) != feasible:
+        raise AssertionError(f"draw {number} of seed {seed}: {kinds}, feasible: {feasible}")
+    minimum = None
+    if found is not None:
+        point = units.point(found[1])
+        minimum = shown.value(point), point
+    others = tuple(units.point(x) for x in base.others(g, 2))
+    return DrawnProgram(seed, number, (*kinds, *names), base, units, shown, minimum, others)

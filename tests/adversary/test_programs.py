@@ -1,0 +1,163 @@
+"""Quadratic programs of every kind of row and bound against their exact optima.
+
+Some hundreds by default; the slow test goes on for ADVERSARY_SECONDS from ADVERSARY_SEED.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from program_hunt import ProgramFailure, ProgramHunt
+from programs import HESSIANS, Program, draw_program
+
+import indefinite_opt as iopt
+
+SHOWN = 20
+"""Failures that are printed, no two of one kind; all are counted."""
+
+
+def check(hunt: ProgramHunt) -> None:
+    first: dict[str, ProgramFailure] = {}
+    for failure in hunt.failures:
+        first.setdefault(failure.what, failure)
+    assert not first, "\n\n".join(map(str, list(first.values())[:SHOWN]))
+
+
+@pytest.mark.parametrize("first", range(0, 240, 40))
+def test_nothing_false_is_claimed_of_tiny_programs(first: int) -> None:
+    hunt = ProgramHunt(14)
+    hunt.run(draws=40, first=first)
+    check(hunt)
+    # Nearly all are closed: an engine that claimed nothing would claim nothing false.
+    assert hunt.counts["closed to 1e-06"] >= 0.9 * hunt.counts["brackets"] >= 25
+
+
+@pytest.mark.slow
+def test_nothing_false_is_claimed_of_many_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = float(os.environ.get("ADVERSARY_SECONDS", "300"))
+    seed = int(os.environ.get("ADVERSARY_SEED", time.time_ns() % 10**9))
+    hunt = ProgramHunt(seed)
+    with capsys.disabled():
+        print(f"\nADVERSARY_SEED={seed}, {seconds:g} s", flush=True)
+        hunt.run(seconds)
+        print(hunt.table(), flush=True)
+    check(hunt)
+
+
+# -------------------------------------------------------------------------------- the references
+
+
+def program(P: object, q: object, lb: object, ub: object, **rows: object) -> Program:
+    n = len(np.array(q))
+    given = {"G": np.zeros((0, n)), "h": [], "A": np.zeros((0, n)), "b": [], **rows}
+    arrays = {name: np.array(value, dtype=float) for name, value in given.items()}
+    ends = (np.broadcast_to(np.array(end, dtype=float), n) for end in (lb, ub))
+    return Program(
+        np.array(P, dtype=float), np.array(q, dtype=float), arrays["G"], arrays["h"],
+        arrays["A"], arrays["b"], *ends,
+    )  # fmt: skip
+
+
+def test_the_enumeration_finds_minima_known_in_closed_form() -> None:
+    """-x₁x₂ for x₁ + x₂ ≤ 1; the nearest point to (2, 1/2) on x₁ = x₂; -½‖x‖² on a triangle."""
+    half = Fraction(1, 2)
+    product = program([[0, -1], [-1, 0]], [0, 0], 0.0, np.inf, G=[[1, 1]], h=[1])
+    assert product.minimum() == (Fraction(-1, 4), [half, half])
+    free = program([[1, 0], [0, 1]], [-2, -0.5], -9.0, 9.0, A=[[1, -1], [-2, 2]], b=[0, 0])
+    assert free.minimum() == (Fraction(-25, 16), [Fraction(5, 4)] * 2)
+    triangle = program(-np.eye(2), [0, 0], 0.0, np.inf, G=[[1, 3], [-1, -3]], h=[6, -3])
+    assert triangle.minimum() == (Fraction(-18), [Fraction(6), Fraction(0)])
+    assert program([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
+
+
+@pytest.mark.parametrize("length", [4, 5, 6, 7])
+def test_the_enumeration_finds_clique_numbers(length: int) -> None:
+    """Of the complement of a cycle, ⌊length/2⌋: -xᵀAx has the least value 1/ω - 1 (1965)."""
+    step = np.subtract.outer(np.arange(length), np.arange(length)) % length
+    adjacency = (step > 1) & (step < length - 1)
+    n = length
+    standard = program(-2.0 * adjacency, np.zeros(n), 0.0, 1.0, A=np.ones((1, n)), b=[1])
+    found = standard.minimum()
+    assert found is not None
+    assert found[0] == Fraction(1, length // 2) - 1
+
+
+def test_linear_programs_agree_with_highs() -> None:
+    from scipy.optimize import linprog
+
+    compared = 0
+    for number in range(400):
+        drawn = draw_program(3, number)
+        p = drawn.base
+        if "zero" not in drawn.kinds[1] or drawn.minimum is None:
+            continue
+        found = linprog(
+            p.q, A_ub=p.G, b_ub=p.h, A_eq=p.A, b_eq=p.b, bounds=np.column_stack([p.lb, p.ub])
+        )
+        exact = p.minimum()
+        assert exact is not None
+        assert found.fun == pytest.approx(float(exact[0]), rel=1e-9, abs=1e-9)
+        compared += 1
+    assert compared >= 20
+
+
+def test_no_point_of_a_grid_is_better() -> None:
+    """Of the programs of two variables whose box is finite."""
+    compared = 0
+    for number in range(200):
+        p = draw_program(4, number).base
+        if p.n != 2 or np.isinf(p.lb).any() or np.isinf(p.ub).any() or p.b.size:
+            continue
+        sides = (np.linspace(low, high, 41) for low, high in zip(p.lb, p.ub, strict=True))
+        X = np.array(list(itertools.product(*sides)))
+        X = X[np.all(p.h >= X @ p.G.T, axis=1)]
+        found = p.minimum()
+        if not len(X) or found is None:
+            continue
+        values = 0.5 * np.einsum("pi,ij,pj->p", X, p.P, X) + X @ p.q
+        assert float(found[0]) <= values.min() + 1e-12 * p.terms(X[values.argmin()])
+        compared += 1
+    assert compared >= 10
+
+
+def test_what_is_shown_is_exact() -> None:
+    """The optimum in other units is a feasible point of that value, exactly."""
+    for number in range(150):
+        drawn = draw_program(5, number)
+        if drawn.minimum is None:
+            continue
+        value, point = drawn.minimum
+        assert drawn.program.holds(point)
+        assert drawn.program.value(point) == value
+        for other in drawn.stationary:
+            assert drawn.program.holds(other)
+            assert drawn.program.value(other) >= value
+
+
+def test_drawing_is_reproducible_and_covers_everything() -> None:
+    kinds = Counter(kind for number in range(400) for kind in draw_program(6, number).kinds)
+    wanted = {
+        *HESSIANS, "unit", "integers", "symmetric", "wide", "fixed", "cap", "simplex", "band",
+        "triangular band", "inequality", "tight", "equation", "knapsack", "twice", "sum",
+        "bound as row", "opposite rows", "multiple of an equation", "infeasible", "moved",
+        "scaled objective", "scaled variables", "variables of different scales", "scaled rows",
+        "tiny box far away", *(f"n = {n}" for n in range(1, 8)),
+    }  # fmt: skip
+    assert wanted <= set(kinds)
+    one, again = draw_program(6, 17), draw_program(6, 17)
+    np.testing.assert_array_equal(one.program.P, again.program.P)
+    assert one.minimum == again.minimum
+
+
+def test_the_tolerance_of_slopes_makes_no_multiplier_positive() -> None:
+    """(-2, 1) leads downwards from 0 along a row and a bound whose multipliers can only be 0."""
+    P = 1e12 * np.array([[0.5, 2.0], [2.0, -10.0]])
+    qp = iopt.QuadraticProgram(P, G=[[256.0, 512.0]], h=[0.0], lb=[-1.0, 0.0])
+    assert qp.structure().value(np.array([-0.002, 0.001])) < -1e6
+    assert iopt.verify(qp, {"x": [0.0, 0.0]}).claim is iopt.Claim.STATIONARY
