@@ -1,13 +1,13 @@
-"""Generic global solvers as peers for nonconvex box-constrained QPs: SCIP, Gurobi and HiGHS.
+"""Generic global solvers as peers for nonconvex quadratic programs: SCIP, Gurobi and HiGHS.
 
-The program is min F(x) = ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b, as in `BoxLineQP`. Each peer gets H,
-c, A, b and u as they are, one thread, its default settings and our relative gap, and answers with a
-bracket of min F: the lower bound that it claims, within its own tolerances, and F at the feasible
-point nearest to its best point, evaluated by us.
+The program is min F(x) = ½xᵀHx + cᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper. Each peer gets these
+arrays as they are, one thread, its default settings and our relative gap, and answers with a
+bracket of min F: the lower bound that it claims, within its own tolerances, and F at a feasible
+point near its best point, evaluated by us.
 
 `python benchmarks/global_peers.py` prints what they reach on two indefinite kernels. The package
 needs neither SCIP (`pip install pyscipopt`) nor Gurobi (`pip install gurobipy`). The licence
-included in gurobipy allows 200 variables with a quadratic objective.
+included in gurobipy limits the size of nonconvex programs; a note says where it refuses one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from local_solver import KERNELS, two_classes
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 
 Array = NDArray[np.float64]
@@ -49,13 +50,13 @@ class PeerBracket:
     lower : float
         The bound that the peer claims, within its tolerances; -inf without one.
     upper : float
-        F at the peer's point after `BoxLineQP.project`; inf without a point.
+        F at the peer's point after `project` of the structure; inf without a point.
     seconds : float
         Wall time from the arrays to the answer, without imports.
     note : str
         An explanation such as not installed, too large for the licence, stopped, or crashed.
     unit : float
-        `BoxLineQP.gap_floor` at the peer's point, the least number by which the gap is divided.
+        The least number by which the gap is divided, which serves optimal values about 0.
     """
 
     lower: float
@@ -75,34 +76,55 @@ class PeerBracket:
         return (self.upper - self.lower) / max(self.unit, abs(self.upper))
 
 
-Peer = Callable[[BoxLineQP, float], PeerBracket]
+QuadraticStructure = BoxLineQP | PolyhedralQP
+
+Peer = Callable[[QuadraticStructure, float], PeerBracket]
 
 
 # The program as plain arrays, and what comes back from the process that solves it
 
 
+def least_unit(structure: QuadraticStructure) -> float:
+    """What gaps are divided by at a feasible point if F is 0."""
+    return structure.gap_unit(0.0, structure.start())
+
+
 @dataclass(frozen=True, eq=False)
-class BoxQP:
-    """min ½xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u, Ax = b, as a peer receives it."""
+class QP:
+    """min ½xᵀHx + cᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper, as a peer receives it."""
 
     H: Array
     c: Array
-    u: float
+    G: Array
+    h: Array
     A: Array
     b: Array
+    lower: Array
+    upper: Array
     absolute_gap: float
 
     @classmethod
-    def of(cls, structure: BoxLineQP) -> BoxQP:
+    def of(cls, structure: QuadraticStructure) -> QP:
         """The arrays of a structure; with two lines no entry can exceed the weight of its class."""
+        absolute_gap = RELATIVE_GAP * least_unit(structure)
+        if isinstance(structure, PolyhedralQP):
+            body = structure.polyhedron
+            return cls(
+                structure.P, structure.q, body.G, body.h, body.A, body.b, body.lower, body.upper,
+                absolute_gap,
+            )  # fmt: skip
+        n = structure.n
         cap = 0.5 * structure.total if structure.lines == 2 else np.inf
         return cls(
             H=structure.H(),
-            c=np.full(structure.n, structure.linear, dtype=float),
-            u=min(structure.upper, cap),
+            c=np.broadcast_to(structure.linear, n).astype(float),
+            G=np.zeros((0, n)),
+            h=np.zeros(0),
             A=structure.A,
             b=structure.b,
-            absolute_gap=RELATIVE_GAP * structure.gap_floor(structure.start()),
+            lower=np.zeros(n),
+            upper=np.full(n, min(structure.upper, cap)),
+            absolute_gap=absolute_gap,
         )
 
     @property
@@ -120,7 +142,7 @@ class Answer:
     note: str = ""
 
 
-Solve = Callable[[BoxQP, float], Answer]
+Solve = Callable[[QP, float], Answer]
 
 
 def bound(claimed: float) -> float:
@@ -128,14 +150,14 @@ def bound(claimed: float) -> float:
     return claimed if abs(claimed) < INFINITE else -np.inf
 
 
-def answer_through(pipe: Connection, module: str, solve: Solve, qp: BoxQP, limit: float) -> None:
+def answer_through(pipe: Connection, module: str, solve: Solve, qp: QP, limit: float) -> None:
     """In the child process: report first that the solver is imported, then its answer."""
     import_module(module)
     pipe.send(None)
     pipe.send(solve(qp, limit))
 
 
-def in_child(module: str, solve: Solve, qp: BoxQP, limit: float) -> tuple[Answer, float]:
+def in_child(module: str, solve: Solve, qp: QP, limit: float) -> tuple[Answer, float]:
     """An answer and its seconds, computed in a separate process.
 
     SCIP checks its time limit too seldom on dense programs of hundreds of variables, and a crash
@@ -167,13 +189,13 @@ def in_child(module: str, solve: Solve, qp: BoxQP, limit: float) -> tuple[Answer
     return answer, seconds
 
 
-def bracket(module: str, solve: Solve, structure: BoxLineQP, limit: float) -> PeerBracket:
+def bracket(module: str, solve: Solve, structure: QuadraticStructure, limit: float) -> PeerBracket:
     """Run one solver on a structure and evaluate its point ourselves."""
-    unit = structure.gap_floor(structure.start())
+    unit = least_unit(structure)
     if find_spec(module) is None:
         note = f"not installed: pip install {module}"
         return PeerBracket(-np.inf, np.inf, 0.0, note, unit)
-    answer, seconds = in_child(module, solve, BoxQP.of(structure), limit)
+    answer, seconds = in_child(module, solve, QP.of(structure), limit)
     upper = np.inf
     if answer.x is not None and np.all(np.isfinite(answer.x)):
         upper = structure.value(structure.project(answer.x))
@@ -183,7 +205,7 @@ def bracket(module: str, solve: Solve, structure: BoxLineQP, limit: float) -> Pe
 # SCIP
 
 
-def solve_scip(qp: BoxQP, limit: float) -> Answer:
+def solve_scip(qp: QP, limit: float) -> Answer:
     """Solve min t  s.t.  ½xᵀHx + cᵀx ≤ t, as SCIP has linear objectives only.
 
     The time limit includes the construction of the model from n²/2 single terms.
@@ -193,12 +215,19 @@ def solve_scip(qp: BoxQP, limit: float) -> Answer:
     began = time.perf_counter()
     model = Model()
     model.hideOutput()
-    x = [model.addVar(lb=0.0, ub=qp.u if np.isfinite(qp.u) else None) for _ in range(qp.n)]
+    x = [
+        model.addVar(lb=low if np.isfinite(low) else None, ub=high if np.isfinite(high) else None)
+        for low, high in zip(qp.lower, qp.upper, strict=True)
+    ]
     t = model.addVar(lb=None, obj=1.0)
     for a, b in zip(qp.A, qp.b, strict=True):
         model.addCons(quicksum(a[i] * x[i] for i in range(qp.n)) == b)
+    for row, end in zip(qp.G, qp.h, strict=True):
+        model.addCons(quicksum(row[i] * x[i] for i in range(qp.n)) <= end)
     weights = qp.H - 0.5 * np.diag(np.diag(qp.H))
-    square = quicksum(weights[i, j] * x[i] * x[j] for i in range(qp.n) for j in range(i, qp.n))
+    square = quicksum(
+        weights[i, j] * x[i] * x[j] for i in range(qp.n) for j in range(i, qp.n) if weights[i, j]
+    )
     model.addCons(square + quicksum(qp.c[i] * x[i] for i in range(qp.n)) <= t)
     model.setParam("limits/gap", RELATIVE_GAP)
     model.setParam("limits/absgap", qp.absolute_gap)
@@ -208,7 +237,7 @@ def solve_scip(qp: BoxQP, limit: float) -> Answer:
     return Answer(bound(model.getDualbound()), point)
 
 
-def scip(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+def scip(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
     """SCIP's spatial branch and bound, through PySCIPOpt."""
     return bracket("pyscipopt", solve_scip, structure, time_limit)
 
@@ -216,7 +245,7 @@ def scip(structure: BoxLineQP, time_limit: float) -> PeerBracket:
 # Gurobi
 
 
-def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
+def solve_gurobi(qp: QP, limit: float) -> Answer:
     """Solve the program as it is; if the licence refuses it, a note says so.
 
     If H is positive semidefinite within Gurobi's tolerance PSDTol, Gurobi treats the program as a
@@ -234,9 +263,11 @@ def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
     }
     try:
         with gurobipy.Env(params=settings) as env, gurobipy.Model(env=env) as model:
-            x = model.addMVar(qp.n, lb=0.0, ub=qp.u)
+            x = model.addMVar(qp.n, lb=qp.lower, ub=qp.upper)
             if qp.b.size:
                 model.addMConstr(qp.A, x, "=", qp.b)
+            if qp.h.size:
+                model.addMConstr(qp.G, x, "<", qp.h)
             model.setObjective(0.5 * (x @ qp.H @ x) + qp.c @ x)
             model.setParam("TimeLimit", max(limit - (time.perf_counter() - began), 0.0))
             model.optimize()
@@ -246,7 +277,7 @@ def solve_gurobi(qp: BoxQP, limit: float) -> Answer:
         return Answer(note=f"n = {qp.n}: {error}")
 
 
-def gurobi(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+def gurobi(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
     """Gurobi's spatial branch and bound, through gurobipy with the licence that it finds."""
     return bracket("gurobipy", solve_gurobi, structure, time_limit)
 
@@ -254,19 +285,21 @@ def gurobi(structure: BoxLineQP, time_limit: float) -> PeerBracket:
 # HiGHS
 
 
-def solve_highs(qp: BoxQP, limit: float) -> Answer:
+def solve_highs(qp: QP, limit: float) -> Answer:
     """Give the program, convex or not, to the convex QP solver of HiGHS, which has no bound."""
     import highspy
 
     model = highspy.HighsModel()
     lp, hessian = model.lp_, model.hessian_
-    lp.num_col_, lp.num_row_ = qp.n, qp.b.size
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = qp.c, np.zeros(qp.n), np.full(qp.n, qp.u)
-    lp.row_lower_ = lp.row_upper_ = qp.b
+    rows = qp.h.size + qp.b.size
+    lp.num_col_, lp.num_row_ = qp.n, rows
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = qp.c, qp.lower, qp.upper
+    lp.row_lower_ = np.concatenate([np.full(qp.h.size, -np.inf), qp.b])
+    lp.row_upper_ = np.concatenate([qp.h, qp.b])
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = qp.n * np.arange(qp.b.size + 1)
-    lp.a_matrix_.index_ = np.tile(np.arange(qp.n), qp.b.size)
-    lp.a_matrix_.value_ = qp.A.ravel()
+    lp.a_matrix_.start_ = qp.n * np.arange(rows + 1)
+    lp.a_matrix_.index_ = np.tile(np.arange(qp.n), rows)
+    lp.a_matrix_.value_ = np.vstack([qp.G, qp.A]).ravel()
     # The columns of the lower triangle of H are the rows of the upper one.
     columns, rows = np.triu_indices(qp.n)
     hessian.dim_, hessian.format_ = qp.n, highspy.HessianFormat.kTriangular
@@ -283,7 +316,7 @@ def solve_highs(qp: BoxQP, limit: float) -> Answer:
     return Answer(note=f"says '{status}', without a bound", x=point if point.size else None)
 
 
-def highs(structure: BoxLineQP, time_limit: float) -> PeerBracket:
+def highs(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
     """HiGHS, which cannot solve nonconvex QPs: here to show what it does with one.
 
     It refuses a Hessian with a negative diagonal entry, and ends with an error if its active-set
