@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
@@ -12,14 +14,18 @@ from indefinite_opt.command_line.bound import bracket_fields
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.command_line.options import Json, check_writable, save_values
 from indefinite_opt.command_line.terminal import (
+    Interrupts,
     certificate_fields,
     print_json,
     say,
     stderr,
-    warm_up_for,
 )
+from indefinite_opt.errors import ParameterError
 
 __all__ = ["qp"]
+
+DEFAULT_GAP = 1e-6
+"""Relative gap of brackets: the tolerance of `solve`, so that a closed bracket proves GLOBAL."""
 
 
 def qp(
@@ -33,7 +39,10 @@ def qp(
     bound: Annotated[
         bool, Option("--bound", help="Bracket the global optimum with a proved bound.")
     ] = False,
-    gap: Annotated[float, Option(help="Relative gap at which the bracket stops.")] = 1e-6,
+    gap: Annotated[
+        float | None,
+        Option(help="Relative gap at which the bracket stops, by default 1e-6; implies --bound."),
+    ] = None,
     solver: Annotated[
         str | None, Option(help="Solver to use, by default the one that suits the program.")
     ] = None,
@@ -41,7 +50,8 @@ def qp(
     seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
     output: Annotated[Path | None, Option(help="Write the best point to this .npz file.")] = None,
     proof: Annotated[
-        Path | None, Option(help="Write the proof of a bracket to this .json file.")
+        Path | None,
+        Option(help="Write the proof to this .json file, for `check-proof`; implies --bound."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,43 +62,67 @@ def qp(
     """
     for option, path in (("output", output), ("proof", proof)):
         check_writable(option, path)
+    bracketed = bound or gap is not None or proof is not None
+    if bracketed and solver is not None:
+        raise ParameterError("solver", "none with --bound, which has its own method", solver)
     program = iopt.QuadraticProgram.read(file)
-    if bound or proof is not None:
-        with Watch(stderr, f"{program.name} (n = {program.n})", gap) as watch:
-            warm_up_for("global")
-            bracket = iopt.bound(program, time_limit=time_limit, gap=gap, seed=seed, callback=watch)
+    if bracketed:
+        goal = DEFAULT_GAP if gap is None else gap
+        with Watch(stderr, _title(program), goal) as watch:
+            _warm_up(program, "global")
+            bracket = iopt.bound(
+                program, time_limit=time_limit, gap=goal, seed=seed, callback=watch
+            )
         values, status = bracket.values, bracket.status
-        if as_json:
-            print_json(bracket_fields(bracket) | {"values": values["x"].tolist()})
-        else:
-            say(bracket)
-        if proof is not None:
-            bracket.save(proof)
+        told: object = bracket
+        fields = bracket_fields(bracket)
     else:
-        warm_up_for(solver or program.structure().default_solver)
+        _warm_up(program, solver)
         result = iopt.solve(program, solver=solver, time_limit=time_limit, seed=seed)
         values, status = result.values, result.status
-        if as_json:
-            print_json(
-                {
-                    "problem": program.name,
-                    "n": program.n,
-                    "rows": program.h.size + program.b.size,
-                    "solver": result.solver,
-                    "status": str(result.status),
-                    "seconds": result.seconds,
-                    "iterations": result.iterations,
-                    **certificate_fields(result.certificate),
-                    "values": values["x"].tolist(),
-                }
-            )
-        else:
-            say(
-                f"{program.name}, {program}, by {result.solver} in {result.seconds:.3g} s: "
-                f"{result.status.value}"
-            )
-            say(result.certificate)
+        told = (
+            f"{_title(program)}, by {result.solver} in {result.seconds:.3g} s: "
+            f"{status.value}\n{result.certificate}"
+        )
+        fields = {
+            "problem": program.name,
+            "n": program.n,
+            "rows": program.h.size + program.b.size,
+            "solver": result.solver,
+            "status": str(status),
+            "seconds": result.seconds,
+            "iterations": result.iterations,
+            **certificate_fields(result.certificate),
+        }
+    if as_json:
+        print_json(fields | {"values": values["x"].tolist()})
+    else:
+        say(told)
     if output is not None:
         save_values(output, values)
+    if proof is not None:
+        bracket.save(proof)
     if status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+
+
+def _title(program: iopt.QuadraticProgram) -> str:
+    rows = program.h.size + program.b.size
+    told = "" if rows == 0 else ", 1 row" if rows == 1 else f", {rows} rows"
+    return f"{program.name} (n = {program.n}{told})"
+
+
+def _warm_up(program: iopt.QuadraticProgram, solver: str | None) -> None:
+    """Load and compile what a program with rows of this kind needs, at the cost of no time limit.
+
+    Ctrl-C ends the command, where the solver alone would only end its tiny program.
+    """
+    shared = program.h.size > 0 or np.any(np.count_nonzero(program.A, axis=0) > 1)
+    tiny = iopt.QuadraticProgram(-np.ones((2, 2)), lb=0.0, ub=1.0)
+    if shared:
+        tiny = iopt.QuadraticProgram(tiny.P, G=[[1.0, 1.0]], h=[1.0], lb=0.0, ub=1.0)
+    # What fails here fails again, and is reported, on the program itself.
+    with Interrupts() as interrupts, contextlib.suppress(Exception):
+        iopt.solve(tiny, solver=solver)
+    if interrupts.came:
+        raise KeyboardInterrupt

@@ -1,0 +1,175 @@
+"""`qp`: quadratic programs from files and by name, solved and bracketed at the command line."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import assert_bracket, complaint, printed, run, strict
+from indefinite_opt.command_line.live_bracket import Watch
+
+N = 6
+
+
+@pytest.fixture(scope="module")
+def program() -> iopt.QuadraticProgram:
+    """A concave program on the unit box, whose least value is at a vertex."""
+    F = np.random.default_rng(0).integers(-5, 6, (N, N))
+    return iopt.QuadraticProgram(-F @ F.T, np.arange(N) - 2.0, lb=0.0, ub=1.0, name="concave")
+
+
+@pytest.fixture(scope="module")
+def least(program: iopt.QuadraticProgram) -> float:
+    vertices = [np.array(vertex) for vertex in itertools.product((0.0, 1.0), repeat=N)]
+    return min(float(0.5 * x @ program.P @ x + program.q @ x) for x in vertices)
+
+
+@pytest.fixture(scope="module")
+def programs(program: iopt.QuadraticProgram, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program in every format, programs without an optimum, and files that are none."""
+    folder = tmp_path_factory.mktemp("programs")
+    for ending in ("in", "in.gz", "lp", "mps", "npz", "qplib"):
+        program.write(folder / f"concave.{ending}")
+    P, q, ones = np.diag([1.0, -1.0]), np.zeros(2), np.ones((1, 2))
+    np.savez(folder / "convex.npz", P=np.eye(2), q=[1.0, 1.0])
+    np.savez(folder / "budget.npz", P=P, q=q, A=ones, b=[1.0], lb=0.0, ub=1.0)
+    np.savez(folder / "endless.npz", P=P, q=q, lb=0.0)
+    np.savez(folder / "empty.npz", P=P, q=q, A=ones, b=[5.0], lb=0.0, ub=1.0)
+    np.savez(folder / "crossed.npz", P=P, q=q, lb=1.0, ub=0.0)
+    np.savez(folder / "shapes.npz", P=P, q=np.zeros(3))
+    np.savez(folder / "letters.npz", K=P)
+    (folder / "short.in").write_text("2 1 2 3", encoding="utf-8")
+    (folder / "quadratic.qplib").write_text("name\nQCQ\n", encoding="utf-8")
+    (folder / "section.mps").write_text("NAME\nROWS\n foo\n", encoding="utf-8")
+    (folder / "junk.npz").write_bytes(b"junk")
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["in", "in.gz", "lp", "mps", "npz", "qplib"])
+def test_solves_every_format(ending: str, programs: Path, least: float) -> None:
+    answer = strict(printed("qp", programs / f"concave.{ending}", "--json"))
+    # A BoxQP file is a maximisation by its definition.
+    sign = -1.0 if ending.startswith("in") else 1.0
+    assert answer["objective"] == pytest.approx(sign * least, rel=1e-12)
+    assert (answer["n"], answer["rows"], answer["solver"]) == (N, 0, "multistart")
+    assert (answer["claim"], answer["status"]) == ("LOCAL", "solved")
+    assert len(answer["values"]) == N
+
+
+def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path, least: float) -> None:
+    file = programs / "concave.npz"
+    first, *rest = printed("qp", file).splitlines()
+    assert re.match(r"concave \(n = 6\), by multistart in \S+ s: stopped", first)
+    assert rest[0].startswith("LOCAL: ")
+    text = printed("qp", file, "--solver", "global")
+    assert "GLOBAL: the point is a global optimum" in text
+    assert f"objective        {least:.10g}\n" in text
+    budget = printed("qp", programs / "budget.npz")
+    assert budget.startswith("budget (n = 2, 1 row), by ")
+    text += budget + printed("qp", file, "--bound") + printed("qp", "--help")
+    for word in ("kernel", "class ", "label", "separat", "weight"):
+        assert word not in text.replace("separable ", "")
+
+
+def test_a_convex_program_has_a_duality_gap(programs: Path) -> None:
+    """½x² + x in each of two variables, without bounds: -1 at (-1, -1)."""
+    answer = strict(printed("qp", programs / "convex.npz", "--json"))
+    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "duality gap")
+    assert answer["objective"] == pytest.approx(-1.0, rel=1e-9)
+    assert answer["values"] == pytest.approx([-1.0, -1.0], rel=1e-6)
+
+
+def test_a_generated_program_by_its_name() -> None:
+    """The Paley graph of 9 vertices has cliques of 3: the value is 1 / (2 · 3) - 1 [B97]."""
+    answer = strict(printed("qp", "clique-paley-3", "--bound", "--json"))
+    assert answer["problem"] == "clique-paley-3"
+    assert answer["objective"] == pytest.approx(1.0 / 6.0 - 1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [["--bound"], ["--gap", 1e-3]])
+def test_brackets(options: list[Any], programs: Path, least: float) -> None:
+    command = ("qp", programs / "concave.npz", *options)
+    answer = strict(printed(*command, "--json"))
+    assert_bracket(answer)
+    assert answer["upper"] == pytest.approx(least, rel=1e-12)
+    assert answer["lower"] <= least
+    assert answer["relative_gap"] <= 1e-6 if options == ["--bound"] else 1e-3
+    first, _, _ = printed(*command).partition("\n")
+    assert re.match(r"concave \(n = 6\): -\S+ ≤ optimal value ≤ -\S+$", first)
+
+
+def test_the_written_proof_and_point_hold(programs: Path, tmp_path: Path, least: float) -> None:
+    proof, point = tmp_path / "proof.json", tmp_path / "x.npz"
+    answer = strict(
+        printed("qp", programs / "concave.npz", "--proof", proof, "--output", point, "--json")
+    )
+    verdict, bound = printed("check-proof", proof).split()[:2]
+    assert verdict == "PROVED"
+    assert least - 1e-6 * abs(least) <= float(bound) <= least
+    with np.load(point) as values:
+        assert values["x"].tolist() == answer["values"]
+
+
+def test_ctrl_c_still_prints_the_bracket(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(self: Watch, trace: iopt.solvers.Trace) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "__call__", press)
+    point = tmp_path / "x.npz"
+    result = run("qp", "boxqp-20-100-1", "--gap", 1e-12, "--output", point, "--json")
+    assert result.exit_code == 130
+    answer = strict(result.stdout)
+    assert_bracket(answer)
+    assert answer["status"] == "interrupted"
+    assert point.exists()
+
+
+MALFORMED = {
+    "absent.lp": "expected a readable file",
+    "absent": "expected one of",
+    "absent.pdf": "expected a file name ending in .in, ",
+    "boxqp-20": "expected boxqp-n-density-seed, got 'boxqp-20'",
+    "clique-palay-3": "Did you mean paley?",
+    "short.in": "7 numbers for n = 2, got 4",
+    "quadratic.qplib": "got quadratic constraints",
+    "section.mps": "expected a program that HiGHS can read from .mps",
+    "junk.npz": "File is not a zip file",
+    "letters.npz": "got the names K",
+    "shapes.npz": "q: expected finite real numbers of shape (2,), got shape (3,)",
+    "crossed.npz": "lb[0] = 1, ub[0] = 0",
+    "empty.npz": "exclude one another",
+    "endless.npz": "unbounded",
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_program_or_has_no_optimum(name: str, programs: Path) -> None:
+    file = programs / name
+    assert MALFORMED[name] in complaint("qp", file if file.suffix else name)
+
+
+def test_a_bracket_needs_finite_ranges(programs: Path) -> None:
+    assert "x[0] a finite range" in complaint("qp", programs / "convex.npz", "--bound")
+
+
+def test_complains_before_it_works(programs: Path, tmp_path: Path) -> None:
+    command = ("qp", programs / "concave.npz")
+    for option in ("output", "proof"):
+        for path in (tmp_path / "absent" / "a.json", tmp_path):
+            assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")
+    assert complaint(*command, "--gap", 0).startswith("gap: ")
+    assert complaint(*command, "--time-limit", 0).startswith("time_limit: ")
+    assert complaint(*command, "--seed", -1).startswith("seed: ")
+    assert "Did you mean global?" in complaint(*command, "--solver", "globl")
+    assert complaint(*command, "--bound", "--solver", "uno").startswith("solver: expected none")
+    refusal = complaint(*command, "--solver", "osqp")
+    assert "it solves convex programs, and this one is not" in refusal
+    assert "Solvers that can: global, multistart, uno." in refusal
