@@ -107,7 +107,7 @@ def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
     plain_ticks(ax.yaxis, float(np.max(np.abs(ax.get_ylim()))))
     ax.set_ylabel("objective")
     ax.legend(
-        title=textwrap.fill(f"{bracket.formulation} on {bracket.name}", 52), title_fontsize=9.5,
+        title=textwrap.fill(bracket.title, 52), title_fontsize=9.5,
         alignment="left", loc="lower left", ncols=2, bbox_to_anchor=(0.0, 1.0), borderpad=0.0,
         handlelength=1.4, columnspacing=1.2,
     )  # fmt: skip

@@ -130,12 +130,16 @@ class Bracket:
         """The proved end of the bracket."""
         return self.upper if self.maximised else self.lower
 
+    @property
+    def title(self) -> str:
+        """What was bracketed."""
+        alone = isinstance(self.problem, QuadraticProgram)
+        return self.name if alone else f"{self.formulation} on {self.name}"
+
     def __str__(self) -> str:
         care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"
-        alone = isinstance(self.problem, QuadraticProgram)
-        what = self.name if alone else f"{self.formulation} on {self.name}"
         lines = [
-            f"{what} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
+            f"{self.title} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
             f"  relative gap     {self.relative_gap:.2e}{care}",
             f"  best bound by    {self.method}",
         ]

@@ -63,7 +63,7 @@ def hand_made_bracket(
     seconds, objective, bound, gap = end
     columns = [list(column) for column in zip(*reports, strict=True)] or [[], [], [], []]
     return SimpleNamespace(
-        formulation=iopt.SVMDual(C=1.0), name="hand-made", maximised=maximised,
+        title="SVMDual on hand-made", maximised=maximised,
         objective=objective, bound=bound, relative_gap=gap, seconds=seconds,
         trace=Trace(columns[0], [1] * len(reports), columns[1], columns[3], columns[2]),
     )  # fmt: skip
