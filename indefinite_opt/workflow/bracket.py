@@ -157,11 +157,12 @@ class Bracket:
         ParameterError
             If there is no proof, as another method was used or the search was too large.
         """
-        posed(problem, None if isinstance(problem, QuadraticProgram) else self.formulation)
-        problem.check_unchanged()
+        own = isinstance(problem, QuadraticProgram)
+        asked, formulation = posed(problem, None if own else self.formulation)
+        asked.check_unchanged()
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
-        qp = _bracketable(self.formulation, problem)
+        qp = _bracketable(formulation, asked)
         return qp.declared(proved_bound(qp, self.proof))
 
     def save(self, path: str | Path) -> Path:

@@ -22,7 +22,7 @@ def posed(
     ProblemError
         For anything but a problem.
     ParameterError
-        If a formulation is missing, or is given with a quadratic program.
+        If a formulation is missing, or a quadratic program comes with another problem.
     """
     if isinstance(problem, QuadraticProgram):
         if formulation is not None:
@@ -30,6 +30,8 @@ def posed(
             raise ParameterError("formulation", expected, repr(formulation))
         return problem, problem
     check_problem(problem)
-    if formulation is None:
-        raise ParameterError("formulation", "a formulation or its name", "None")
+    if formulation is None or isinstance(formulation, QuadraticProgram):
+        # A quadratic program is about no kernel: it stands in the place of the problem.
+        expected = "a formulation of a kernel problem, or its name"
+        raise ParameterError("formulation", expected, repr(formulation))
     return problem, as_formulation(formulation)

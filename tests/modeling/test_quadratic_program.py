@@ -216,6 +216,14 @@ def test_rows_without_a_feasible_point_are_refused_before_anything_else() -> Non
             call(qp)
 
 
+def test_a_proof_is_checked_for_the_program_that_is_asked_about() -> None:
+    """-x²/2 on [0, 1] is -½ at least, and -3x²/2 is -3/2: one proof serves both, weakly or well."""
+    bracket = iopt.bound(iopt.QuadraticProgram([[-1.0]], lb=0.0, ub=1.0))
+    assert -0.5 - 1e-6 <= bracket.check(bracket.problem) <= -0.5
+    assert bracket.check(iopt.QuadraticProgram([[-3.0]], lb=0.0, ub=1.0)) <= -1.5
+    assert bracket.check(iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0)) <= -1.0
+
+
 def test_questions_that_make_no_sense() -> None:
     qp = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0)
     with pytest.raises(ParameterError, match="its own formulation"):
@@ -223,6 +231,8 @@ def test_questions_that_make_no_sense() -> None:
     problem = iopt.KernelProblem(EYE, [1, -1])
     with pytest.raises(ParameterError, match="formulation"):
         iopt.solve(problem)
+    with pytest.raises(ParameterError, match="formulation of a kernel problem"):
+        iopt.solve(problem, qp)
     with pytest.raises(ProblemError, match="KernelProblem"):
         iopt.solve(EYE)  # type: ignore[arg-type]
     with pytest.raises(IncompatibleSolver, match="no classifier"):
