@@ -34,6 +34,16 @@ class Rows(NamedTuple):
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         return dict.fromkeys(("inequalities", "equalities", "lower", "upper"), ())
 
+    def start(self) -> Array:
+        """A feasible point, by scipy."""
+        from scipy.optimize import linprog
+
+        ends = list(zip(self.lower, self.upper, strict=True))
+        found = linprog(np.zeros(self.n), self.G, self.h, self.A, self.b, ends)
+        return np.asarray(
+            np.clip(np.zeros(self.n), self.lower, self.upper) if found.x is None else found.x
+        )
+
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))
 
@@ -145,4 +155,16 @@ def knapsack(n: int, seed: int) -> Rows:
     return program(
         n, indefinite(n, generator), generator.integers(-50, 51, n), weights, 0.4 * weights.sum(),
         lower=0.0, upper=1.0,
+    )  # fmt: skip
+
+
+def rescaled(qp: Rows, seed: int) -> Rows:
+    """The same program in other units of variables and rows, from 1e-8 to 1e8."""
+    generator = np.random.default_rng(seed)
+    column = 10.0 ** generator.uniform(-8, 8, qp.n)
+    upper, even = (10.0 ** generator.uniform(-8, 8, rhs.size) for rhs in (qp.h, qp.b))
+    return Rows(
+        qp.P * column * column[:, None], qp.q * column,
+        qp.G * column * upper[:, None], qp.h * upper, qp.A * column * even[:, None], qp.b * even,
+        qp.lower / column, qp.upper / column,
     )  # fmt: skip

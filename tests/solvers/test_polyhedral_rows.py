@@ -8,25 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from helpers.polyhedra import Rows, program, random_rows, transportation
+from helpers.polyhedra import Rows, program, random_rows, rescaled, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 
 ROUNDING = 1e-13
 """Violations relative to the terms of a row: a hundred roundings."""
-
-
-def rescaled(qp: Rows, seed: int) -> Rows:
-    """The same program in other units of variables and rows, from 1e-8 to 1e8."""
-    generator = np.random.default_rng(seed)
-    column = 10.0 ** generator.uniform(-8, 8, qp.n)
-    upper, even = (10.0 ** generator.uniform(-8, 8, rhs.size) for rhs in (qp.h, qp.b))
-    return Rows(
-        qp.P * column * column[:, None], qp.q * column,
-        qp.G * column * upper[:, None], qp.h * upper, qp.A * column * even[:, None], qp.b * even,
-        qp.lower / column, qp.upper / column,
-    )  # fmt: skip
 
 
 def equilibrated(qp: Rows) -> Equilibrated:

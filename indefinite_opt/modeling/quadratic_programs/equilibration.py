@@ -13,8 +13,18 @@ from indefinite_opt.modeling.linear_programs import power_near
 
 __all__ = ["Equilibrated", "Rows"]
 
-_SWEEPS = 8
-"""Most sweeps over rows and columns; after a handful their largest entries stay near 1."""
+_SWEEPS = 6
+"""Least squares problems with new weights; the units change little after three or four."""
+
+_TYPICAL_SPREAD = 4.0
+"""Distance of the logarithm of an entry from its fit, in powers of two, from which it loses weight:
+entries of one program in good units differ by a factor of ten or so."""
+
+_RIDGE = 1e-6
+"""Weight of small logarithms, which decides only what no entry decides."""
+
+_MAX_EXPONENT = 300.0
+"""Largest exponent of a unit, so that products with two of them stay far from overflow."""
 
 
 class Rows(Protocol):
@@ -81,7 +91,7 @@ class Equilibrated:
         rows = np.vstack([body.G[self.kept], body.A])
         low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
         high = np.concatenate([body.h[self.kept], body.b])
-        self.column, self.row = _units(P, rows)
+        self.column, self.row = _units(P, rows, np.maximum(body.upper - body.lower, 0.0))
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
         # Common units of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         ends = np.concatenate([self.row * high, body.lower / self.column, body.upper / self.column])
@@ -127,26 +137,48 @@ class Equilibrated:
         return x / self.column
 
 
-def _units(P: Array, rows: Array) -> tuple[Array, Array]:
-    """Units of columns and rows by which the largest entry of each row and column is near 1.
+def _units(P: Array, rows: Array, width: Array) -> tuple[Array, Array]:
+    """Units of columns and rows by which typical entries of P, rows and widths are near 1.
 
-    The method is that of Ruiz (2001) on the matrix [[P, Rᵀ], [R, 0]], rounded to powers of two.
+    The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|P_ij| + c_i + c_j + p = 0
+    and log(width_j) - c_j - s = 0 for all nonzero entries and finite widths, with least squares
+    (Curtis & Reid 1972) that are weighted again and again, so that entries that are only rounding
+    do not matter. They are rounded, and the largest entry of each row is then near 1.
     """
     n, m = P.shape[0], rows.shape[0]
-    curved, linear = np.abs(P), np.abs(rows)
-    column, row = np.ones(n), np.ones(m)
-    for _ in range(_SWEEPS):
-        heights = np.max(linear, axis=1, initial=0.0)
-        down = power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
-        linear = linear * down[:, None]
-        largest = float(power_near(np.max(curved, initial=0.0)))
-        sizes = np.maximum(
-            np.max(curved, axis=0, initial=0.0) / largest, np.max(linear, axis=0, initial=0.0)
+    with np.errstate(divide="ignore"):
+        curved, linear, ends = np.log2(np.abs(P)), np.log2(np.abs(rows)), np.log2(width)
+    parts = [np.where(np.isfinite(part), part, 0.0) for part in (curved, linear, -ends)]
+    known = [np.isfinite(part).astype(float) for part in (curved, linear, ends)]
+    c, r, p, s = np.zeros(n), np.zeros(m), 0.0, 0.0
+    for sweep in range(_SWEEPS):
+        left = (
+            parts[0] + c + c[:, None] + p,
+            parts[1] + c + r[:, None],
+            parts[2] + c + s,
         )
-        across = power_near(1.0 / np.sqrt(np.where(sizes == 0.0, 1.0, sizes)))
-        curved, linear = curved * across * across[:, None], linear * across
-        column *= across
-        row *= down
-        if np.all(across == 1.0):
-            break
-    return column, row
+        wP, wR, w = (
+            known_ / np.maximum(1.0, np.abs(each) / _TYPICAL_SPREAD if sweep else 1.0)
+            for known_, each in zip(known, left, strict=True)
+        )
+        system = np.zeros((n + m + 2, n + m + 2))
+        system[:n, :n] = 2.0 * wP + np.diag(2.0 * wP.sum(axis=1) + wR.sum(axis=0) + w)
+        system[:n, n : n + m] = wR.T
+        system[:n, n + m], system[:n, n + m + 1] = 2.0 * wP.sum(axis=1), w
+        system[n + m, :n], system[n + m + 1, :n] = 2.0 * wP.sum(axis=1), w
+        system[n : n + m, :n] = wR
+        sizes = np.concatenate([wR.sum(axis=1), [wP.sum(), w.sum()]])
+        system[n:, n:] = np.diag(sizes)
+        system[np.diag_indices(n + m + 2)] += _RIDGE
+        rhs = -np.concatenate(
+            [
+                2.0 * (wP * parts[0]).sum(axis=1) + (wR * parts[1]).sum(axis=0) + w * parts[2],
+                (wR * parts[1]).sum(axis=1),
+                [(wP * parts[0]).sum(), (w * parts[2]).sum()],
+            ]
+        )
+        found = np.linalg.solve(system, rhs)
+        c, r, p, s = found[:n], found[n : n + m], float(found[n + m]), float(found[n + m + 1])
+    column = np.exp2(np.round(np.clip(c, -_MAX_EXPONENT, _MAX_EXPONENT)))
+    heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
+    return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))

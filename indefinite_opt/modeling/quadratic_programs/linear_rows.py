@@ -71,6 +71,10 @@ class LinearRows:
         self.n = scaled.q.size
         self._highs = _model(scaled)
 
+    def over(self, scaled: Equilibrated) -> LinearRows:
+        """Other rows and bounds, with the same limit of time."""
+        return LinearRows(scaled, self.remaining)
+
     def feasible_point(self) -> Array:
         """A vertex of the polyhedron, or a feasible point if it has none.
 

@@ -7,7 +7,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any
 
@@ -57,6 +57,10 @@ steps towards random vertices in 33."""
 _TILTED_SHARES = (0.05, 0.5)
 """Range of the share of variables that a tilt concerns, half of the time; else all."""
 
+_MAX_VIOLATION = 1e-10
+"""Violation of a row or bound, in units in which the largest right-hand side is 1, up to which the
+first steps of a descent repair a point."""
+
 _MAX_PASSES = 100
 """Most exchanges after one descent; a few are usual."""
 
@@ -87,7 +91,6 @@ class _Chain:
     work: float = 0.0
     iterations: int = 0
     kicks: int = 0
-    status: Status = Status.SOLVED
     ray: Array | None = None
 
 
@@ -139,38 +142,59 @@ class PolyhedralSearch:
                 return first
             if is_convex(self.scaled):
                 self.note = "convex, one descent is enough"
+                self.elite[0] = replace(self.elite[0], curvature="")
                 return first
-            self._pool = [self.elite[0].z]
             jobs = options.jobs or thread_count()
             with ThreadPoolExecutor(jobs) as pool:
                 try:
                     status = self._descend_from_starts(pool, generators[1 : options.starts + 1])
                     if status is None:
                         status = self._kick_ends(pool, generators[options.starts + 1 :])
+                    if status is Status.SOLVED:
+                        status = self._settle()
                 finally:
                     self.halt.set()
         return status
 
+    def _settle(self) -> Status:
+        """Examine the second-order conditions at the best end, and go on while they fail."""
+        best = self.elite[0]
+        run = ActiveSetDescent(self.scaled, best.z, self.program)
+        status = self._finish(run, self._steps())
+        for _ in range(_MAX_ESCAPES):
+            if status is not Status.SOLVED or run.ray is not None:
+                break
+            if not run.escape(self.rows.over, self.task.seed):
+                break
+            status = self._finish(run, self._steps())
+        self._raise_unbounded(run.ray)
+        self.iterations += run.iterations
+        if run.value <= best.value:
+            self.elite[0] = self._end(run, status)
+        return status
+
     def _first(self, generator: np.random.Generator) -> Status:
-        """The descent from the given start, or from a vertex; a ray is sought before it."""
+        """The descent from the given or default start; a ray is sought before it."""
         task, scaled = self.task, self.scaled
-        z = self.rows.feasible_point()
+        run = ActiveSetDescent(scaled, scaled.write(self.qp.start()), self.program)
+        self.elite = [self._end(run, Status.INTERRUPTED)]
+        self._pool = [run.z.copy()]
+        if self.rows.violation(run.z) > _MAX_VIOLATION:
+            run = ActiveSetDescent(scaled, self.rows.feasible_point(), self.program)
+            self.elite = [self._end(run, Status.INTERRUPTED)]
         if task.start is not None:
             given = scaled.write(np.asarray(task.start, dtype=np.float64))
-            z = nearest_point(scaled, given, z)
-        self._keep_start(z)
+            run = ActiveSetDescent(scaled, nearest_point(scaled, given, run.z), self.program)
+            self.elite = [self._end(run, Status.INTERRUPTED)]
         self._raise_unbounded(falling_ray(scaled, self.rows, generator))
-        chain = self._descend(z, 0, task.max_iter)
-        self.limit = self.options.budget * (chain.work + 0.5 * _OVERHEAD_WORK)
-        self._take(chain)
-        if self._report():
-            return Status.INTERRUPTED
-        return chain.status
-
-    def _keep_start(self, z: Array) -> None:
-        """A point to return if the first descent is interrupted."""
-        run = ActiveSetDescent(self.scaled, z, self.program)
-        self.elite = [self._end(run, Status.INTERRUPTED)]
+        try:
+            status = self._finish(run, task.max_iter)
+        except KeyboardInterrupt:
+            self.elite = [self._end(run, Status.INTERRUPTED)]
+            raise
+        self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
+        self._take(self._chain_of(run, status))
+        return Status.INTERRUPTED if self._report() else status
 
     def _end(self, run: ActiveSetDescent, status: Status) -> _End:
         return _End(
@@ -298,11 +322,11 @@ class PolyhedralSearch:
     def _descend(self, z: Array, seed: int, steps: int | None) -> _Chain:
         """A chain of one descent."""
         run = ActiveSetDescent(self.scaled, z, self.program, seed)
-        chain = _Chain([])
-        chain.status = self._finish(run, steps)
-        chain.work, chain.iterations, chain.ray = run.work, run.iterations, run.ray
-        chain.ends.append(self._end(run, chain.status))
-        return chain
+        return self._chain_of(run, self._finish(run, steps))
+
+    def _chain_of(self, run: ActiveSetDescent, status: Status) -> _Chain:
+        end = self._end(run, status)
+        return _Chain([end], run.work, run.iterations, 0, run.ray)
 
     def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
         """Descend, and go on along edges and between weakly active constraints while that pays."""

@@ -1,0 +1,392 @@
+"""Descents over linear rows end where theory says, from any point and in any units."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment, nnls
+
+from helpers.polyhedra import (
+    Array,
+    Rows,
+    bilinear,
+    concave,
+    indefinite,
+    knapsack,
+    program,
+    random_rows,
+    rescaled,
+    transportation,
+)
+from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, is_convex, nearest_point
+from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
+from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
+from indefinite_opt.solvers.polyhedral.recession import falling_ray
+from indefinite_opt.solvers.solution import Status
+
+INF = float("inf")
+
+
+def equilibrated(qp: Rows) -> Equilibrated:
+    return Equilibrated(qp.P, qp.q, qp)
+
+
+def tiny(seed: int) -> Rows:
+    """Small integers, so that vertices are degenerate, rows dependent and minima flat."""
+    generator = np.random.default_rng(seed)
+    n, inequalities, equalities = generator.integers((1, 0, 0), (7, 8, 3))
+    P = np.triu(generator.integers(-3, 4, (n, n)) * (generator.random((n, n)) < 0.7)).astype(float)
+    P = (P + P.T, P @ P.T, -P @ P.T, 0.0 * P)[generator.integers(4)]
+    G = generator.integers(-2, 3, (inequalities, n)).astype(float)
+    A = generator.integers(-2, 3, (equalities, n)).astype(float)
+    if inequalities > 1:
+        G[1] = 3.0 * G[0]
+    if equalities > 1:
+        A[1] = -2.0 * A[0]
+    lower = np.where(generator.random(n) < 0.8, -generator.integers(0, 3, n), -INF)
+    upper = np.where(generator.random(n) < 0.8, generator.integers(0, 3, n), INF)
+    x = np.clip(generator.integers(-1, 2, n), lower, upper)
+    slack = generator.integers(0, 2, inequalities) * generator.integers(0, 3)
+    q = generator.integers(-3, 4, n) * generator.integers(0, 2)
+    return program(int(n), P, q, G, G @ x + slack, A, A @ x, lower, upper)
+
+
+def normals(qp: Rows, x: Array) -> Array:
+    """Outward normals of all constraints that hold with equality at x, in rows."""
+    low, high = qp.lower >= x - 1e-9, qp.upper <= x + 1e-9
+    eye = np.eye(qp.n)
+    return np.vstack([qp.G[qp.G @ x >= qp.h - 1e-9], qp.A, -qp.A, -eye[low], eye[high]])
+
+
+def check_stationary(qp: Rows, x: Array) -> None:
+    """-∇F lies in the cone of the normals, by nonnegative least squares."""
+    gradient, cone = qp.gradient(x), normals(qp, x)
+    distance = nnls(cone.T, -gradient)[1] if len(cone) else np.linalg.norm(gradient)
+    assert distance <= 1e-8 * (1.0 + np.abs(gradient).max())
+
+
+def check_minimum(qp: Rows, x: Array, generator: np.random.Generator) -> None:
+    """F is nowhere lower near x, on the way to random vertices and points between them."""
+    scaled = equilibrated(qp)
+    rows = LinearRows(scaled)
+    vertices = np.array([scaled.read(rows.random_vertex(generator)) for _ in range(20)])
+    goals = np.vstack([vertices, generator.dirichlet(np.full(20, 0.3), 80) @ vertices])
+    size = 1.0 + abs(qp.value(x))
+    for goal in goals:
+        assert qp.value(x + 1e-3 * (goal - x)) >= qp.value(x) - 1e-11 * size
+
+
+def check_ray(qp: Rows, x: Array, d: Array) -> None:
+    """x + td is feasible for all t ≥ 0, and F falls without end along it."""
+    assert np.abs(d).max() > 0.0
+    assert np.all(qp.G @ d <= 1e-9)
+    assert np.all(np.abs(qp.A @ d) <= 1e-9)
+    assert np.all(d[np.isfinite(qp.lower)] >= 0.0)
+    assert np.all(d[np.isfinite(qp.upper)] <= 0.0)
+    values = [qp.value(x + t * d) for t in (0.0, 1e3, 1e6)]
+    assert values[2] < values[1] - 1e2
+    assert values[1] < values[0]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
+    qp, generator = tiny(seed), np.random.default_rng(seed)
+    scaled = equilibrated(qp)
+    rows = LinearRows(scaled)
+    for k in range(4):
+        z = rows.random_vertex(generator)
+        if k % 2:
+            z = 0.5 * (z + rows.random_vertex(generator))
+        run = ActiveSetDescent(scaled, z)
+        before = qp.value(scaled.read(z))
+        assert run.run() is Status.SOLVED
+        while run.ray is None and run.escape(rows.over, seed):
+            assert run.run() is Status.SOLVED
+        x = scaled.read(run.z)
+        assert qp.violation(x) <= 1e-14
+        assert qp.value(x) <= before + 1e-12 * (1.0 + abs(before))
+        if run.ray is not None:
+            check_ray(qp, x, scaled.read(run.ray))
+            continue
+        check_stationary(qp, x)
+        check_minimum(qp, x, generator)
+        assert run.residual() <= 1e-12
+        found = run.multipliers()
+        assert min(np.min(part, initial=0.0) for part in (*found[:1], *found[2:])) >= 0.0
+        left = qp.gradient(x) + found.inequalities @ qp.G + found.equalities @ qp.A
+        np.testing.assert_allclose(left, found.lower - found.upper, rtol=0, atol=1e-10)
+        for price, slack in (
+            (found.inequalities, qp.h - qp.G @ x),
+            (found.lower, x - qp.lower),
+            (found.upper, qp.upper - x),
+        ):
+            assert np.all(np.abs(slack[price > 1e-10]) <= 1e-12)
+
+
+CLASSES = [
+    random_rows(40, 20, 6, 0), bilinear(40, 10, 0), concave(40, 20, 0), transportation(5, 8, 0),
+    knapsack(40, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("units", [None, 0, 1])
+@pytest.mark.parametrize("qp", CLASSES)
+def test_descents_are_feasible_stationary_and_monotone_in_any_units(
+    qp: Rows, units: int | None
+) -> None:
+    if units is not None:
+        qp = rescaled(qp, units)
+    scaled, generator = equilibrated(qp), np.random.default_rng(0)
+    rows = LinearRows(scaled)
+    for k in range(6):
+        z = rows.random_vertex(generator)
+        if k % 2:
+            z = generator.dirichlet(np.ones(3)) @ [
+                z,
+                *(rows.random_vertex(generator) for _ in "ab"),
+            ]
+        run = ActiveSetDescent(scaled, z)
+        values = [run.value]
+        while run.run(max_iter=run.iterations + 5) is Status.MAX_ITER:
+            values.append(run.value)
+            assert rows.violation(run.z) <= 1e-13
+        values.append(run.value)
+        assert np.all(np.diff(values) <= 1e-13 * np.abs(values[:-1]))
+        assert run.residual() <= 1e-13
+        assert rows.violation(run.z) <= 1e-13
+        assert run.curvature == "curvature not examined"
+        assert not run.escape(rows.over, 0)
+        assert run.curvature.startswith("curvature nonnegative on the free space")
+
+
+def test_a_saddle_is_left() -> None:
+    """xy on [-1, 1]² has zero gradient at 0, and minima -1 at two corners."""
+    qp = program(2, [[0, 1], [1, 0]], lower=-1.0, upper=1.0)
+    run = ActiveSetDescent(equilibrated(qp), np.zeros(2))
+    assert run.run() is Status.SOLVED
+    assert sorted(run.z.tolist()) == [-1.0, 1.0]
+
+
+def test_a_vertex_is_left_between_two_weakly_active_bounds() -> None:
+    """-xy on [0, 1]² has zero gradient at 0 and falls along no edge, but along (1, 1)."""
+    qp = program(2, [[0, -1], [-1, 0]], lower=0.0, upper=1.0)
+    scaled = equilibrated(qp)
+    run = ActiveSetDescent(scaled, np.zeros(2))
+    assert run.run() is Status.SOLVED
+    assert run.z.tolist() == [0.0, 0.0]
+    assert run.escape(LinearRows, 0)
+    run.run()
+    assert run.z.tolist() == [1.0, 1.0]
+
+
+def test_a_vertex_stays_where_the_curvature_on_its_cone_is_copositive() -> None:
+    """xy on [0, 1]² is indefinite at 0 with zero gradient, but 0 is a minimum."""
+    run = ActiveSetDescent(
+        equilibrated(program(2, [[0, 1], [1, 0]], lower=0.0, upper=1.0)), np.zeros(2)
+    )
+    run.run()
+    assert not run.escape(LinearRows, 0)
+    assert qp_words(run) == "no descent into their cone was found"
+    assert run.z.tolist() == [0.0, 0.0]
+
+
+def qp_words(run: ActiveSetDescent) -> str:
+    return run.curvature.rpartition("and ")[2]
+
+
+def test_an_edge_is_followed_to_its_far_end() -> None:
+    """x - 2x² on [0, 1] rises from the minimum 0 at first, and is -1 at the other end."""
+    qp = program(1, [[-4.0]], [1.0], lower=0.0, upper=1.0)
+    run = ActiveSetDescent(equilibrated(qp), np.zeros(1))
+    run.run()
+    assert run.z.tolist() == [0.0]
+    assert run.exchange()
+    run.run()
+    assert run.z.tolist() == [1.0]
+    assert not run.exchange()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_convex_programs_have_the_solution_of_their_equations(seed: int) -> None:
+    """Free variables and equalities only: the KKT system, which LAPACK solves."""
+    generator = np.random.default_rng(seed)
+    factor, A = generator.standard_normal((12, 12)), generator.standard_normal((4, 12))
+    qp = program(12, factor @ factor.T, generator.standard_normal(12), A=A, b=A @ np.ones(12))
+    qp = rescaled(qp, seed) if seed else qp
+    scaled = equilibrated(qp)
+    run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
+    run.run()
+    system = np.block([[scaled.P, scaled.R.T], [scaled.R, np.zeros((4, 4))]])
+    known = np.linalg.solve(system, np.concatenate([-scaled.q, scaled.row_upper]))
+    np.testing.assert_allclose(run.z, known[:12], rtol=0, atol=1e-10 * np.abs(known[:12]).max())
+    assert is_convex(scaled)
+
+
+def test_convexity_is_that_along_the_equalities() -> None:
+    """x² - y² is convex on x = 2y."""
+    P = np.diag([2.0, -2.0])
+    assert not is_convex(equilibrated(program(2, P, lower=0, upper=1)))
+    assert is_convex(equilibrated(program(2, P, A=[[1, -2]], b=[0], lower=0, upper=1)))
+    assert not is_convex(equilibrated(program(2, P, A=[[2, -1]], b=[0], lower=0, upper=1)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_nearest_point_of_a_simplex_is_that_of_sorting(seed: int) -> None:
+    """Held, Wolfe & Crowder (1974): x_i = max(v_i - θ, 0) with θ from the sorted entries."""
+    generator = np.random.default_rng(seed)
+    v = generator.standard_normal(20)
+    qp = program(20, A=np.ones((1, 20)), b=[1.0], lower=0.0)
+    scaled = equilibrated(qp)
+    rows = LinearRows(scaled)
+    z = nearest_point(scaled, scaled.write(v), rows.feasible_point())
+    falling = np.sort(v)[::-1]
+    thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, 21)
+    theta = thresholds[np.flatnonzero(falling > thresholds)[-1]]
+    np.testing.assert_allclose(scaled.read(z), np.maximum(v - theta, 0.0), rtol=0, atol=1e-14)
+
+
+def test_a_feasible_point_is_its_own_nearest_point() -> None:
+    qp = random_rows(20, 10, 3, 0)
+    scaled = equilibrated(qp)
+    rows, generator = LinearRows(scaled), np.random.default_rng(0)
+    vertices = np.array([rows.random_vertex(generator) for _ in range(5)])
+    z = vertices.mean(axis=0)
+    near = z + 1e-7 * generator.standard_normal(20)
+    repaired = nearest_point(scaled, near, vertices[0])
+    np.testing.assert_allclose(nearest_point(scaled, z, vertices[0]), z, rtol=0, atol=1e-14)
+    assert rows.violation(repaired) <= 1e-14
+    assert np.linalg.norm(repaired - near) <= np.linalg.norm(z - near)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_costs_over_the_assignment_polytope_end_at_the_best_assignment(seed: int) -> None:
+    """Every vertex is degenerate: 2k - 1 independent rows and k² - k bounds for k² variables."""
+    k = 8
+    costs = np.random.default_rng(seed).integers(0, 30, (k, k)).astype(float)
+    qp = transportation(k, k, 0)._replace(P=np.zeros((k * k, k * k)), q=costs.ravel())
+    qp = qp._replace(b=np.ones(2 * k))
+    scaled = equilibrated(qp)
+    run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
+    assert run.run() is Status.SOLVED
+    assert qp.value(scaled.read(run.z)) == pytest.approx(costs[linear_sum_assignment(costs)].sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_quadratic_assignments_do_not_cycle(seed: int) -> None:
+    k, generator = 6, np.random.default_rng(seed)
+    qp = transportation(k, k, 0)._replace(P=indefinite(k * k, generator), b=np.ones(2 * k))
+    scaled = equilibrated(qp)
+    rows = LinearRows(scaled)
+    for _ in range(10):
+        run = ActiveSetDescent(scaled, rows.random_vertex(generator))
+        assert run.run() is Status.SOLVED
+        check_stationary(qp, scaled.read(run.z))
+
+
+def test_a_pyramid_with_many_faces_at_its_apex() -> None:
+    """The nearest point of a cone over 60 faces to a point above it is the apex."""
+    angles = 2.0 * np.pi * np.arange(60) / 60
+    G = np.column_stack([np.cos(angles), np.sin(angles), np.ones(60)])
+    qp = program(3, np.eye(3), [0, 0, -5.0], G, np.ones(60), lower=-4.0)
+    scaled = equilibrated(qp)
+    generator = np.random.default_rng(0)
+    for _ in range(10):
+        run = ActiveSetDescent(scaled, LinearRows(scaled).random_vertex(generator))
+        assert run.run() is Status.SOLVED
+        np.testing.assert_allclose(scaled.read(run.z), [0, 0, 1], rtol=0, atol=1e-14)
+
+
+def test_fixed_and_free_variables_empty_and_repeated_rows() -> None:
+    """x0 is fixed at 2; of the rows only x1 + x2 ≤ 3 matters; x3 is free with minimum 4.
+
+    min (x1 - 2)² + (x2 - 3)² has its minimum at (1, 2) on that row.
+    """
+    qp = program(
+        4, np.diag([-2.0, 2, 2, 2]), [0, -4, -6, -8],
+        [[0, 1, 1, 0], [0, 0, 0, 0], [0, 2, 2, 0], [1, 1, 1, 0]], [3, 0, 6, 5],
+        [[0, 0, 0, 0], [1, 0, 0, 0]], [0, 2], [2, 0, 0, -INF], [2, INF, INF, INF],
+    )  # fmt: skip
+    scaled = equilibrated(qp)
+    run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
+    run.run()
+    np.testing.assert_allclose(scaled.read(run.z), [2, 1, 2, 4], rtol=0, atol=1e-14)
+    assert run.multipliers().inequalities @ [1, 0, 2, 1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("qp", "falls"),
+    [
+        (program(2, q=[-1, 0], lower=0), True),  # linear, along x0
+        (program(2, q=[1, 0], lower=0), False),
+        (program(2, np.diag([1.0, 0.0]), [-1, 0], lower=0), False),
+        (program(2, np.diag([1.0, 0.0]), [-1, -1], lower=0), True),  # convex, along x1
+        (program(2, [[0, 1], [1, 0]], lower=0), False),  # copositive
+        (program(2, [[0, 1], [1, 0]]), True),
+        (program(2, [[1, -2], [-2, 1]], lower=0), True),  # only in the interior, along (1, 1)
+        (program(2, [[1, -2], [-2, 1]], [0, 0], [[1, -2], [-2, 1]], [1, 1], lower=0), True),
+        (program(2, [[1, -2], [-2, 1]], [0, 0], [[-1, 4]], [0], lower=0), False),  # on 4x1 ≤ x0
+        (program(2, np.diag([-1.0, 1.0]), lower=0.0, upper=9.0), False),  # a bounded box
+        (program(3, -np.eye(3), A=[[1, 1, 1]], b=[1], lower=0), False),  # bounded by a row
+    ],
+)  # fmt: skip
+def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
+    scaled = equilibrated(qp)
+    rows = LinearRows(scaled)
+    ray = falling_ray(scaled, rows, np.random.default_rng(0))
+    assert (ray is not None) == falls
+    if ray is not None:
+        check_ray(qp, scaled.read(rows.feasible_point()), scaled.read(ray))
+
+
+def lowest(qp: Rows) -> float:
+    """The optimal value by enumeration of the faces on which F is strictly convex.
+
+    A minimum with the fewest directions left has this property, so that all others may be skipped.
+    """
+    eye, finite = np.eye(qp.n), np.isfinite
+    normal = np.vstack([qp.G, -eye[finite(qp.lower)], eye[finite(qp.upper)]])
+    end = np.concatenate([qp.h, -qp.lower[finite(qp.lower)], qp.upper[finite(qp.upper)]])
+    best = INF
+    for count in range(qp.n - len(qp.A) + 1):
+        for chosen in itertools.combinations(range(len(normal)), count):
+            rows = np.vstack([qp.A, normal[list(chosen)]])
+            k = len(rows)
+            system = np.block([[qp.P, rows.T], [rows, np.zeros((k, k))]])
+            if abs(np.linalg.det(system)) < 1e-9:
+                continue
+            rhs = np.concatenate([-qp.q, qp.b, end[list(chosen)]])
+            x = np.linalg.solve(system, rhs)[: qp.n]
+            if np.all(normal @ x <= end + 1e-9):
+                best = min(best, qp.value(x))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_of_many_descents_is_the_minimum_of_all_active_sets(seed: int) -> None:
+    n = 2 + seed % 3
+    qp = random_rows(n, 4, seed % 2, seed, share=0.9)
+    scaled, generator = equilibrated(qp), np.random.default_rng(seed)
+    rows = LinearRows(scaled)
+    ends = []
+    for _ in range(30):
+        run = ActiveSetDescent(scaled, rows.random_vertex(generator))
+        run.run()
+        ends.append(qp.value(scaled.read(run.z)))
+    assert min(ends) == pytest.approx(lowest(qp), rel=1e-9, abs=1e-9)
+
+
+def test_a_descent_stops_when_told() -> None:
+    qp = random_rows(60, 30, 5, 0)
+    scaled = equilibrated(qp)
+    z = LinearRows(scaled).random_vertex(np.random.default_rng(0))
+    run = ActiveSetDescent(scaled, z)
+    start = run.value
+    assert run.run(max_iter=7) is Status.MAX_ITER
+    assert run.iterations == 7
+    assert run.value < start
+    assert LinearRows(scaled).violation(run.z) <= 1e-13
+    assert ActiveSetDescent(scaled, z).run(lambda: Status.TIME_LIMIT) in (
+        Status.TIME_LIMIT, Status.SOLVED
+    )  # fmt: skip
