@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "MAX_SHOWN",
@@ -102,7 +103,17 @@ class InfeasibleProblem(ParameterError):
 
 
 class UnboundedProblem(IndefiniteOptError):
-    """An objective without a finite optimum; the message names the direction that proves it."""
+    """An objective without a finite optimum; the message names the direction that proves it.
+
+    Attributes
+    ----------
+    direction : (n,) array or None
+        A direction in which the solver's variables may go on without end, if it is known.
+    """
+
+    def __init__(self, message: str, direction: Any = None) -> None:
+        super().__init__(message)
+        self.direction = direction
 
 
 class IncompatibleSolver(IndefiniteOptError):

@@ -251,8 +251,11 @@ class Descent:
             steps = max(self._limit - self.iterations, 0)
             state, violation = self.pair_steps(target * self.unit, steps)
             self._stopped = self._report(violation / self.unit)
-            if state == smo_loops.UNBOUNDED or self._grow():
-                raise self._unbounded()
+            endless = self._endless_step() if state == smo_loops.UNBOUNDED else None
+            if endless is None:
+                self._grow()
+            if state == smo_loops.UNBOUNDED:
+                raise self._unbounded(endless)
             # Small violations of many conditions may add up to a large gap.
             excess = np.inf
             if state == smo_loops.CONVERGED and self._exact:
@@ -293,12 +296,34 @@ class Descent:
             return Status.INACCURATE
         return _Action.TIGHTEN if converged else _Action.REFRESH
 
-    def _unbounded(self) -> UnboundedProblem:
+    def _unbounded(self, direction: Array | None) -> UnboundedProblem:
         return UnboundedProblem(
             f"{self.task.formulation} is unbounded, up to rounding: no curvature opposes a "
             f"direction of the weights that {self.iterations} steps have reached. "
-            "Use a finite upper bound."
+            "Use a finite upper bound.",
+            direction,
         )
+
+    def _endless_step(self) -> Array | None:
+        """The direction of an infinite step of a pair or a single weight, if K is stored."""
+        box, v, K = self.box, self.v, self.gram.whole
+        if K is None:
+            return None
+        rising = np.where(box.y > 0.0, box.upper, -box.lower)
+        falling = np.where(box.y > 0.0, box.lower, -box.upper)
+        for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
+            step = np.zeros(v.size)
+            if box.group[i] == box.groups:
+                if K[i, i] <= 0.0 and np.isinf(rising[i] if v[i] > 0.0 else falling[i]):
+                    step[i] = np.sign(v[i])
+            else:
+                others = (box.group == box.group[i]) & np.isinf(falling) & (v < v[i])
+                others &= K[i, i] + np.diag(K) - 2.0 * K[i] <= 0.0
+                if np.isinf(rising[i]) and others.any():
+                    step[i], step[np.argmax(others)] = 1.0, -1.0
+            if step.any():
+                return box.y * step
+        return None
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         """One chunk of blocks of pair steps; returns state and violation."""
@@ -486,7 +511,9 @@ class Descent:
         if face.is_open and not np.isfinite(face.reach(direction)):
             _, _, curvature = face.along(face.y * direction)
             if curvature < 0.0:
-                raise self._unbounded()
+                endless = np.zeros(self.qp.n)
+                endless[face.members] = direction
+                raise self._unbounded(endless)
         mass = float(np.abs(self.alpha).sum())
         terms = self.hessian.h * self._largest * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
@@ -503,11 +530,17 @@ class Descent:
         if self.gram.whole is None:
             return 0
         least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
-        made, decrease, rounding, i, _ = smo_loops.exchange(
+        made, decrease, rounding, i, j = smo_loops.exchange(
             self.hessian, self.box, self.point, least
         )
         if i >= 0:
-            raise self._unbounded()
+            direction = np.zeros(qp.n)
+            direction[i] = self.box.y[i]
+            if j != i:
+                direction[j] = -self.box.y[j]
+            elif np.isfinite(self.box.upper[i]):
+                direction[i] = -1.0
+            raise self._unbounded(direction)
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
@@ -536,37 +569,38 @@ class Descent:
         self.trace.add(task.elapsed, self.iterations, self.qp.declared(self.value), residual)
         return bool(task.callback and task.callback(self.trace))
 
-    def _grow(self) -> bool:
+    def _grow(self) -> None:
         """Go to the minimum along the ray of the weights that have no bound.
 
         The weights, but for those that are bounded, are a direction d of the feasible set if they
-        satisfy the constraints with totals zero. True if F has no minimum along it: dᵀHd ≤ 0 up to
-        rounding.
+        satisfy the constraints with totals zero. `UnboundedProblem` is raised if F has no minimum
+        along it: dᵀHd ≤ 0 up to rounding.
         """
         qp, box, alpha = self.qp, self.box, self.alpha
         if not self._endless:
-            return False
+            return
         endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)
         if not endless.any():
-            return False
+            return
         direction = np.where(endless, alpha, 0.0)
         mass = np.bincount(box.group, np.abs(direction), box.groups + 1)[: box.groups]
         held = np.bincount(box.group, box.y * direction, box.groups + 1)[: box.groups]
         eps = np.finfo(float).eps
         if np.any(np.abs(held) > (qp.n + 2.0) * eps * mass):
-            return False
+            return
         gradient, size = -box.y * self.v, float(np.abs(direction).sum())
         everything = np.array_equal(direction, alpha)
         image = gradient - self.linear if everything else qp.hessian_times(direction)
         slope, curvature = float(gradient @ direction), float(image @ direction)
         rounding = qp.n * eps * qp.hessian * qp.gram.largest * size**2
         if curvature <= rounding:
-            return bool(curvature < -rounding or slope < -self.task.tol * self.unit * size)
+            if curvature < -rounding or slope < -self.task.tol * self.unit * size:
+                raise self._unbounded(direction)
+            return
         factor = 1.0 - slope / curvature
         if factor > MIN_GROWTH:
             self.alpha += (factor - 1.0) * direction
             self._set(self._exact_gradient())
-        return False
 
 
 def descend(qp: PairedQP, start: Array, tol: float = 1e-6) -> tuple[Array, float]:
