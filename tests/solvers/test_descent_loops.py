@@ -174,7 +174,7 @@ def test_ties_are_taken_in_turn(offset: int) -> None:
 @pytest.mark.parametrize("sizes", [[5], [1], [4, 3], [1, 3], [2, 1], [1, 1], [0, 3], [2, 3, 1, 2]])
 @pytest.mark.parametrize("free", [0, 1, 4])
 def test_reduced_matrix(free: int, sizes: list[int], dtype: Any) -> None:
-    """NᵀKN, where the columns of N are e_p - e_b with b the last of the group of p, or e_p alone."""
+    """NᵀKN, the columns of N being e_p - e_b, b the last of the group of p, or e_p alone."""
     m = sum(sizes) + free
     n = m + 2
     K = symmetric(n, 3).astype(dtype)
