@@ -252,7 +252,7 @@ def _bracket_findings(
     program, (optimum, _) = drawn.program, drawn.minimum
     x = bracket.values["x"]
     unit = program.unit(x, float(optimum))
-    if not bracket.rigorous:
+    if not bracket.rigorous and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
         yield Finding("bracket", "a point is found beyond the bound")
     for name, lower in (("bracket", bracket.lower), ("check", checked)):
         if lower is not None and np.isfinite(lower) and Fraction(lower) > optimum:
@@ -268,7 +268,7 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     assert drawn.minimum is not None
     program, exact = drawn.program, as_vector(x)
     terms = program.terms(x)
-    if abs(Fraction(value) - program.value(exact)) > 200 * EPS * terms:
+    if abs(Fraction(value) - program.value(exact)) > 200 * EPS * terms + ROUNDING * drawn.terms:
         yield Finding(what, f"{value!r} is not the value of its point")
     violation = drawn.violation(exact)
     if violation > NEARLY_FEASIBLE:
