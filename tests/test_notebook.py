@@ -87,9 +87,9 @@ def test_is_stored_without_outputs(path: Path) -> None:
     assert {cell.execution_count for cell in cells} == {None}
 
 
-# The second notebook proves a hundred brackets, and takes a minute.
+# The second notebook proves a hundred brackets, and takes a minute; the third one takes half of it.
 RUNS = [
-    pytest.param(path, marks=[pytest.mark.slow] if path.stem.startswith("02") else [])
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem[:2] in ("02", "03") else [])
     for path in NOTEBOOKS
 ]
 
@@ -182,3 +182,34 @@ class TestLocalSolutions:
 
     def test_draws_its_figures(self, study: Any) -> None:
         assert len(displayed(study, "image/png")) >= 8
+
+
+@pytest.mark.slow
+class TestAnyQuadraticProgram:
+    @pytest.fixture
+    def story(self, run: Any) -> Any:
+        return run(FOLDER / "03-any-quadratic-program.ipynb")
+
+    def test_shows_the_programs_as_mathematics(self, story: Any) -> None:
+        programs = displayed(story, "text/latex")
+        assert [r"\max" in program for program in programs] == [True, True, False]
+        assert [r"G x \le h" in program for program in programs] == [False, False, True]
+        assert [r"A x = b" in program for program in programs] == [False, True, True]
+
+    def test_brackets_and_proves_all_three(self, story: Any) -> None:
+        text = printed(story, "stdout")
+        assert text.count("(PROVED, ") == 3
+        # A(8, 4, 4) = 14, the table of Brouwer, Shearer, Sloane and Smith (1990).
+        assert "\n14 ≤ ω ≤ 14." in text
+        verdicts = displayed(story, "text/markdown")
+        assert any("No code has more than **14** words" in verdict for verdict in verdicts)
+
+    def test_claims_no_more_than_was_proved(self, story: Any) -> None:
+        text = printed(story, "stdout")
+        assert text.count("\nLOCAL: the point is a local optimum") == 2
+        assert text.count("\nGLOBAL: the point is a global optimum") == 1
+        assert "duality gap" in text
+        assert any("falls short" in m or "finds it" in m for m in displayed(story, "text/markdown"))
+
+    def test_draws_its_figures(self, story: Any) -> None:
+        assert len(displayed(story, "image/png")) == 6
