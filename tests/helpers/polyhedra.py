@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -168,3 +171,51 @@ def rescaled(qp: Rows, seed: int) -> Rows:
         qp.G * column * upper[:, None], qp.h * upper, qp.A * column * even[:, None], qp.b * even,
         qp.lower / column, qp.upper / column,
     )  # fmt: skip
+
+
+def lowest(qp: Rows) -> float:
+    """The optimal value by enumeration of the faces on which F is strictly convex.
+
+    A minimum with the fewest directions left has this property, so that all others may be skipped.
+    """
+    eye, finite = np.eye(qp.n), np.isfinite
+    normal = np.vstack([qp.G, -eye[finite(qp.lower)], eye[finite(qp.upper)]])
+    end = np.concatenate([qp.h, -qp.lower[finite(qp.lower)], qp.upper[finite(qp.upper)]])
+    best = np.inf
+    for count in range(qp.n - len(qp.A) + 1):
+        for chosen in itertools.combinations(range(len(normal)), count):
+            rows = np.vstack([qp.A, normal[list(chosen)]])
+            k = len(rows)
+            system = np.block([[qp.P, rows.T], [rows, np.zeros((k, k))]])
+            if abs(np.linalg.det(system)) < 1e-9:
+                continue
+            rhs = np.concatenate([-qp.q, qp.b, end[list(chosen)]])
+            x = np.linalg.solve(system, rhs)[: qp.n]
+            if np.all(normal @ x <= end + 1e-9):
+                best = min(best, qp.value(x))
+    return best
+
+
+def uno(qp: Rows, starts: int, seed: int = 0) -> float:
+    """The lowest objective of UNO from random starts in the box, or in [0, 1] without one."""
+    import cvxpy as cp
+
+    x = cp.Variable(qp.n)
+    rows = [qp.G @ x <= qp.h, qp.A @ x == qp.b, x >= qp.lower]
+    if np.isfinite(qp.upper).all():
+        rows.append(x <= qp.upper)
+    objective = 0.5 * cp.sum(cp.multiply(x, qp.P @ x)) + qp.q @ x
+    kept = [row for row in rows if row.size]
+    generator, best = np.random.default_rng(seed), np.inf
+    model = cp.Problem(cp.Minimize(objective), kept)
+    for _ in range(starts):
+        x.value = generator.random(qp.n)
+        with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
+            warnings.simplefilter("ignore")
+            model.solve(
+                nlp=True, solver=cp.UNO, logger="SILENT", primal_tolerance=1e-9,
+                dual_tolerance=1e-9, max_iterations=2000,
+            )  # fmt: skip
+        if x.value is not None and qp.violation(x.value) <= 1e-8:
+            best = min(best, qp.value(x.value))
+    return best

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment, nnls
@@ -15,6 +13,7 @@ from helpers.polyhedra import (
     concave,
     indefinite,
     knapsack,
+    lowest,
     program,
     random_rows,
     rescaled,
@@ -338,29 +337,6 @@ def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
     assert (ray is not None) == falls
     if ray is not None:
         check_ray(qp, scaled.read(rows.feasible_point()), scaled.read(ray))
-
-
-def lowest(qp: Rows) -> float:
-    """The optimal value by enumeration of the faces on which F is strictly convex.
-
-    A minimum with the fewest directions left has this property, so that all others may be skipped.
-    """
-    eye, finite = np.eye(qp.n), np.isfinite
-    normal = np.vstack([qp.G, -eye[finite(qp.lower)], eye[finite(qp.upper)]])
-    end = np.concatenate([qp.h, -qp.lower[finite(qp.lower)], qp.upper[finite(qp.upper)]])
-    best = INF
-    for count in range(qp.n - len(qp.A) + 1):
-        for chosen in itertools.combinations(range(len(normal)), count):
-            rows = np.vstack([qp.A, normal[list(chosen)]])
-            k = len(rows)
-            system = np.block([[qp.P, rows.T], [rows, np.zeros((k, k))]])
-            if abs(np.linalg.det(system)) < 1e-9:
-                continue
-            rhs = np.concatenate([-qp.q, qp.b, end[list(chosen)]])
-            x = np.linalg.solve(system, rhs)[: qp.n]
-            if np.all(normal @ x <= end + 1e-9):
-                best = min(best, qp.value(x))
-    return best
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -78,11 +78,12 @@ class Equilibrated:
     >>> from types import SimpleNamespace
     >>> body = SimpleNamespace(
     ...     G=np.array([[1e4, 1.0]]), h=np.ones(1), A=np.empty((0, 2)), b=np.empty(0),
-    ...     lower=np.zeros(2), upper=np.ones(2),
+    ...     lower=np.zeros(2), upper=np.array([1e-4, 1.0]),
     ... )
-    >>> scaled = Equilibrated(np.diag([1e8, 1.0]), np.ones(2), body)
-    >>> scaled.R.round(2)
-    array([[1.22, 0.5 ]])
+    >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
+    >>> scaled.P.round(2), scaled.R.round(2), scaled.upper.round(2)
+    (array([[0.75, 0.31],
+           [0.31, 0.75]]), array([[1.22, 1.  ]]), array([0.82, 1.  ]))
     """
 
     def __init__(self, P: Array, q: Array, body: Rows) -> None:
@@ -91,11 +92,18 @@ class Equilibrated:
         rows = np.vstack([body.G[self.kept], body.A])
         low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
         high = np.concatenate([body.h[self.kept], body.b])
-        self.column, self.row = _units(P, rows, np.maximum(body.upper - body.lower, 0.0))
+        self.column, self.row = _units(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
-        # Common units of z and of the right-hand sides, as tolerances of HiGHS are absolute.
-        ends = np.concatenate([self.row * high, body.lower / self.column, body.upper / self.column])
-        length = float(power_near(np.max(np.abs(ends[np.isfinite(ends)]), initial=0.0)))
+        # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
+        empty = ~np.any(rows, axis=1)
+        self.row[empty] = 1.0 / power_near(np.where(np.isfinite(high), np.abs(high), 1.0)[empty])
+        ends = np.abs(
+            np.concatenate(
+                [(self.row * high)[~empty], body.lower / self.column, body.upper / self.column]
+            )
+        )
+        ends = ends[np.isfinite(ends) & (ends > 0.0)]
+        length = float(power_near(np.median(ends))) if ends.size else 1.0
         self.column *= length
         self.row /= length
         self.row_lower, self.row_upper = self.row * low, self.row * high
@@ -137,48 +145,45 @@ class Equilibrated:
         return x / self.column
 
 
-def _units(P: Array, rows: Array, width: Array) -> tuple[Array, Array]:
-    """Units of columns and rows by which typical entries of P, rows and widths are near 1.
+def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]:
+    """Units of columns and rows by which typical entries of P, q, rows and widths are near 1.
 
-    The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|P_ij| + c_i + c_j + p = 0
-    and log(width_j) - c_j - s = 0 for all nonzero entries and finite widths, with least squares
-    (Curtis & Reid 1972) that are weighted again and again, so that entries that are only rounding
-    do not matter. They are rounded, and the largest entry of each row is then near 1.
+    The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|q_j| + c_j + t = 0,
+    log|P_ij| + c_i + c_j + s = 0 and log(width_j) - c_j - u = 0 for all nonzero entries and finite
+    widths, with least squares (Curtis & Reid 1972) that are weighted again and again, so that
+    entries that are only rounding do not matter. They are rounded, and the largest entry of each
+    row is then near 1.
     """
     n, m = P.shape[0], rows.shape[0]
     with np.errstate(divide="ignore"):
-        curved, linear, ends = np.log2(np.abs(P)), np.log2(np.abs(rows)), np.log2(width)
-    parts = [np.where(np.isfinite(part), part, 0.0) for part in (curved, linear, -ends)]
-    known = [np.isfinite(part).astype(float) for part in (curved, linear, ends)]
-    c, r, p, s = np.zeros(n), np.zeros(m), 0.0, 0.0
+        logs = [np.log2(np.abs(P)), np.log2(np.abs(rows)), np.log2(np.abs(q)), -np.log2(width)]
+    known = [np.isfinite(part).astype(float) for part in logs]
+    logs = [np.where(np.isfinite(part), part, 0.0) for part in logs]
+    fit = np.zeros(n + m + 3)
     for sweep in range(_SWEEPS):
-        left = (
-            parts[0] + c + c[:, None] + p,
-            parts[1] + c + r[:, None],
-            parts[2] + c + s,
-        )
-        wP, wR, w = (
-            known_ / np.maximum(1.0, np.abs(each) / _TYPICAL_SPREAD if sweep else 1.0)
-            for known_, each in zip(known, left, strict=True)
-        )
-        system = np.zeros((n + m + 2, n + m + 2))
-        system[:n, :n] = 2.0 * wP + np.diag(2.0 * wP.sum(axis=1) + wR.sum(axis=0) + w)
-        system[:n, n : n + m] = wR.T
-        system[:n, n + m], system[:n, n + m + 1] = 2.0 * wP.sum(axis=1), w
-        system[n + m, :n], system[n + m + 1, :n] = 2.0 * wP.sum(axis=1), w
-        system[n : n + m, :n] = wR
-        sizes = np.concatenate([wR.sum(axis=1), [wP.sum(), w.sum()]])
-        system[n:, n:] = np.diag(sizes)
-        system[np.diag_indices(n + m + 2)] += _RIDGE
-        rhs = -np.concatenate(
-            [
-                2.0 * (wP * parts[0]).sum(axis=1) + (wR * parts[1]).sum(axis=0) + w * parts[2],
-                (wR * parts[1]).sum(axis=1),
-                [(wP * parts[0]).sum(), (w * parts[2]).sum()],
-            ]
-        )
-        found = np.linalg.solve(system, rhs)
-        c, r, p, s = found[:n], found[n : n + m], float(found[n + m]), float(found[n + m + 1])
-    column = np.exp2(np.round(np.clip(c, -_MAX_EXPONENT, _MAX_EXPONENT)))
+        c, r, (s, t, u) = fit[:n], fit[n : n + m], fit[n + m :]
+        sums = (c + c[:, None] + s, c + r[:, None], c + t, c + u)
+        weights = [
+            one / np.maximum(1.0, np.abs(part + sum_) / _TYPICAL_SPREAD if sweep else 1.0)
+            for one, part, sum_ in zip(known, logs, sums, strict=True)
+        ]
+        curved, linear, tilt, wide = weights
+        system = np.zeros((fit.size, fit.size))
+        system[:n, :n] = 2.0 * curved
+        system[n : n + m, :n] = linear
+        system[n + m :, :n] = 2.0 * curved.sum(axis=1), tilt, wide
+        system[:n, n:] = system[n:, :n].T
+        sizes = [
+            2.0 * curved.sum(axis=1) + linear.sum(axis=0) + tilt + wide, linear.sum(axis=1),
+            [curved.sum(), tilt.sum(), wide.sum()],
+        ]  # fmt: skip
+        system += np.diag(np.concatenate(sizes) + _RIDGE)
+        P_, R_, q_, w_ = (weight * part for weight, part in zip(weights, logs, strict=True))
+        rhs = [
+            2.0 * P_.sum(axis=1) + R_.sum(axis=0) + q_ + w_, R_.sum(axis=1),
+            [P_.sum(), q_.sum(), w_.sum()],
+        ]  # fmt: skip
+        fit = np.linalg.solve(system, -np.concatenate(rhs))
+    column = np.exp2(np.round(np.clip(fit[:n], -_MAX_EXPONENT, _MAX_EXPONENT)))
     heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))

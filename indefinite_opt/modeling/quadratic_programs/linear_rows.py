@@ -18,7 +18,7 @@ __all__ = ["LinearRows", "Ranges"]
 _EPS = float(np.finfo(float).eps)
 
 _FEASIBILITY_TOLERANCE = 1e-9
-"""Violation that HiGHS accepts, in units in which the largest right-hand side is 1: a vertex is
+"""Violation that HiGHS accepts, in units in which a typical right-hand side is 1: a vertex is
 computed again from its basis, so that this decides only what counts as empty."""
 
 _MAX_NAMED = 8

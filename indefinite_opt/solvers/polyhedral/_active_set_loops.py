@@ -83,6 +83,7 @@ class Quadratic(NamedTuple):
 
     P: Array  # (n, n)
     q: Array  # (n,)
+    sizes: Array  # (n, n) absolute entries of P
     R: Array  # (m, n)
     low: Array  # (n + m,)
     high: Array  # (n + m,)
@@ -280,12 +281,8 @@ def _refresh(program: Quadratic, state: State) -> float:
     for c in range(n):
         x[c] = min(max(x[c], program.low[c]), program.high[c])
     state.gradient[:] = np.dot(program.P, x) + program.q
-    longest = state.extent[0] * program.largest
-    for i in range(n):
-        terms = abs(program.q[i])
-        for k in range(n):
-            terms += abs(program.P[i, k] * x[k])
-        longest = max(longest, terms)
+    terms = np.dot(program.sizes, np.abs(x)) + np.abs(program.q)
+    longest = max(np.max(terms), state.extent[0] * program.largest)
     if m > 0:
         state.activity[:] = np.dot(program.R, x)
     return longest

@@ -15,7 +15,14 @@ from indefinite_opt.solvers.solution import Status
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.polyhedral._active_set_loops import Quadratic, State
 
-__all__ = ["ActiveSetDescent", "Multipliers", "compiled", "is_convex", "nearest_point"]
+__all__ = [
+    "ActiveSetDescent",
+    "Multipliers",
+    "compiled",
+    "is_convex",
+    "nearest_point",
+    "with_objective",
+]
 
 _SLICE_WORK = 2e7
 """Flops of steps between two checks of the time: some hundredths of a second."""
@@ -55,7 +62,7 @@ def compiled(scaled: Equilibrated) -> Quadratic:
     from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
     return loops.Quadratic(
-        scaled.P, scaled.q, scaled.R,
+        scaled.P, scaled.q, np.abs(scaled.P), scaled.R,
         np.concatenate([scaled.lower, scaled.row_lower]),
         np.concatenate([scaled.upper, scaled.row_upper]),
         np.concatenate([np.ones(scaled.q.size), np.linalg.norm(scaled.R, axis=1)]),
@@ -196,7 +203,7 @@ class ActiveSetDescent:
     def _terms(self) -> float:
         """Largest sum of the absolute terms of an entry of ∇F, on the way to the point."""
         program, state = self.program, self.state
-        terms = np.abs(program.P) @ np.abs(state.x) + np.abs(program.q)
+        terms = program.sizes @ np.abs(state.x) + np.abs(program.q)
         return max(float(np.max(terms, initial=0.0)), float(state.extent[0]) * program.largest)
 
     def exchange(self) -> bool:
@@ -320,9 +327,15 @@ class ActiveSetDescent:
         return True
 
 
+def with_objective(program: Quadratic, P: Array, q: Array) -> Quadratic:
+    """The same rows and bounds with the objective ½xᵀPx + qᵀx."""
+    largest = float(np.max(np.abs(P), initial=0.0))
+    return program._replace(P=P, q=q, sizes=np.abs(P), largest=largest)
+
+
 def nearest_point(scaled: Equilibrated, z: Array, feasible: Array) -> Array:
     """The feasible point nearest to z in the equilibrated variables, from a feasible one."""
-    distance = compiled(scaled)._replace(P=np.eye(z.size), q=-z, largest=1.0)
+    distance = with_objective(compiled(scaled), np.eye(z.size), -z)
     run = ActiveSetDescent(scaled, feasible, distance)
     run.run()
     return run.z
@@ -365,10 +378,12 @@ def _lowest(
     floor: float,
 ) -> Array | None:  # fmt: skip
     """A direction of the cone with dᵀPd < 0 beyond rounding, as descents find it, or None."""
-    homogeneous = compiled(cone)._replace(P=program.P, q=np.zeros(program.q.size))
+    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
+    homogeneous = with_objective(compiled(cone), program.P, np.zeros(program.q.size))
     for _ in range(_CONE_STARTS):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
         run.run()
-        if run.value < -floor * float(run.z @ run.z):
-            return run.z
+        if run.value < -floor * run.n:  # from where F falls, a descent goes on to the box
+            return np.where(np.abs(run.z) <= loops.PARALLEL_SHARE, 0.0, run.z)
     return None

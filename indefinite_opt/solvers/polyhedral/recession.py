@@ -7,7 +7,7 @@ import numpy as np
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
-from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled
+from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, with_objective
 
 __all__ = ["falling_ray", "unbounded_along"]
 
@@ -21,8 +21,8 @@ _NEGLIGIBLE = 1e-12
 """Entries of a ray with largest entry 1 that a message does not name."""
 
 _MIN_FALL = 1e-9
-"""Slope or curvature along a ray with largest entry 1, in units in which the largest entry of P and
-q is 1, below which it may be the tolerance of a linear program."""
+"""Slope or curvature along a ray in the box [-1, 1], where the largest entry of P and q is 1, below
+which it may be the tolerance of a linear program."""
 
 
 def falling_ray(
@@ -44,16 +44,16 @@ def falling_ray(
     flat = cone.with_rows(scaled.P, np.zeros(n))
     largest = float(np.max(np.abs(scaled.P), initial=0.0))
     linear = LinearRows(flat, rows.remaining).best(scaled.q)
-    if linear is not None and _falls(float(scaled.q @ linear), linear):
+    if linear is not None and scaled.q @ linear < -_MIN_FALL:
         return linear / np.max(np.abs(linear))
     if largest == 0.0:
         return None
-    homogeneous = compiled(cone)._replace(q=np.zeros(n))
+    homogeneous = with_objective(compiled(cone), scaled.P, np.zeros(n))
     inside = LinearRows(cone, rows.remaining)
     for _ in range(_STARTS):
         run = ActiveSetDescent(cone, inside.random_vertex(generator), homogeneous)
         run.run()
-        if _falls(float(run.z @ scaled.P @ run.z), run.z):
+        if run.z @ scaled.P @ run.z < -_MIN_FALL:
             return run.z / np.max(np.abs(run.z))
     return None
 
@@ -70,7 +70,3 @@ def unbounded_along(title: str, P: Array, ray: Array) -> UnboundedProblem:
         f"and zeros elsewhere, dᵀPd = {curvature:.3g}, and the objective falls along it. "
         "Add bounds."
     )
-
-
-def _falls(fall: float, direction: Array) -> bool:
-    return bool(fall < -_MIN_FALL * float(np.max(np.abs(direction))))

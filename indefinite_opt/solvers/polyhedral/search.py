@@ -22,6 +22,7 @@ from indefinite_opt.solvers.polyhedral.descent import (
     compiled,
     is_convex,
     nearest_point,
+    with_objective,
 )
 from indefinite_opt.solvers.polyhedral.recession import falling_ray, unbounded_along
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
@@ -58,7 +59,7 @@ _TILTED_SHARES = (0.05, 0.5)
 """Range of the share of variables that a tilt concerns, half of the time; else all."""
 
 _MAX_VIOLATION = 1e-10
-"""Violation of a row or bound, in units in which the largest right-hand side is 1, up to which the
+"""Violation of a row or bound, in units in which a typical right-hand side is 1, up to which the
 first steps of a descent repair a point."""
 
 _MAX_PASSES = 100
@@ -176,7 +177,7 @@ class PolyhedralSearch:
     def _first(self, generator: np.random.Generator) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
         task, scaled = self.task, self.scaled
-        run = ActiveSetDescent(scaled, scaled.write(self.qp.start()), self.program)
+        run = self._at_default_start()
         self.elite = [self._end(run, Status.INTERRUPTED)]
         self._pool = [run.z.copy()]
         if self.rows.violation(run.z) > _MAX_VIOLATION:
@@ -195,6 +196,10 @@ class PolyhedralSearch:
         self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
+
+    def _at_default_start(self) -> ActiveSetDescent:
+        start = self.scaled.write(self.qp.start())
+        return ActiveSetDescent(self.scaled, start, self.program)
 
     def _end(self, run: ActiveSetDescent, status: Status) -> _End:
         return _End(
@@ -237,10 +242,9 @@ class PolyhedralSearch:
         """The minimum of the objective made convex by a multiple of ‖z - end‖²."""
         shift = max(-float(np.linalg.eigvalsh(self.program.P)[0]), 0.0)
         center, n = self.elite[0].z, self.program.q.size
-        convex = self.program._replace(
-            P=self.program.P + shift * np.eye(n), q=self.program.q - shift * center,
-            largest=self.program.largest + shift,
-        )  # fmt: skip
+        convex = with_objective(
+            self.program, self.program.P + shift * np.eye(n), self.program.q - shift * center
+        )
         run = ActiveSetDescent(self.scaled, self._random_vertex(generator), convex)
         run.run(self._asked)
         return run.z
@@ -343,12 +347,15 @@ class PolyhedralSearch:
     ) -> _Chain:  # fmt: skip
         """Kicks from one end; each that leads to a lower point is the base of the next."""
         chain = _Chain([])
-        best, z, limit = end.value, end.z, steps
+        best, z = end.value, end.z
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
-            start = self._kick(z, generator, chain)
+            start = self._kick(z, generator, chain, steps)
+            left = None if steps is None else steps - chain.iterations
+            if left is not None and left <= 0:
+                break
             run = ActiveSetDescent(self.scaled, start, self.program, count)
-            status = self._finish(run, limit)
+            status = self._finish(run, left)
             chain.kicks += 1
             chain.work += run.work + 0.1 * _OVERHEAD_WORK
             chain.iterations += run.iterations
@@ -360,11 +367,11 @@ class PolyhedralSearch:
             chain.ends.append(self._end(run, status))
             if status is not Status.SOLVED:
                 break
-            if limit is not None and chain.iterations >= limit:
-                break
         return chain
 
-    def _kick(self, z: Array, generator: np.random.Generator, chain: _Chain) -> Array:
+    def _kick(
+        self, z: Array, generator: np.random.Generator, chain: _Chain, steps: int | None
+    ) -> Array:
         """The end of a descent of the objective with random terms added to q, from z."""
         program, n = self.program, z.size
         away = self._pool[generator.integers(len(self._pool))] - z
@@ -374,7 +381,7 @@ class PolyhedralSearch:
         if generator.random() < 0.5:
             tilt[generator.random(n) > generator.uniform(*_TILTED_SHARES)] = 0.0
         run = ActiveSetDescent(self.scaled, z, program._replace(q=program.q + tilt))
-        run.run(self._asked)
+        run.run(self._asked, None if steps is None else steps - chain.iterations)
         chain.work += run.work
         chain.iterations += run.iterations
         return run.z
@@ -420,6 +427,8 @@ class PolyhedralSearch:
         return self._stopped
 
     def solution(self, status: Status) -> Solution:
+        if not self.elite:  # stopped before anything was done
+            self.elite = [self._end(self._at_default_start(), status)]
         qp, best, scaled = self.qp, self.elite[0], self.scaled
         found = sorted(self.found.values(), key=lambda each: each[0])
         optima = tuple(

@@ -1,0 +1,238 @@
+"""Searches over linear rows: they find what is known, repeat themselves and stop when told."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.polyhedra import (
+    Array,
+    Rows,
+    bilinear,
+    concave,
+    knapsack,
+    lowest,
+    program,
+    random_rows,
+    rescaled,
+    transportation,
+    uno,
+)
+from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
+from indefinite_opt.solvers.descent.local_search import Effort
+from indefinite_opt.solvers.polyhedral.search import PolyhedralSearch
+from indefinite_opt.solvers.solution import Solution, Status, Trace
+from indefinite_opt.solvers.solver import Task, status_at_end
+
+
+def search(qp: Rows, effort: Effort | None = None, **limits: Any) -> Solution:
+    task: Task[Any] = Task(None, "the program", qp, **limits)  # type: ignore[arg-type]
+    found = PolyhedralSearch(effort or Effort(jobs=1), task)
+    return found.solution(status_at_end(found.run))
+
+
+def check(qp: Rows, solution: Solution) -> float:
+    """The objective, where the point is feasible and its multipliers fit it."""
+    x, found = solution.values["x"], solution.multipliers
+    assert qp.violation(x) <= 1e-14
+    assert solution.gradient is not None
+    np.testing.assert_array_equal(solution.gradient, qp.gradient(x))
+    left = qp.gradient(x) + found["inequalities"] @ qp.G + found["equalities"] @ qp.A
+    left += found["upper"] - found["lower"]
+    terms = np.abs(qp.P) @ np.abs(x) + np.abs(qp.q)
+    assert np.abs(left).max() <= 1e-11 * terms.max()
+    return qp.value(x)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tiny_programs_are_solved_to_the_minimum_of_all_active_sets(seed: int) -> None:
+    n = 2 + seed % 4
+    qp = random_rows(n, 5 - seed % 3, seed % 2, 100 + seed, share=0.9)
+    solution = search(qp)
+    assert solution.status is Status.SOLVED
+    assert check(qp, solution) == pytest.approx(lowest(qp), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "qp",
+    [
+        random_rows(20, 10, 2, 1), bilinear(20, 5, 1), concave(20, 10, 1), transportation(4, 5, 1),
+        knapsack(20, 1),
+    ],
+)  # fmt: skip
+def test_no_search_is_worse_than_the_best_of_twenty_runs_of_uno(qp: Rows) -> None:
+    value = check(qp, search(qp))
+    assert value <= uno(qp, starts=20) + 1e-7 * abs(value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_value_does_not_depend_on_the_units(seed: int) -> None:
+    qp = random_rows(15, 8, 2, seed)
+    value = check(qp, search(qp))
+    other = rescaled(qp, seed)
+    x = search(other).values["x"]
+    assert other.value(x) == pytest.approx(value, rel=1e-9)
+
+
+def cycle(n: int) -> Array:
+    """The adjacency matrix of a cycle."""
+    return np.roll(np.eye(n), 1, axis=0) + np.roll(np.eye(n), -1, axis=0)
+
+
+def paley(q: int) -> Array:
+    """The adjacency matrix of a Paley graph, q prime and q = 1 modulo 4."""
+    squares = {k * k % q for k in range(1, q)}
+    return np.array([[float((i - j) % q in squares) for j in range(q)] for i in range(q)])
+
+
+@pytest.mark.parametrize(
+    ("graph", "clique"),
+    [(cycle(5), 2), (1 - np.eye(6), 6), (paley(13), 3), (paley(17), 3), (paley(29), 4),
+     (paley(37), 4), (np.kron(np.eye(4), np.ones((3, 3))) == 0.0, 4)],
+)  # fmt: skip
+def test_standard_programs_give_the_clique_number(graph: Array, clique: int) -> None:
+    """Motzkin & Straus (1965): the maximum of xᵀAx over the simplex is 1 - 1/ω."""
+    n = len(graph)
+    qp = program(n, -2.0 * graph.astype(float), A=np.ones((1, n)), b=[1.0], lower=0.0)
+    assert check(qp, search(qp)) == pytest.approx(1.0 / clique - 1.0, abs=1e-12)
+
+
+def test_a_concave_program_over_a_box_and_a_knapsack_is_that_of_its_vertices() -> None:
+    """-‖x - c‖² over the cube and a row: all vertices by enumeration of bounds and one free x_i."""
+    generator = np.random.default_rng(0)
+    n = 8
+    center, weights = generator.random(n), generator.integers(1, 9, n).astype(float)
+    limit = 0.45 * weights.sum()
+    qp = program(n, -2.0 * np.eye(n), 2.0 * center, weights, limit, lower=0.0, upper=1.0)
+    best = np.inf
+    for corner in itertools.product((0.0, 1.0), repeat=n):
+        x = np.array(corner)
+        points = [x]
+        for i in range(n):
+            on_row = x.copy()
+            on_row[i] += (limit - weights @ x) / weights[i]
+            points.append(on_row)
+        best = min([best, *(qp.value(p) for p in points if np.all((p >= 0) & (p <= 1))
+                            and weights @ p <= limit + 1e-12)])  # fmt: skip
+    assert check(qp, search(qp)) == pytest.approx(best, rel=1e-12)
+
+
+def test_a_convex_program_takes_one_descent() -> None:
+    factor = np.random.default_rng(0).standard_normal((20, 20))
+    qp = random_rows(20, 10, 2, 0)._replace(P=factor @ factor.T)
+    solution = search(qp)
+    assert solution.message.startswith("1 descents")
+    assert solution.message.endswith("convex, one descent is enough")
+    assert len(solution.optima) == 1
+
+
+def test_optima_are_different_and_counted() -> None:
+    solution = search(bilinear(30, 6, 0))
+    objectives = [end.objective for end in solution.optima]
+    assert objectives == sorted(objectives)
+    assert len({end.values["x"].round(6).tobytes() for end in solution.optima}) == len(objectives)
+    descents = int(solution.message.split()[0])
+    assert sum(end.count for end in solution.optima) == descents
+
+
+@pytest.mark.parametrize("qp", [random_rows(25, 12, 3, 0), transportation(5, 6, 0)])
+def test_the_result_depends_on_the_seed_and_not_on_threads(qp: Rows) -> None:
+    results = [search(qp, Effort(jobs=jobs), seed=3) for jobs in (1, 2, 1)]
+    for other in results[1:]:
+        np.testing.assert_array_equal(other.values["x"], results[0].values["x"])
+        assert other.message == results[0].message
+        assert [end.objective for end in other.optima] == [
+            end.objective for end in results[0].optima
+        ]
+
+
+def test_a_start_is_used_and_repaired() -> None:
+    """With one descent the result is the minimum that the start lies next to."""
+    qp = program(2, -np.eye(2), G=[[1, 1]], h=[1.0], lower=-1.0, upper=1.0)
+    alone = Effort(starts=1, kicks=0)
+    for start, end in (([-2.0, -2.0], [-1, -1]), ([3.0, -0.5], [1, -1]), ([-0.1, 0.9], [-1, 1])):
+        x = search(qp, alone, start=np.array(start)).values["x"]
+        assert x.tolist() == end
+
+
+def test_empty_and_unbounded_programs_are_refused() -> None:
+    with pytest.raises(InfeasibleProblem, match="row 0 of G"):
+        search(program(2, G=[[-1, -1]], h=[-3], lower=0, upper=1))
+    with pytest.raises(UnboundedProblem, match=r"1 in x\[0\]"):
+        search(program(2, q=[-1, 0], lower=0))
+    with pytest.raises(UnboundedProblem, match=r"dᵀPd = -2"):
+        search(program(2, [[1, -2], [-2, 1]], lower=0))
+
+
+def test_a_ray_that_only_slopes_from_some_points_is_met_by_a_descent() -> None:
+    """-xy for 0 ≤ x ≤ 1, y ≥ 0 has dᵀPd = 0 and qᵀd = 0 along y, and falls wherever x > 0."""
+    qp = program(2, [[0, -1], [-1, 0]], lower=0, upper=[1, np.inf])
+    with pytest.raises(UnboundedProblem, match=r"1 in x\[1\]"):
+        search(qp, start=np.array([0.5, 0.5]))
+
+
+LONG = random_rows(120, 60, 10, 0)
+
+
+def test_limits_are_kept_with_the_best_point_so_far() -> None:
+    assert search(LONG, max_iter=40).status is Status.MAX_ITER
+    for limit in (40, 3000):
+        solution = search(LONG, max_iter=limit)
+        assert solution.iterations <= limit
+        assert LONG.violation(solution.values["x"]) <= 1e-14
+    search(LONG, max_iter=40)  # compiled by now
+    began = time.perf_counter()
+    solution = search(LONG, Effort(starts=1000, kicks=10**6, budget=np.inf), time_limit=0.5)
+    assert solution.status is Status.TIME_LIMIT
+    assert LONG.violation(solution.values["x"]) <= 1e-13  # that of the start, if nothing was done
+    assert time.perf_counter() - began < 30.0
+
+
+def test_the_callback_stops_the_search() -> None:
+    reports: list[float] = []
+
+    def callback(trace: Trace) -> bool:
+        reports.append(trace.objective[-1])
+        return len(reports) == 3
+
+    solution = search(LONG, callback=callback)
+    assert solution.status is Status.INTERRUPTED
+    assert len(reports) == len(solution.trace) == 3
+    assert reports[-1] == pytest.approx(LONG.value(solution.values["x"]), rel=1e-12)
+    assert reports == sorted(reports, reverse=True)
+
+
+@pytest.mark.parametrize("when", [1, 3])
+def test_ctrl_c_keeps_the_best_point(when: int) -> None:
+    def callback(trace: Trace) -> None:
+        if len(trace) == when:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    solution = search(LONG, callback=callback)
+    assert solution.status is Status.INTERRUPTED
+    assert len(solution.trace) == when
+    assert solution.trace.objective[-1] == pytest.approx(LONG.value(solution.values["x"]))
+    assert LONG.violation(solution.values["x"]) <= 1e-14
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda s: random_rows(50, 25, 8, s, 0.3), lambda s: random_rows(100, 40, 10, s, 0.2),
+        lambda s: bilinear(60, 15, s), lambda s: concave(50, 25, s),
+        lambda s: transportation(7, 8, s), lambda s: knapsack(100, s),
+    ],
+)  # fmt: skip
+def test_larger_searches_are_no_worse_than_uno(build: Callable[[int], Rows], seed: int) -> None:
+    qp = build(1000 + seed)
+    value = check(qp, search(qp))
+    assert value <= uno(qp, starts=20) + 1e-6 * abs(value)
