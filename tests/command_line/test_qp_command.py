@@ -140,12 +140,12 @@ MALFORMED = {
     "clique-palay-3": "Did you mean paley?",
     "short.in": "7 numbers for n = 2, got 4",
     "quadratic.qplib": "got quadratic constraints",
-    "section.mps": "expected a program that HiGHS can read from .mps",
+    "section.mps": "expected a last line endata",
     "junk.npz": "File is not a zip file",
     "letters.npz": "got the names K",
     "shapes.npz": "q: expected finite real numbers of shape (2,), got shape (3,)",
     "crossed.npz": "lb[0] = 1, ub[0] = 0",
-    "empty.npz": "exclude one another",
+    "empty.npz": "a conflict of row 0 of A, ub[0] and ub[1]",
     "endless.npz": "unbounded",
 }
 

@@ -19,9 +19,8 @@ from helpers.polyhedra import (
     rescaled,
     transportation,
 )
+from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, is_convex, nearest_point
-from indefinite_opt.solvers.polyhedral.equilibration import Equilibrated
-from indefinite_opt.solvers.polyhedral.linear_rows import LinearRows
 from indefinite_opt.solvers.polyhedral.recession import falling_ray
 from indefinite_opt.solvers.solution import Status
 
