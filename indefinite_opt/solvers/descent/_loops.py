@@ -155,6 +155,7 @@ class Chain(NamedTuple):
     kicks: int
     pairs: int  # most pairs that one kick exchanges
     size: int  # of the blocks of the descents between kicks
+    slack: float  # largest share by which F at a point that is kicked may exceed the lowest so far
 
 
 class Outcome(NamedTuple):
@@ -1094,7 +1095,8 @@ def kick(hessian, box, point, linear, chain, limits, state):
     """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
-    steps lead to a stationary point again, which replaces the old one if it is lower.
+    steps lead to a stationary point again, which replaces the old one if it is lower. The next kick
+    starts there, too, if it is not much higher.
 
     Parameters
     ----------
@@ -1106,7 +1108,9 @@ def kick(hessian, box, point, linear, chain, limits, state):
         State of the random numbers; changed in place.
     """
     n = point.v.size
-    trial = Point(point.alpha.copy(), point.v.copy())
+    trial, current = Point(point.alpha.copy(), point.v.copy()), Point(point.alpha, point.v)
+    if chain.slack > 0.0:
+        current = Point(point.alpha.copy(), point.v.copy())
     block, (order, starts) = empty_block(chain.size, box.groups), _by_groups(box)
     scratch = _scratch(block.members.size)
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
@@ -1127,8 +1131,11 @@ def kick(hessian, box, point, linear, chain, limits, state):
         if reached < value - MIN_FALL * abs(value):
             value, useful = reached, useful + 1
             point.alpha[:], point.v[:] = trial.alpha, trial.v
+        allowed = chain.slack * _draw(state) * abs(value) if chain.slack > 0.0 else 0.0
+        if reached < value + allowed:
+            current.alpha[:], current.v[:] = trial.alpha, trial.v
         else:
-            trial.alpha[:], trial.v[:] = point.alpha, point.v
+            trial.alpha[:], trial.v[:] = current.alpha, current.v
     return Kicked(chain.kicks, useful, steps, work)
 
 

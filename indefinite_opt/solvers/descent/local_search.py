@@ -65,6 +65,11 @@ _KICK_BLOCK, _KICK_LEAVE_SHARE, _KICK_TOLERANCE = 64, 0.2, 0.1
 left, and the violation at which such a descent ends, in units of the gradient: it need only show
 whether a kick was useful."""
 
+_KICK_SLACK = 0.01
+"""Share of F by which a point that is kicked may exceed the best one, for every unit of ruggedness
+above that of a kernel program: with 0.03, half as many searches of 100 variables as with 0.01 and a
+sixth as many as with 0 missed the best value known."""
+
 _MAX_PASSES = 100
 """Most passes of exchanges from one end; one or two are usual."""
 
@@ -271,7 +276,10 @@ class LocalSearch:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, _SLICE_WORK)
-            chain = smo_loops.Chain(count, max(int(_KICK_SHARE * qp.n), 2), min(_KICK_BLOCK, qp.n))
+            slack = _KICK_SLACK * (qp.ruggedness - 1.0)
+            chain = smo_loops.Chain(
+                count, max(int(_KICK_SHARE * qp.n), 2), min(_KICK_BLOCK, qp.n), slack
+            )
             limits = smo_loops.Limits(
                 _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
             )
