@@ -1128,11 +1128,12 @@ def kick(hessian, box, point, linear, chain, limits, state):
         steps += outcome.steps
         work += outcome.work + n * (2.0 * pairs + POINT_PASSES)
         reached = _value(box, trial, linear)
+        slack = chain.slack * _draw(state) if chain.slack > 0.0 else -MIN_FALL
+        goes_on = reached < value + slack * abs(value)
         if reached < value - MIN_FALL * abs(value):
             value, useful = reached, useful + 1
             point.alpha[:], point.v[:] = trial.alpha, trial.v
-        allowed = chain.slack * _draw(state) * abs(value) if chain.slack > 0.0 else 0.0
-        if reached < value + allowed:
+        if goes_on:
             current.alpha[:], current.v[:] = trial.alpha, trial.v
         else:
             trial.alpha[:], trial.v[:] = current.alpha, current.v
