@@ -423,6 +423,23 @@ def test_ctrl_c_reaches_the_threads_after_uno(monkeypatch: pytest.MonkeyPatch) -
     check_interrupted_search(1, monkeypatch)
 
 
+@pytest.mark.parametrize("row", [[], [[1.0, 1.0]]], ids=["a box", "a row"])
+def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while loops are compiled: there is nothing to keep, and nobody else's error to raise."""
+
+    def compiling(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    qp = iopt.QuadraticProgram(-np.eye(2), G=row, h=[1.0] * len(row), lb=0.0, ub=1.0)
+    for place in ("descent.local_search.Descent", "polyhedral.search.ActiveSetDescent"):
+        monkeypatch.setattr(f"indefinite_opt.solvers.{place}", compiling)
+    with pytest.raises(KeyboardInterrupt):
+        iopt.solve(qp)
+    result = iopt.solve(qp, solver="global")  # which knows a feasible point without a descent
+    assert result.status is iopt.Status.INTERRUPTED
+    assert result.certificate.claim >= iopt.Claim.FEASIBLE
+
+
 @pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
 def test_ctrl_c_between_rounds_keeps_the_best_point(when: int) -> None:
     problem = rugged_problem(120)

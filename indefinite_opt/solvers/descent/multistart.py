@@ -9,7 +9,7 @@ from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
 from indefinite_opt.solvers.descent.pairing import as_paired
 from indefinite_opt.solvers.polyhedral import PolyhedralSearch
-from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["MultiStart"]
@@ -58,4 +58,7 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
 
 
 def _searched(search: LocalSearch | PolyhedralSearch) -> Solution:
-    return search.solution(status_at_end(search.run))
+    status = status_at_end(search.run)
+    if status is Status.INTERRUPTED and not search.elite:
+        raise KeyboardInterrupt  # while loops were compiled: there is no point to keep
+    return search.solution(status)
