@@ -46,7 +46,7 @@ def programs(program: iopt.QuadraticProgram, tmp_path_factory: pytest.TempPathFa
     np.savez(folder / "letters.npz", K=P)
     (folder / "short.in").write_text("2 1 2 3", encoding="utf-8")
     (folder / "quadratic.qplib").write_text("name\nQCQ\n", encoding="utf-8")
-    (folder / "section.mps").write_text("NAME\nROWS\n foo\n", encoding="utf-8")
+    (folder / "section.mps").write_text("NAME\nROWS\n foo\nENDATA\n", encoding="utf-8")
     (folder / "junk.npz").write_bytes(b"junk")
     return folder
 

@@ -66,7 +66,6 @@ def unbounded_along(title: str, P: Array, ray: Array) -> UnboundedProblem:
     more = ", ..." if moved.size > _MAX_NAMED else ""
     curvature = float(direction @ P @ direction)
     return UnboundedProblem(
-        f"{title} is unbounded below: no row or bound ends the direction d with {entries}{more} "
-        f"and zeros elsewhere, dᵀPd = {curvature:.3g}, and the objective falls along it. "
-        "Add bounds."
+        f"{title} is unbounded: no row or bound ends the direction d with {entries}{more} and "
+        f"zeros elsewhere, dᵀPd = {curvature:.3g}, and ½xᵀPx + qᵀx falls along it. Add bounds."
     )
