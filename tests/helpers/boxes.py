@@ -47,13 +47,15 @@ def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadrati
 
 
 def random_multipliers(generator: np.random.Generator, m: int, size: float) -> Multipliers:
-    """Of both signs, of sizes over six decades, with triangle inequalities."""
+    """Of both signs, with triangle and pentagonal inequalities and some that are neither."""
     places = triangles(generator, m, 4)
     return Multipliers(
         size * generator.standard_normal((m * (m - 1) // 2, 4)),
         size * generator.standard_normal(m),
         places,
         size * generator.standard_normal(len(places)),
+        generator.integers(0, 2 * m, (20 if m >= 5 else 2, 5)) if m else np.zeros((0, 5), int),
+        size * generator.standard_normal(20 if m >= 5 else 2 if m else 0),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
 
@@ -70,6 +71,11 @@ class Exact:
         for (a, b, c), gamma in zip(m.places, m.gamma, strict=True):
             triangle = products[a] + products[b] - products[c]
             value -= max(Fraction(gamma), Fraction(0)) * triangle
+        for literals, delta in zip(m.pentagons.tolist(), m.delta, strict=True):
+            if len({literal // 2 for literal in literals}) == 5:
+                spins = [(1 - 2 * (k % 2)) * (2 * slacks[k // 2][0] - 1) for k in literals]
+                pentagon = sum(a * b for a, b in itertools.combinations(spins, 2)) + 2
+                value -= max(Fraction(delta), Fraction(0)) * pentagon / 2
         return value
 
 
@@ -158,6 +164,13 @@ def exact_minorant(
     for i, nu in enumerate(multipliers.squares):
         constant -= Fraction(max(nu, 0.0)) / 4
         M[i, i] += Fraction(max(nu, 0.0)) / 2
+    for literals, delta in zip(multipliers.pentagons.tolist(), multipliers.delta, strict=True):
+        if len({literal // 2 for literal in literals}) == 5:
+            # 1 + ½ Σ (± d_i)(± d_j)
+            constant -= Fraction(max(delta, 0.0))
+            for one, other in itertools.permutations(literals, 2):
+                sign = 1 - 2 * ((one + other) % 2)
+                M[one // 2, other // 2] -= sign * Fraction(max(delta, 0.0)) / 2
     return constant, slope, M
 
 
@@ -198,7 +211,7 @@ def test_rounded_ends_are_a_quarter_of_the_play_outside() -> None:
 
 
 def test_the_loss_beyond_rounded_ends() -> None:
-    """Products, triangles, ½ shift (d² - 1) and a tangent at |d| ≤ 1 + π/4, at their worst."""
+    """Products, inequalities, ½ shift (d² - 1) and a tangent at |d| ≤ 1 + π/4, at their worst."""
     for play in (1e-15, 1e-3, 1.0, 8.0, 33.0):
         e = Fraction(play) / 4
         slacks = [share for d in (-1 - e, -1, 1, 1 + e) for share in [(1 + d) / 2]]
@@ -206,9 +219,12 @@ def test_the_loss_beyond_rounded_ends() -> None:
         triangle = -min(p * (1 - q) * (1 - r) + (1 - p) * q * r
                         for p in slacks for q in slacks for r in slacks)  # fmt: skip
         square = -min(a * (1 - a) for a in slacks)
+        five = itertools.product((-1 - e, 1 + e), repeat=5)
+        pentagon = -min(sum(a * b for a, b in itertools.combinations(d, 2)) for d in five) / 2 - 1
         none = np.zeros(0)
         assert max(product, square) <= Fraction(minorant.loss_beyond_ends(play, 1.0, 0.0, none))
         assert triangle <= Fraction(minorant.loss_beyond_ends(play, 3.0, 0.0, none))
+        assert pentagon <= Fraction(minorant.loss_beyond_ends(play, 24.0, 0.0, none))
         assert ((1 + e) ** 2 - 1) / 2 <= Fraction(minorant.loss_beyond_ends(play, 0.0, 1.0, none))
         assert e <= Fraction(minorant.loss_beyond_ends(play, 0.0, 0.0, np.ones(1)))
 
@@ -533,6 +549,35 @@ def test_places_that_are_no_triangle_inequality_prove_nothing() -> None:
         assert lower_bound(spins, forged, np.ones(3)).value <= -1.0
     outside = Multipliers(honest.pairs, np.ones(3), np.array([[0, 99, -1]]), np.array([0.5]))
     assert lower_bound(spins, outside, np.ones(3)).value <= -1.0
+
+
+def test_literals_that_are_no_pentagonal_inequality_prove_nothing() -> None:
+    """0 is bounded by 0: five literals with a variable twice would prove ½ of ½ - x(1 - x)."""
+    q = BoxQuadratic(
+        np.zeros((5, 5)), np.zeros(5), np.zeros((0, 5)), np.zeros(0), np.zeros(5), np.ones(5)
+    )
+    spins = q.spins(q.lower, q.upper)
+    none = Multipliers.spectral(5)
+    for literals in ([0, 1, 2, 4, 6], [0, 0, 2, 4, 6], [-2, 0, 2, 4, 6], [0, 2, 4, 6, 10]):
+        for sign in (-1.0, 1.0):
+            forged = replace(none, pentagons=np.array([literals]), delta=np.array([sign]))
+            assert -1e-12 <= lower_bound(spins, forged, np.zeros(5)).value <= 0.0
+
+
+def test_pentagonal_inequalities_cut_off_the_middle() -> None:
+    """½‖d‖² + Σ_{i<j} d_id_j = ½(Σd_i)² is at least ½, with all squares 1; without them it is 0."""
+    m = 5
+    q = BoxQuadratic(
+        4.0 * np.ones((m, m)), -2.0 * m * np.ones(m), np.zeros((0, m)), np.zeros(0),
+        np.zeros(m), np.ones(m),
+    )  # fmt: skip
+    spins = q.spins(q.lower, q.upper)  # ½(Σd)² - ½m²
+    multipliers = Multipliers(
+        np.zeros((10, 4)), np.full(m, -4.0), np.zeros((0, 3), np.int64), np.zeros(0),
+        2 * np.arange(m)[None], np.array([2.0]),
+    )  # fmt: skip
+    bound = lower_bound(spins, multipliers, np.zeros(m), np.ones(m, bool))
+    assert bound.value == pytest.approx(0.5 - 0.5 * m**2, abs=1e-9)
 
 
 def test_triangle_inequalities_hold_at_every_vertex() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.internals import relaxation_loops
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound import relaxation as module
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
@@ -17,7 +19,12 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS, Iterate, Relaxation
+from indefinite_opt.solvers.branch_and_bound.relaxation import (
+    TUNINGS,
+    Iterate,
+    Relaxation,
+    triangle_literals,
+)
 
 
 def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spins, float]:
@@ -102,6 +109,78 @@ def test_triangle_inequalities_close_a_gap() -> None:
         gaps.append((value - best) / abs(value))
     assert gaps[0] > 4e-4
     assert 0.0 <= gaps[1] < 1e-9
+
+
+def test_pentagonal_inequalities_close_a_gap() -> None:
+    """Of 1e-3 between the largest cut of a graph and the bound by triangles nothing is left."""
+    generator, n = np.random.default_rng(5), 40
+    weights = np.triu(generator.integers(-50, 51, (n, n)), 1).astype(float)
+    weights += weights.T
+    q = BoxQuadratic(
+        weights, -0.5 * weights.sum(axis=1), np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n)
+    )
+    spins, value, bounds = q.spins(q.lower, q.upper), -986.5, []
+    for most in (0, 500):
+        relaxation, best = Relaxation.of_whole(spins, value, np.ones(n, bool)), -np.inf
+        for _ in range(16):
+            relaxation.run(50)
+            bound = lower_bound(
+                spins, relaxation.multipliers(), relaxation.mean(), relaxation.binary
+            )
+            best = max(best, bound.value)
+            relaxation.add_triangles(1000, 1e-3)
+            relaxation.add_pentagons(most, 1e-3)
+        bounds.append(best)
+    assert min(q.value(np.round(0.5 + 0.5 * d)) for d in relaxation.roundings(5)) == value
+    assert bounds[0] < value - 1.0
+    assert value - 1e-6 <= bounds[1] <= value
+
+
+def test_the_most_violated_pentagonal_inequality_of_a_triple_is_found() -> None:
+    """Among all 4·C(4, 2) that extend three of seven literals; at D_ij = -¼ the sum is -2½."""
+    generator = np.random.default_rng(11)
+    triples = np.array([[0, 3, 4], [1, 2, 12], [5, 7, 9]])
+    for _ in range(20):
+        A = generator.uniform(-1.0, 1.0, (7, 7))
+        found, violations = relaxation_loops.most_violated_pentagons(A + A.T, triples, -np.inf)
+        for triple, five, violation in zip(triples.tolist(), found, violations, strict=True):
+            others = [k for k in range(14) if k // 2 not in {p // 2 for p in triple}]
+            sums = {}
+            for pair in itertools.combinations(others, 2):
+                if pair[0] // 2 != pair[1] // 2:
+                    signs = {k // 2: 1 - 2 * (k % 2) for k in (*triple, *pair)}
+                    sums[pair] = sum(
+                        signs[i] * signs[j] * (A + A.T)[i, j]
+                        for i, j in itertools.combinations(signs, 2)
+                    )
+            assert violation == pytest.approx(-2.0 - min(sums.values()), rel=1e-12)
+            one = np.sort([*triple, *min(sums, key=sums.__getitem__)])
+            assert five.tolist() in (one.tolist(), (one ^ 1).tolist())
+    D = np.full((5, 5), -0.25)
+    found, violations = relaxation_loops.most_violated_pentagons(D, np.array([[0, 2, 4]]), 0.1)
+    assert found.tolist() == [[0, 2, 4, 6, 8]]
+    assert violations.tolist() == [0.5]
+
+
+def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
+    """It is violated at no vertex, and has room only where all three literals are equal."""
+    m = 4
+    pairs = np.tile([1.0, 0.0, 0.0, 1.0], (m * (m - 1) // 2, 1))
+    seen = set()
+    generator = np.random.default_rng(3)
+    for _ in range(100):
+        pairs = generator.standard_normal(pairs.shape)
+        places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
+        seen |= set(map(tuple, places.tolist()))
+    places = np.array(sorted(seen))
+    literals = triangle_literals(places, m)
+    i, j = pair_indices(m)
+    for x in itertools.product((0, 1), repeat=m):
+        slacks = np.array([(share, 1 - share) for share in x])
+        products = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
+        equal = np.ptp(slacks.ravel()[literals], axis=1) == 0
+        np.testing.assert_array_equal(products[places] @ [1, 1, -1], equal)
+    assert len(places) == 4 * 4
 
 
 def test_a_part_of_a_box_inherits_its_bound() -> None:

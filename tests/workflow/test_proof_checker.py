@@ -472,6 +472,9 @@ def forgery(
 
 
 LINE, DIVIDE = minorant(1), {"rule": "divide", "variable": 0}
+FIVE = [[0] * k for k in range(1, 6)]
+"""No curvature."""
+
 POOR = {**minorant(1, products=[[0, 1, 2]]), "value": -0.5}
 """f ≥ -1 + (1 - x) though f = x: the points with f ≥ -½ are to the left of ½, and cost -½."""
 
@@ -493,6 +496,10 @@ FORGERIES = {
                        minorant(1, products=[[0, 0, -1]], point=[0.5])]], -0.3),
     "triangle": forgery([[0], [0, 0], [0, 0, 0]], [-1, 0, 0],
                         [[minorant(3, triangles=[[0, 2, 4, -1]])]], 0),
+    "pentagon, below zero": forgery(
+        FIVE, [-1, 0, 0, 0, 0], [[minorant(5, pentagons=[[0, 2, 4, 6, 8, -1]])]], 0),
+    "pentagon, a variable twice": forgery(
+        FIVE, [0] * 5, [[minorant(5, pentagons=[[0, 1, 2, 4, 6, 1]])]], 0.5),
     "follow, an end": forgery([[0]], [-1], [[{"rule": "rows", "upper": [[0, 0]]}, LINE]], 0),
     "product, not at an end": forgery([[2]], [-1], [[{"rule": "second order"},
                                                  minorant(1, products=[[0, 1, -0.5]])]], 0),

@@ -24,6 +24,7 @@ __all__ = [
     "advance",
     "gather",
     "most_violated",
+    "most_violated_pentagons",
     "project",
     "rebalance",
     "scatter",
@@ -167,6 +168,14 @@ def _update(model, iterate, over):
     return one, primal, dual
 
 
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _place(i, si, j, sj):
+    """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
+    if i < j:
+        return 4 * (j * (j - 1) // 2 + i) + 2 * sj + si
+    return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sweep(pairs, cut, places, gamma):
     """One pass of coordinate ascent over the multipliers of the triangle inequalities.
@@ -184,6 +193,30 @@ def _sweep(pairs, cut, places, gamma):
             shift[a] += change
             shift[b] += change
             shift[c] -= change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep_pentagons(pairs, cut, pentagons, delta):
+    """The same for the pentagonal inequalities, whose twenty products sum to at least 4."""
+    v, shift = pairs.ravel(), cut.ravel()
+    places = np.empty(20, np.int64)
+    for t in range(len(delta)):
+        value, count = -4.0, 0
+        for q in range(1, 5):
+            for r in range(q):
+                one, other = pentagons[t, q], pentagons[t, r]
+                place = _place(one // 2, one % 2, other // 2, other % 2)
+                # The complements of both literals have both of the last two bits changed.
+                value += max(v[place] + shift[place], 0.0)
+                value += max(v[place ^ 3] + shift[place ^ 3], 0.0)
+                places[count], places[count + 1] = place, place ^ 3
+                count += 2
+        new = max(0.0, delta[t] - value / 20.0)
+        change = new - delta[t]
+        if change != 0.0:
+            delta[t] = new
+            for place in places:
+                shift[place] += change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -206,6 +239,7 @@ def _rescale(iterate, binary, factor):
             else:
                 squares[i, q] = max(squares[i, q], 0.0) + min(squares[i, q], 0.0) / factor
     gamma /= factor
+    iterate.delta[:] /= factor
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -224,6 +258,7 @@ def scatter(model, iterate, steps, residuals):
     iterate.corner[0] += steps.over * (one - 1.0)
     for _ in range(steps.sweeps):
         _sweep(iterate.pairs, iterate.cut, iterate.places, iterate.gamma)
+        _sweep_pentagons(iterate.pairs, iterate.cut, iterate.pentagons, iterate.delta)
     residuals[0] += np.sqrt(primal) / (1.0 + len(iterate.ends))
     residuals[1] += iterate.penalty[0] * np.sqrt(dual)
 
@@ -252,14 +287,6 @@ def advance(model, iterate, steps, iterations):
         scatter(model, iterate, steps, residuals)
         if (k + 1) % BALANCE_PERIOD == 0:
             rebalance(model, iterate, steps, residuals)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _place(i, si, j, sj):
-    """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
-    if i < j:
-        return 4 * (j * (j - 1) // 2 + i) + 2 * sj + si
-    return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -307,3 +334,47 @@ def most_violated(pairs, cut, n, least, room):
                     found[count] = value
                     count += 1
     return places[:count], found[:count]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def most_violated_pentagons(D, triples, least):
+    """The most violated pentagonal inequality that contains each of some triples of literals.
+
+    D are the second moments of the spins. With spins ±d of the literals, an inequality says that
+    the ten products of two of them sum to at least -2. Returns literals, ascending, and violations.
+    """
+    n, count = len(D), 0
+    found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
+    sums = np.empty(n)
+    for t in range(len(triples)):
+        i, j, k = triples[t] // 2
+        si, sj, sk = 1.0 - 2.0 * (triples[t] % 2)
+        inner = si * sj * D[i, j] + si * sk * D[i, k] + sj * sk * D[j, k]
+        for q in range(n):
+            sums[q] = si * D[i, q] + sj * D[j, q] + sk * D[k, q]
+        sums[i] = sums[j] = sums[k] = np.nan
+        # Of literals with the same sign and with different ones: the least sum that they add.
+        best, first, second, same = np.inf, -1, -1, True
+        for q in range(1, n):
+            for r in range(q):
+                alike = D[q, r] - abs(sums[q] + sums[r])
+                unlike = -D[q, r] - abs(sums[q] - sums[r])
+                if alike < best:
+                    best, first, second, same = alike, q, r, True
+                if unlike < best:
+                    best, first, second, same = unlike, q, r, False
+        violation = -2.0 - inner - best
+        if violation <= least or first < 0:
+            continue
+        pull = sums[first] + sums[second] if same else sums[first] - sums[second]
+        low = int(pull > 0.0)
+        literals = np.empty(5, np.int64)
+        literals[:3] = triples[t]
+        literals[3] = 2 * first + low
+        literals[4] = 2 * second + (low if same else 1 - low)
+        literals = np.sort(literals)
+        # The complements of all five give the same inequality.
+        found[count] = literals ^ (literals[0] % 2)
+        violations[count] = violation
+        count += 1
+    return found[:count], violations[:count]

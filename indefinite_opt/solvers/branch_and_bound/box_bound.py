@@ -47,11 +47,12 @@ below it. At the root more iterations take less time than the boxes that they sa
 TRIAL_ITERATIONS = 200
 """Iterations after which relaxations at the root with a larger gap than the best are dropped."""
 
-CUTS_PER_VARIABLE = 5.0
-"""Most triangle inequalities added at a time, per variable."""
+CUTS_PER_VARIABLE, PENTAGONS_PER_VARIABLE = 20.0, 5.0
+"""Most triangle and pentagonal inequalities added at a time, per variable."""
 
-MIN_VIOLATION = 1e-3
-"""Least violation of a triangle inequality that is added; its products are between 0 and 1."""
+MIN_VIOLATION, MIN_PENTAGON_VIOLATION = 1e-3, 1e-2
+"""Least violation of an inequality that is added: products are between 0 and 1, and moments of
+spins, of which pentagonal inequalities are sums, between -1 and 1."""
 
 MIN_WIDTH_LOSS = 0.1
 """A box that has lost this share of its mean width is bounded again before it is divided."""
@@ -292,7 +293,7 @@ class BoxBound:
                 kept = [r for r in running if IDLE_GAP_SHARE * (value - own[r]) <= gap]
                 running = kept or running[:1]
             for relaxation in running:
-                relaxation.add_triangles(int(CUTS_PER_VARIABLE * spins.m), MIN_VIOLATION)
+                _add_inequalities(relaxation)
             chunk = int(np.clip(SECONDS_BETWEEN_BOUNDS * pace, MIN_CHUNK, MAX_CHUNK))
         node.relaxation = max(own, key=own.__getitem__)
         return best
@@ -387,6 +388,17 @@ class BoxBound:
         if not found:
             node.bound = np.inf
         return found
+
+
+def _add_inequalities(relaxation: Relaxation) -> None:
+    """Add triangle inequalities, and pentagonal ones once few triangle inequalities are violated.
+
+    Their multipliers are worth little before, as those of the triangles change them.
+    """
+    m = relaxation.spins.m
+    violated = relaxation.add_triangles(int(CUTS_PER_VARIABLE * m), MIN_VIOLATION)
+    if violated <= m:
+        relaxation.add_pentagons(int(PENTAGONS_PER_VARIABLE * m), MIN_PENTAGON_VIOLATION)
 
 
 def _is_idle(gaps: dict[int, float], gap: float, since: int) -> bool:

@@ -2,17 +2,17 @@
 
 On the box every product of two of the slacks x - l and u - x is nonnegative, so that
 
-    h(x) = f(x) - Σ ν · (product) - Σ γ · (triangle inequality),   ν ≥ 0, γ ≥ 0,
+    h(x) = f(x) - Σ ν · (product) - Σ γ · (triangle inequality) - Σ δ · (pentagonal inequality)
 
-lies below f there. If h is convex along the equality constraints, its minimum over the box is a
-lower bound of f, however the multipliers were chosen: the bound relies only on the signs of ν and γ
-and on the smallest eigenvalue of a matrix, and rounding is accounted for in both.
+lies below f there for ν, γ, δ ≥ 0. If h is convex along the equality constraints, its minimum over
+the box is a lower bound of f, however the multipliers were chosen: the bound relies only on their
+signs and on the smallest eigenvalue of a matrix, and rounding is accounted for in both.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ __all__ = [
     "Mask",
     "Multipliers",
     "Spins",
+    "add_pentagons",
     "add_products",
     "lower_bound",
     "pair_indices",
@@ -53,6 +54,9 @@ hardly any digits, and fixing it costs the bound no more than `Spins.loose`."""
 
 MIN_HALF = TINY / EPS
 """An interval narrower than twice this counts as a point, as its half loses digits by underflow."""
+
+MIN_EQUAL_PAIRS = 4
+"""Of five zeros and ones at least this number of the ten pairs are equal: 3 + 1, of 3 and of 2."""
 
 MIN_INDEPENDENT_SHARE = 1e-8
 """A row counts as a combination of others if they leave at most this share of its length: what is
@@ -261,12 +265,21 @@ class Multipliers:
         that do not stand for a triangle inequality are ignored.
     gamma : (t,) array
         Their multipliers, nonnegative.
+    pentagons : (p, 5) array of int
+        Pentagonal inequalities: of five literals of different variables, 2i for the slack of x_i
+        from its lower and 2i + 1 for that from its upper end, at least four pairs are equal, where
+        the products of both literals and of both of their complements sum to 1. Rows that repeat
+        a variable are ignored.
+    delta : (p,) array
+        Their multipliers, nonnegative.
     """
 
     pairs: Array
     squares: Array
     places: NDArray[np.int64]
     gamma: Array
+    pentagons: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), np.int64))
+    delta: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def plain(cls, pairs: Array, squares: Array) -> Multipliers:
@@ -303,20 +316,38 @@ class Multipliers:
         genuine = are_triangles(self.places, self.squares.size)
         return self.places[genuine], np.maximum(np.asarray(self.gamma, float)[genuine], 0.0)
 
-    def checked(self, binary: Mask) -> tuple[Array, Array, float]:
-        """Valid coefficients of pairs, triangles included, and of squares, and the sum of sizes.
+    def genuine_pentagons(self) -> tuple[NDArray[np.int64], Array]:
+        """Literals and multipliers of the rows that are pentagonal inequalities."""
+        points = np.sort(self.pentagons // 2, axis=1)
+        genuine = np.all(points[:, 1:] > points[:, :-1], axis=1)
+        genuine &= np.all((points >= 0) & (points < self.squares.size), axis=1)
+        return self.pentagons[genuine], np.maximum(np.asarray(self.delta, float)[genuine], 0.0)
 
-        Where a product is in more than m triangle inequalities, so many roundings are taken for its
-        sum, and the sizes count more in proportion.
+    @property
+    def constant(self) -> float:
+        """What the products of pentagonal inequalities are at least, times their multipliers."""
+        return MIN_EQUAL_PAIRS * float(self.genuine_pentagons()[1].sum())
+
+    def checked(self, binary: Mask) -> tuple[Array, Array, float]:
+        """Valid coefficients of pairs, with all inequalities, and of squares; the sum of sizes.
+
+        Where a product is in more than m inequalities, so many roundings are taken for its sum, and
+        the sizes count more in proportion.
         """
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
         places, gamma = self.triangles()
+        pentagons, delta = self.genuine_pentagons()
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
         size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
-        if len(gamma) > squares.size:
-            size *= max(1.0, float(np.bincount(places.ravel()).max()) / squares.size)
+        size += (20.0 + MIN_EQUAL_PAIRS) * float(delta.sum())
+        if len(gamma) + len(delta) > squares.size:
+            crowd = np.zeros_like(total)
+            add_pentagons(crowd, pentagons, np.ones(len(delta)))
+            crowd += np.bincount(places.ravel(), minlength=crowd.size).reshape(crowd.shape)
+            size *= max(1.0, float(crowd.max()) / squares.size)
         add_products(total, places, gamma)
+        add_pentagons(total, pentagons, delta)
         return total, squares, size
 
 
@@ -330,6 +361,18 @@ def add_products(pairs: Array, places: NDArray[np.int64], gamma: Array) -> None:
     flat = pairs.ravel()
     for column, sign in enumerate((1.0, 1.0, -1.0)):
         np.add.at(flat, places[:, column], sign * gamma)
+
+
+def add_pentagons(pairs: Array, pentagons: NDArray[np.int64], delta: Array) -> None:
+    """Add to `pairs`, in place, the products that count the equal pairs of five literals."""
+    flat = pairs.ravel()
+    for one, other in itertools.combinations(pentagons.T, 2):
+        first, second = np.maximum(one, other), np.minimum(one, other)
+        i, j = first // 2, second // 2
+        places = 2 * i * (i - 1) + 4 * j + 2 * (first % 2) + second % 2
+        np.add.at(flat, places, delta)
+        # The complements of both literals have both of the last two bits changed.
+        np.add.at(flat, places ^ 3, delta)
 
 
 def are_triangles(places: NDArray[np.int64], m: int) -> Mask:
@@ -376,8 +419,8 @@ def lower_bound(
     1. Thin intervals. With their variables in the middle f changes by `spins.loose` at most:
        f(x) ≥ f(d) - loose, where f(d) is quadratic in the spins of the others.
     2. Ends. |d_i| ≤ 1 + π/4, π = `spins.play`, so no product of two slacks is less than
-       -(π/8)(1 + π/8), and no triangle than -(π/4)(1 + π/8)². Hence, with h = f less the
-       products, f(d) ≥ h(d) - 4πA.
+       -(π/8)(1 + π/8), no triangle than -(π/4)(1 + π/8)², and no pentagon than -(π/2)(1 + π/8).
+       Hence, with h = f less the products, f(d) ≥ h(d) - 4πA.
     3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_play`_k. For any vectors w_k, here the columns of -L =
        -`coupling`, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
        across = (1 + π/4)Σ_k e_k Σ_i |w_ki|.
@@ -412,7 +455,8 @@ def lower_bound(
         slack = outwards * (loss_of_sums(n, spins.size) + spins.loose + 8 * underflow)
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
-    constant, slope, M = _without_products(spins, pairs, squares)
+    height, slope, M = _without_products(spins, pairs, squares)
+    height += multipliers.constant
     coupling = spins.coupling(M)
     crossed = coupling @ spins.rows
     sizes = float(np.linalg.norm(spins.curvature)) + size
@@ -425,7 +469,7 @@ def lower_bound(
     convex = Convex(
         curvature,
         slope + coupling @ spins.rhs,
-        constant - 0.5 * shift * m,
+        height - 0.5 * shift * m,
         spins.rows,
         spins.rhs,
         spins.row_play,

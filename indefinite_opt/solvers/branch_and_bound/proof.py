@@ -32,7 +32,8 @@ class Tangent:
     def numbers(self) -> int:
         """The number of stored numbers."""
         m = self.multipliers
-        return m.pairs.size + m.squares.size + 4 * m.gamma.size + self.start.size
+        own = m.pairs.size + m.squares.size + self.start.size
+        return own + 4 * m.gamma.size + 6 * m.delta.size
 
     def bound(self, spins: Spins, box: Box) -> Bound | None:
         """The bound on a box; None for a box of another size."""

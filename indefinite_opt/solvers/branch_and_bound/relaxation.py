@@ -6,9 +6,9 @@ rows satisfy the equality constraints; dropping that it has rank one leaves
     min ⟨L, Z⟩  s.t.  Z = WUWᵀ, U ⪰ 0, Z ≥ 0, Z₀₀ = 1
 
 where W spans the z that satisfy x + s = 1 and the equality constraints (facial reduction; Burer
-2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) are added as
-they are violated. The relaxation itself proves no bound; after any number of iterations its
-multipliers prove one through `minorant.lower_bound`.
+2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) and pentagonal
+ones (Deza & Laurent 1997, chapter 28) are added as they are violated. The relaxation itself proves
+no bound; after any number of iterations its multipliers prove one through `minorant.lower_bound`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Mask,
     Multipliers,
     Spins,
+    add_pentagons,
     add_products,
     pair_indices,
 )
@@ -54,10 +55,10 @@ class Tuning:
     balance: float
 
 
-TUNINGS = (Tuning(0.1, 0.3, 1.0), Tuning(0.25, 0.1, 16.0))
-"""Found on twelve instances, n = 20 to 80: the first suits kernels with many negative eigenvalues,
-the second those with few (sigmoid), and each may not converge in thousands of iterations where the
-other needs hundreds."""
+TUNINGS = (Tuning(0.1, 1.0, 0.5), Tuning(0.1, 0.3, 4.0))
+"""Found on box programs and kernels of 80 to 200 points: the first suits programs whose minimisers
+have most variables at their ends, the second those with many inside, and either may leave three
+times the gap of the other after a thousand iterations."""
 
 CORNER_TUNINGS = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1.0))
 """The same where the rows hold the feasible set near a corner of the box, as in a simplex: found on
@@ -89,6 +90,9 @@ at most this share of all; that takes a third to a half of the time."""
 
 MAX_TRIANGLE_ORDER = 600
 """Most variables with triangle inequalities: finding them takes O(m³), half a second for these."""
+
+MAX_EXTENDED = 3000
+"""Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
 
 MAX_VIOLATED = 50_000
 """Most violated triangle inequalities in memory, from which the most violated are chosen."""
@@ -156,6 +160,8 @@ class Iterate(NamedTuple):
         Coefficients of the pairs in the triangle inequalities times their multipliers.
     places, gamma : (t, 3), (t,) arrays
         Triangle inequalities and their multipliers, as in `Multipliers`.
+    pentagons, delta : (p, 5), (p,) arrays
+        Pentagonal inequalities and their multipliers, as in `Multipliers`.
     penalty : (1,) array
         σ.
     U : (m + 1, m + 1) array
@@ -168,6 +174,8 @@ class Iterate(NamedTuple):
     cut: Array
     places: NDArray[np.int64]
     gamma: Array
+    pentagons: NDArray[np.int64]
+    delta: Array
     penalty: Array
     U: Array
 
@@ -183,6 +191,8 @@ class Iterate(NamedTuple):
             cut=np.zeros_like(pairs),
             places=np.zeros((0, 3), np.int64),
             gamma=np.zeros(0),
+            pentagons=np.zeros((0, 5), np.int64),
+            delta=np.zeros(0),
             penalty=np.array([penalty]),
             U=np.eye(m + 1),
         )
@@ -198,7 +208,11 @@ class Iterate(NamedTuple):
         whole = np.all(inside[self.places // 4], axis=1)
         places, gamma = self.places[whole], self.gamma[whole]
         places = 4 * (np.cumsum(inside) - 1)[places // 4] + places % 4
+        five = np.all(left[self.pentagons // 2], axis=1)
+        pentagons, delta = self.pentagons[five], self.delta[five]
+        pentagons = 2 * (np.cumsum(left) - 1)[pentagons // 2] + pentagons % 2
         add_products(cut, places, gamma)
+        add_pentagons(cut, pentagons, delta)
         gone = np.flatnonzero(~left)
         high = after.center[before.members[gone]] > before.center[before.members[gone]]
         return Iterate(
@@ -209,6 +223,8 @@ class Iterate(NamedTuple):
             cut=cut,
             places=places,
             gamma=gamma,
+            pentagons=pentagons,
+            delta=delta,
             penalty=self.penalty.copy(),
             U=np.empty((after.m + 1, after.m + 1)),
         )
@@ -312,7 +328,7 @@ class Relaxation:
         model, iterate = self.model, self.iterate
         steps = Steps(
             over=OVER_RELAXATION,
-            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size else 0,
+            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size + iterate.delta.size else 0,
             adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
             balance=self.balance,
         )
@@ -364,6 +380,8 @@ class Relaxation:
             squares=-weight * np.where(self.binary, 1.0, square < 0.0) * square,
             places=iterate.places,
             gamma=weight * iterate.gamma,
+            pentagons=iterate.pentagons,
+            delta=weight * iterate.delta,
         )
 
     def mean(self) -> Array:
@@ -407,10 +425,42 @@ class Relaxation:
             places=np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)]),
             gamma=np.concatenate([now.gamma[active], np.zeros(len(new))]),
         )
-        # Recomputed without the inequalities that were dropped.
-        now.cut[:] = 0.0
-        add_products(now.cut, self.iterate.places, self.iterate.gamma)
+        self._renew_cut()
         return violations.size
+
+    def add_pentagons(self, most: int, least: float) -> int:
+        """The same for pentagonal inequalities, of which those near active triangles are found."""
+        from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+
+        now, m = self.iterate, self.spins.m
+        if m > MAX_TRIANGLE_ORDER or not now.gamma.size:
+            return 0
+        steepest = np.argsort(-now.gamma, kind="stable")[:MAX_EXTENDED]
+        Z = np.maximum(now.pairs + now.cut, 0.0)
+        D = np.eye(m)
+        D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
+        D.T[pair_indices(m)] = D[pair_indices(m)]
+        found, violations = relaxation_loops.most_violated_pentagons(
+            D, triangle_literals(now.places[steepest], m), least
+        )
+        active = now.delta > MIN_ACTIVE_SHARE * now.delta.max(initial=0.0)
+        old = now.pentagons[active]
+        known = set(map(tuple, old.tolist()))
+        ordered = map(tuple, found[np.argsort(-violations, kind="stable")].tolist())
+        new = [row for row in dict.fromkeys(ordered) if row not in known][:most]
+        self.iterate = now._replace(
+            pentagons=np.concatenate([old, np.array(new, np.int64).reshape(-1, 5)]),
+            delta=np.concatenate([now.delta[active], np.zeros(len(new))]),
+        )
+        self._renew_cut()
+        return len(new)
+
+    def _renew_cut(self) -> None:
+        """Recompute it without the inequalities that were dropped."""
+        now = self.iterate
+        now.cut[:] = 0.0
+        add_products(now.cut, now.places, now.gamma)
+        add_pentagons(now.cut, now.pentagons, now.delta)
 
 
 def _scaled_model(
@@ -429,3 +479,19 @@ def _scaled_model(
     lines = np.column_stack([-spins.rhs, spins.rows]) * scale
     lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
     return Model(cost / norm, lines, binary, omega), norm
+
+
+def triangle_literals(places: NDArray[np.int64], m: int) -> NDArray[np.int64]:
+    """Three literals of each triangle inequality that says that two of them are equal.
+
+    With p(1 - q) + qr - pr these are p, 1 - q and 1 - r, of which all three are equal nowhere else
+    than where all are 0 or all are 1, and the inequality holds with equality elsewhere.
+    """
+    i, j = pair_indices(m)
+    points = np.stack([i, j], axis=-1)[places // 4]
+    literals = 2 * points + np.stack([places % 4 // 2, places % 2], axis=-1)
+    a, b, c = literals[:, 0], literals[:, 1], literals[:, 2]
+    leading = np.any(a == c[:, :1], axis=1)
+    p, r = np.where(leading[:, None], c, c[:, ::-1]).T
+    q = np.where(b[:, 0] == r, b[:, 1], b[:, 0])
+    return np.stack([p, q ^ 1, r ^ 1], axis=-1)

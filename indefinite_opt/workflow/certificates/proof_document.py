@@ -521,6 +521,11 @@ def _tangent(
         other = 2 * int(members[second[row]]) + int(column) % 2
         products.append([one, other, float(pairs[row, column])])
     triangles = _literals(*multipliers.triangles(), members)
+    places, delta = multipliers.genuine_pentagons()
+    literals = 2 * members[places // 2] + places % 2 if spins.m else places
+    pentagons = [
+        [*row, price] for row, price in zip(literals.tolist(), delta.tolist(), strict=True)
+    ]
     across = np.zeros((len(program.rows), n + 1))
     if spins.m:
         across[:, members + 1] = -2.0 * (spins.weights.T @ bound.coupling.T)
@@ -532,6 +537,7 @@ def _tangent(
             "rule": "tangent",
             "products": products + own,
             "triangles": triangles,
+            "pentagons": [row for row in pentagons if row[-1]],
             "across": [_plain(row) for row in across],
             "point": _plain(point),
         }
