@@ -134,7 +134,7 @@ def test_intervals_too_thin_to_count() -> None:
 def test_how_far_a_point_of_the_box_may_be_outside_in_spins(place: float) -> None:
     """An end of [p, p + 1] is some units in the last place of p away from center ± half."""
     q = quadratic(np.eye(1), np.zeros(1), np.array([place]), np.array([place + 1.0]))
-    play = q.spins(q.lower, q.upper).play
+    play = q.spins(q.lower, q.upper).play[0]
     largest = max(abs(place), abs(place + 1.0))
     assert 2.0 * EPS * largest <= play <= 32.0 * EPS * largest
     generator = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def test_how_far_a_point_of_the_box_may_be_outside_in_spins(place: float) -> Non
         spins = quadratic(np.eye(1), np.zeros(1), lower, upper).spins(lower, upper)
         for end in (lower[0], upper[0]):
             exact = (Fraction(end) - Fraction(spins.center[0])) / Fraction(spins.half[0])
-            assert abs(exact) <= 1 + Fraction(spins.play)
+            assert abs(exact) <= 1 + Fraction(spins.play[0])
 
 
 # ----------------------------------------------------------------------------------- multipliers
@@ -156,14 +156,14 @@ def test_multipliers_of_the_wrong_sign_count_as_zero() -> None:
     # x₀(1 - x₁), x₁ s₂ and x₀ s₂ for a, b and c: 4·0 + 1, 4·2 + 1 and 4·1 + 1.
     places = np.array([[1, 9, 5], [1, 9, 5], [0, 0, 0]])
     m = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), places, np.array([7.0, -1.0, 100.0]))
-    total, squares, size = m.checked(np.array([False, True, False]))
+    total, squares, sizes = m.checked(np.array([False, True, False]))
     expected = np.maximum(pairs, 0.0)
     genuine = minorant.are_triangles(places, 3)
     np.testing.assert_array_equal(squares, [0.0, -2.0, 3.0])
     add_products(expected, places[:1], np.array([7.0 if genuine[0] else 0.0]))
     np.testing.assert_array_equal(total, expected)
     assert genuine.tolist() == [True, True, False]
-    assert size == 9.0 + 3.0 * 7.0 + 5.0
+    np.testing.assert_array_equal(sizes, [4.0 + 7.0, 5.0 + 7.0, 7.0])
 
 
 def test_exactly_the_triangle_inequalities_are_known() -> None:

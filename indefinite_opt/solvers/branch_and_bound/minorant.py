@@ -12,6 +12,7 @@ signs and on the smallest eigenvalue of a matrix, and rounding is accounted for 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,6 +52,9 @@ the norm of the matrix, in a backward stable method."""
 MIN_WIDTH_SHARE = 1e-10
 """An interval narrower than this share of the whole range counts as a point: its spin would have
 hardly any digits, and fixing it costs the bound no more than `Spins.loose`."""
+
+MIN_WIDTH_ULPS = 16.0
+"""So does an interval narrower than this many units in the last place of its ends."""
 
 MIN_HALF = TINY / EPS
 """An interval narrower than twice this counts as a point, as its half loses digits by underflow."""
@@ -105,11 +109,13 @@ class BoxQuadratic:
         Variables whose intervals are too thin are fixed at the middle.
         """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-        wide = half > np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
+        reach = np.abs(center) + half
+        least = np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
+        wide = half > np.maximum(least, 0.5 * MIN_WIDTH_ULPS * EPS * reach)
         members = np.flatnonzero(wide)
         width = half[members]
         slope = self.H[members] @ center + self.c[members]
-        rows, reach = self.rows[:, members] * width, np.abs(center) + half
+        rows = self.rows[:, members] * width
         thin = np.where(wide, 0.0, half)
         row_play = _play_of_rows(self, reach, thin)
         weights = _orthonormal_weights(rows, row_play)
@@ -131,14 +137,14 @@ class BoxQuadratic:
         )
 
 
-def _play_of_ends(reach: Array, half: Array) -> float:
-    """π, four times what |d| may exceed 1 by at least, for points between rounded ends.
+def _play_of_ends(reach: Array, half: Array) -> Array:
+    """π_i, four times what |d_i| may exceed 1 by at least, for points between rounded ends.
 
     center = fl(½(l + u)) is off by u|center|, u = eps/2, and half = ½fl(u - l) by a share u, so
     that |d| ≤ 1 + e, e = u·(|center| + half)/half; second orders are less than the rest of π/4.
-    Two different numbers near 2ᵏ are 2ᵏ⁻¹eps apart at least, whence π ≤ 33 and e ≤ 9.
+    As an interval has `MIN_WIDTH_ULPS`, π ≤ ½.
     """
-    return 4.0 * EPS * float(np.max(reach / half, initial=0.0))
+    return 4.0 * EPS * reach / half
 
 
 def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
@@ -199,8 +205,8 @@ class Spins:
         They are these combinations of the rows of the whole problem.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
-    play : float
-        Four times what |d_i| may exceed 1 by in the box, as center and half are rounded.
+    play : (m,) array
+        Four times what each |d_i| may exceed 1 by in the box, as center and half are rounded.
     row_play : (k,) array
         Largest violation of the rows because of rounding and thin intervals.
     loose : float
@@ -217,7 +223,7 @@ class Spins:
     rhs: Array
     weights: Array
     size: float
-    play: float
+    play: Array
     row_play: Array
     loose: float
 
@@ -328,8 +334,8 @@ class Multipliers:
         """What the products of pentagonal inequalities are at least, times their multipliers."""
         return MIN_EQUAL_PAIRS * float(self.genuine_pentagons()[1].sum())
 
-    def checked(self, binary: Mask) -> tuple[Array, Array, float]:
-        """Valid coefficients of pairs, with all inequalities, and of squares; the sum of sizes.
+    def checked(self, binary: Mask) -> tuple[Array, Array, Array]:
+        """Valid coefficients of pairs, with all inequalities, and of squares; the sizes of pairs.
 
         Where a product is in more than m inequalities, so many roundings are taken for its sum, and
         the sizes count more in proportion.
@@ -339,16 +345,20 @@ class Multipliers:
         pentagons, delta = self.genuine_pentagons()
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
-        size = float(total.sum() + 3.0 * gamma.sum() + np.abs(squares).sum())
-        size += (20.0 + MIN_EQUAL_PAIRS) * float(delta.sum())
+        sizes = total.sum(axis=1)
+        np.add.at(sizes, places.ravel() // 4, np.repeat(gamma, 3))
+        # Two products for each of ten pairs, and a tenth of the constant.
+        for place in pentagon_places(pentagons):
+            np.add.at(sizes, place // 4, (2.0 + 0.1 * MIN_EQUAL_PAIRS) * delta)
         if len(gamma) + len(delta) > squares.size:
-            crowd = np.zeros_like(total)
-            add_pentagons(crowd, pentagons, np.ones(len(delta)))
-            crowd += np.bincount(places.ravel(), minlength=crowd.size).reshape(crowd.shape)
-            size *= max(1.0, float(crowd.max()) / squares.size)
+            crowd = np.bincount(places.ravel(), minlength=total.size)
+            for place in pentagon_places(pentagons):
+                crowd += np.bincount(place, minlength=total.size)
+                crowd += np.bincount(place ^ 3, minlength=total.size)
+            sizes *= max(1.0, float(crowd.max()) / squares.size)
         add_products(total, places, gamma)
         add_pentagons(total, pentagons, delta)
-        return total, squares, size
+        return total, squares, sizes
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:
@@ -363,15 +373,22 @@ def add_products(pairs: Array, places: NDArray[np.int64], gamma: Array) -> None:
         np.add.at(flat, places[:, column], sign * gamma)
 
 
-def add_pentagons(pairs: Array, pentagons: NDArray[np.int64], delta: Array) -> None:
-    """Add to `pairs`, in place, the products that count the equal pairs of five literals."""
-    flat = pairs.ravel()
+def pentagon_places(pentagons: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """The flat indices of the products of both literals of each of the ten pairs.
+
+    Those of their complements have the last two bits changed.
+    """
     for one, other in itertools.combinations(pentagons.T, 2):
         first, second = np.maximum(one, other), np.minimum(one, other)
         i, j = first // 2, second // 2
-        places = 2 * i * (i - 1) + 4 * j + 2 * (first % 2) + second % 2
+        yield 2 * i * (i - 1) + 4 * j + 2 * (first % 2) + second % 2
+
+
+def add_pentagons(pairs: Array, pentagons: NDArray[np.int64], delta: Array) -> None:
+    """Add to `pairs`, in place, the products that count the equal pairs of five literals."""
+    flat = pairs.ravel()
+    for places in pentagon_places(pentagons):
         np.add.at(flat, places, delta)
-        # The complements of both literals have both of the last two bits changed.
         np.add.at(flat, places ^ 3, delta)
 
 
@@ -414,41 +431,43 @@ def lower_bound(
     Let x be any point of the box on the rows, with variables that are `binary` at one of their
     ends, and d = (x - center)/half exactly. Q are the rows of the spins and r their right-hand
     sides. S = `spins.size` is the sum of the sizes of all terms of f, A = `size` that of the
-    multipliers.
+    multipliers: A_ij of the products of each pair and A_ii of the squares.
 
     1. Thin intervals. With their variables in the middle f changes by `spins.loose` at most:
        f(x) ≥ f(d) - loose, where f(d) is quadratic in the spins of the others.
-    2. Ends. |d_i| ≤ 1 + π/4, π = `spins.play`, so no product of two slacks is less than
-       -(π/8)(1 + π/8), no triangle than -(π/4)(1 + π/8)², and no pentagon than -(π/2)(1 + π/8).
-       Hence, with h = f less the products, f(d) ≥ h(d) - 4πA.
+    2. Ends. |d_i| ≤ 1 + π_i/4, π = `spins.play` ≤ ½. With π_ij the larger of two, no product of two
+       slacks is less than -(π_ij/8)(1 + π_ij/8), no triangle than -(π/4)(1 + π/8)² for the largest
+       π of its three, which is in two of its pairs, and no pentagon than -Σ(π_ij/4)(1 + π_ij/8)
+       over its ten pairs. Hence, with h = f less the products, f(d) ≥ h(d) - Σ A_ijπ_ij.
     3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_play`_k. For any vectors w_k, here the columns of -L =
        -`coupling`, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
-       across = (1 + π/4)Σ_k e_k Σ_i |w_ki|.
+       across = (9/8)Σ_k e_k Σ_i |w_ki|.
     4. Convexity. That function has the curvature C = M - LQ - QᵀLᵀ, M = ∇²h, which is PMP up to
-       rounding, P = I - QᵀQ. With δ = `shift` at least -λ_min(C) it is at least g(d) - 2πmδ, where
+       rounding, P = I - QᵀQ. With δ = `shift` at least -λ_min(C) it is at least g(d) - δΣπ_i, where
        g, which has ½δΣ(d_i² - 1) in addition, is convex. The computed λ_min may be too large;
        `_margin_of_convexity` makes up for that.
     5. Tangent. g(d) ≥ g(d⁰) + ∇g(d⁰)ᵀ(d - d⁰) for any d⁰; for any ν, with s = ∇g(d⁰) + Σ ν_kq_k,
        that is constant + sᵀd - Σ ν_k(q_kᵀd - r_k) ≥ value + Σ(|s_i| + s_id_i) - Σ|ν_k|e_k
-       where value = constant - Σ|s_i|. And Σ(|s_i| + s_id_i) ≥ -(π/4)Σ|s_i|.
+       where value = constant - Σ|s_i|. And Σ(|s_i| + s_id_i) ≥ -¼Σπ_i|s_i|.
     6. Sums. All numbers in 5 are sums that are computed with rounding, value and s together to
        `loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
        (m + 8) · TINY is enough.
 
     Added up, with Σ over rows and spins,
 
-        f(x) ≥ value - slack + πΣ|s_i| + Σ(|s_i| + s_id_i) ≥ value - slack,
-        slack = sums + π(4A + 2mδ + Σ|s_i|) + Σ|ν_k|e_k + across + loose + (m + 8) TINY.
+        f(x) ≥ value - slack + Σπ_i|s_i| + Σ(|s_i| + s_id_i) ≥ value - slack,
+        slack = sums + ΣA_ijπ_ij + Σπ_i(δ + |s_i|) + Σ|ν_k|e_k + across + loose + (m + 8) TINY.
 
-    Of πΣ|s_i| three quarters are left in the first of these. They pay for the rounding of the ends
-    where an interval is cut because Σ(|s_i| + s_id_i) is large outside. The other ends are charged
-    at least one and a half times what 2 and 4 need, as π ≤ 33, which pays for the rounding of sᵀd
-    where |d_i| > 1. The terms of the slack are sums of nonnegative numbers, off by a share of
+    Of Σπ_i|s_i| three quarters are left in the first of these. They pay for the rounding of the
+    ends where an interval is cut because Σ(|s_i| + s_id_i) is large outside. The other ends are
+    charged at least three times what 2 and 4 need, which pays for the rounding of sᵀd where
+    |d_i| > 1. The terms of the slack are sums of nonnegative numbers, off by a share of
     (n + 8) eps; a multiple of that is added to the whole.
     """
     m, n = spins.m, spins.center.size
     at_ends = np.zeros(m, bool) if binary is None else binary
-    pairs, squares, size = multipliers.checked(at_ends)
+    pairs, squares, sizes = multipliers.checked(at_ends)
+    size = float(sizes.sum() + np.abs(squares).sum())
     underflow = TINY if spins.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
     if m == 0:
@@ -459,12 +478,12 @@ def lower_bound(
     height += multipliers.constant
     coupling = spins.coupling(M)
     crossed = coupling @ spins.rows
-    sizes = float(np.linalg.norm(spins.curvature)) + size
-    sizes += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(spins.rows))
+    terms = float(np.linalg.norm(spins.curvature)) + size
+    terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(spins.rows))
     curvature = M - crossed - crossed.T
     curvature = 0.5 * (curvature + curvature.T)
     shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
-    shift += _margin_of_convexity(curvature, sizes) + underflow
+    shift += _margin_of_convexity(curvature, terms) + underflow
     curvature[np.arange(m), np.arange(m)] += shift
     convex = Convex(
         curvature,
@@ -473,14 +492,15 @@ def lower_bound(
         spins.rows,
         spins.rhs,
         spins.row_play,
+        spins.play,
     )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
     pulls = np.abs(coupling).sum(axis=0)
     added = pulls @ (np.abs(spins.rows).sum(axis=1) + np.abs(spins.rhs))
     slack = (
         loss_of_sums(n, spins.size + size + m * shift + float(added))
-        + loss_beyond_ends(spins.play, size, m * shift, bound.reduced)
-        + (1.0 + spins.play) * float(pulls @ spins.row_play)
+        + loss_beyond_ends(spins.play, sizes, np.abs(squares) + shift)
+        + 1.125 * float(pulls @ spins.row_play)
         + spins.loose
         + (m + 8) * underflow
     ) * outwards + bound.slack * (outwards - 1.0)
@@ -533,6 +553,7 @@ def loss_of_sums(n: int, total: float) -> float:
     return 6.0 * EPS * (n + 8) * total
 
 
-def loss_beyond_ends(play: float, size: float, shifts: float, reduced: Array) -> float:
-    """π(4A + 2mδ + Σ|r_i|): products, ½δ(d_i² - 1) and the tangent where |d_i| > 1."""
-    return play * (4.0 * size + 2.0 * shifts + float(np.abs(reduced).sum()))
+def loss_beyond_ends(play: Array, pairs: Array, squares: Array) -> float:
+    """ΣA_ijπ_ij + δΣπ_i: products and ½δ(d_i² - 1) where |d_i| > 1, with δ among the squares."""
+    i, j = pair_indices(play.size)
+    return float(pairs @ np.maximum(play[i], play[j])) + float(squares @ play)

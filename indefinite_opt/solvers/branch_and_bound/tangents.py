@@ -77,9 +77,9 @@ def are_disjoint(rows: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """g(d) = constant + slopeᵀd + ½dᵀHd over |d_i| ≤ 1 and |rows·d - rhs| ≤ play.
+    """g(d) = constant + slopeᵀd + ½dᵀHd over |d_i| ≤ 1 + ¼ play_i and |rows·d - rhs| ≤ row_play.
 
-    The rows are orthonormal, and the play is next to nothing.
+    The rows are orthonormal, and both plays are next to nothing.
     """
 
     H: Array
@@ -87,6 +87,7 @@ class Convex:
     constant: float
     rows: Array
     rhs: Array
+    row_play: Array
     play: Array
 
     def best_tangent(self, d: Array) -> Bound:
@@ -111,9 +112,9 @@ class Convex:
         value = self.constant - 0.5 * float(d @ curved)
         nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
         reduced = gradient + nu @ self.rows
-        missed = float(np.abs(nu) @ self.play)
-        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs) + missed
-        return Bound(value, d, reduced, nu, missed)
+        slack = float(np.abs(nu) @ self.row_play) + float(np.abs(reduced) @ self.play)
+        value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs) + slack
+        return Bound(value, d, reduced, nu, slack)
 
     def by_active_sets(self, d: Array) -> tuple[Bound, bool]:
         """The highest of the tangents at d and at the points of a primal-dual active set method.
