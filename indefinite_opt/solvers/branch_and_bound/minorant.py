@@ -555,5 +555,5 @@ def loss_of_sums(n: int, total: float) -> float:
 
 def loss_beyond_ends(play: Array, pairs: Array, squares: Array) -> float:
     """ΣA_ijπ_ij + δΣπ_i: products and ½δ(d_i² - 1) where |d_i| > 1, with δ among the squares."""
-    i, j = pair_indices(play.size)
-    return float(pairs @ np.maximum(play[i], play[j])) + float(squares @ play)
+    larger = np.maximum.outer(play, play)[np.tri(play.size, k=-1, dtype=bool)]
+    return float(pairs @ larger) + float(squares @ play)
