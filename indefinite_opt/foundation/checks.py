@@ -15,6 +15,7 @@ import numpy as np
 from indefinite_opt.errors import ParameterError, UnknownName, shown
 
 __all__ = [
+    "callback",
     "choice",
     "is_number",
     "is_whole",
@@ -137,6 +138,12 @@ def switch(argument: str, value: Any) -> None:
     """Raise `ParameterError` unless value is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(argument, "True or False", shown(value))
+
+
+def callback(value: Any) -> None:
+    """Raise `ParameterError` unless value, which is told of progress, can be called or is None."""
+    if value is not None and not callable(value):
+        raise ParameterError("callback", "a function of a Trace, or None", shown(value))
 
 
 def choice(argument: str, value: Any, choices: Iterable[str]) -> None:

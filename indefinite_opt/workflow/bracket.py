@@ -259,8 +259,7 @@ def bound(
     """
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
     checks.whole("max_nodes", max_nodes, optional=True)
-    if callback is not None and not callable(callback):
-        raise ParameterError("callback", "a function of a Trace", repr(callback))
+    checks.callback(callback)
     checks.positive("gap", gap)
     checks.positive("atol", atol, zero=True)
     checks.choice("method", method, METHODS)

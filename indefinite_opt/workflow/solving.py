@@ -116,6 +116,7 @@ class Options:
         checks.limits(self.tol, self.time_limit, self.max_iter)
         checks.switch("verbose", self.verbose)
         checks.seed("seed", self.seed, optional=True)
+        checks.callback(self.callback)
 
 
 def solve_with(

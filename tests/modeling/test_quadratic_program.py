@@ -201,6 +201,14 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
+REFUSED |= {
+    f"{name} {value!r}": ({"P": EYE, name: value}, ParameterError, name)
+    for name, value in (
+        ("sense", 0), ("sense", "max"), ("constant", np.nan), ("constant", "1"), ("name", 3),
+    )
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_bad_arrays_are_refused_by_name(case: str) -> None:
     arrays, error, argument = REFUSED[case]
@@ -235,6 +243,9 @@ def test_questions_that_make_no_sense() -> None:
         iopt.solve(problem, qp)
     with pytest.raises(ProblemError, match="KernelProblem"):
         iopt.solve(EYE)  # type: ignore[arg-type]
+    for call in (iopt.solve, iopt.bound):
+        with pytest.raises(ParameterError, match="callback: expected a function"):
+            call(qp, callback=3)
     with pytest.raises(IncompatibleSolver, match="no classifier"):
         _ = iopt.solve(qp).classifier
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import IncompatibleSolver
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.errors import IncompatibleSolver, ParameterError, shown
+from indefinite_opt.foundation import Array, Values, checks
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
@@ -86,6 +86,8 @@ class QuadraticProgram(Formulation, Problem):
     ------
     ProblemError
         For arrays of other shapes, or with entries that are not numbers.
+    ParameterError
+        For another name, sense or constant.
     InfeasibleProblem
         If a lower bound is above its upper bound; when the program is solved or bounded, if no
         point satisfies all constraints.
@@ -122,6 +124,11 @@ class QuadraticProgram(Formulation, Problem):
         sense: int = 1,
         constant: float = 0.0,
     ) -> None:
+        checks.number("constant", constant)
+        if not checks.is_number(sense) or sense not in (1, -1):
+            raise ParameterError("sense", "1, or -1 for a maximisation", shown(sense))
+        if not isinstance(name, str):
+            raise ParameterError("name", "a text", shown(name))
         self._hold(
             quadratic_arrays(
                 P, q, G, h, A, b, lb, ub, name=name, sense=sense, constant=float(constant)
