@@ -110,6 +110,25 @@ def test_the_projection_along_the_rows() -> None:
     np.testing.assert_allclose(shared.rows @ shared.rows.T, np.eye(3), atol=1e-14)
 
 
+def test_rows_of_which_only_rounding_is_left_are_left_out() -> None:
+    """1e8·x₀ + 1e-8·x₁ = 1e8 says of x₁ in [0, 1] where x₀ is fixed: 1e-8·x₁ = 0 up to 1e-8."""
+    rows, rhs = np.array([[1e8, 1e-8], [0.0, 0.0]]), np.array([1e8, 0.0])
+    q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rhs)
+    assert len(q.spins(q.lower, q.upper).rows) == 1
+    assert len(q.spins(np.array([1.0, 0.0]), np.ones(2)).rows) == 0
+    # Of 1e-2·x₁ = 0 up to 1e-8 something is left.
+    rows = np.array([[1e8, 1e-2]])
+    q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rhs[:1])
+    spins = q.spins(np.array([1.0, 0.0]), np.ones(2))
+    np.testing.assert_array_equal(spins.rows, [[1.0]])
+    assert 0.5 * EPS * 1e8 / 0.5e-2 <= spins.row_play[0] <= 100.0 * EPS * 1e8 / 0.5e-2
+    # Two rows that differ by 1e-9 of their length count as one, by 1e-7 as two.
+    for share, count in ((1e-9, 1), (1e-7, 2)):
+        rows = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0 * share]])
+        q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rows @ [0.5, 0.5])
+        assert len(q.spins(q.lower, q.upper).rows) == count
+
+
 def test_intervals_too_thin_to_count() -> None:
     """Below 1e-10 of the range x is fixed in the middle, and f may fall by its slope times half."""
     c, half = np.array([3.0, -8.0]), 0.5e-11
