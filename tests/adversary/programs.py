@@ -147,8 +147,9 @@ class Program:
         free = np.array(list(itertools.combinations(range(n), k)), dtype=int).reshape(
             math.comb(n, k), k
         )
-        fixed = np.array([np.setdiff1d(np.arange(n), each) for each in free], dtype=int)
-        fixed = fixed.reshape(len(free), n - k)
+        others = np.ones((len(free), n), dtype=bool)
+        others[np.arange(len(free))[:, None], free] = False
+        fixed = np.nonzero(others)[1].reshape(len(free), n - k)
         ends = np.array(list(itertools.product((0, 1), repeat=n - k)), dtype=np.int8)
         ends = ends.reshape(2 ** (n - k), n - k)
         states = np.full((len(free), len(ends), n), 2, dtype=np.int8)

@@ -5,6 +5,7 @@ Some hundreds by default; the slow test goes on for ADVERSARY_SECONDS from ADVER
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import time
@@ -13,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from program_hunt import ProgramFailure, ProgramHunt
+from program_hunt import ProgramFailure, ProgramHunt, posed
 from programs import HESSIANS, Program, draw_program
 
 import indefinite_opt as iopt
@@ -161,3 +162,12 @@ def test_the_tolerance_of_slopes_makes_no_multiplier_positive() -> None:
     qp = iopt.QuadraticProgram(P, G=[[256.0, 512.0]], h=[0.0], lb=[-1.0, 0.0])
     assert qp.structure().value(np.array([-0.002, 0.001])) < -1e6
     assert iopt.verify(qp, {"x": [0.0, 0.0]}).claim is iopt.Claim.STATIONARY
+
+
+def test_no_bounded_program_is_called_unbounded() -> None:
+    """A nearly convex one with a Hessian of the size 1e-11, for which Clarabel finds a ray."""
+    drawn = draw_program(0, 45)
+    assert np.isfinite(drawn.program.lb).all()
+    assert np.isfinite(drawn.program.ub).all()
+    with contextlib.suppress(iopt.errors.SolverFailed):
+        assert iopt.solve(posed(drawn)).certificate.claim >= iopt.Claim.FEASIBLE
