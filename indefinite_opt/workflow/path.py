@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.solvers import Session, Solver
+from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, solve_with
 
@@ -46,7 +46,7 @@ def solve_path(
     results: list[Result] = []
     session: Session[Any] | None = None
     for item in formulations:
-        formulation = as_formulation(item)
+        _, formulation = posed(problem, item)
         if not results or type(results[-1].formulation) is not type(formulation):
             session = None
         result, session = solve_with(problem, formulation, solver, session, options)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation, QuadraticProgram
-from indefinite_opt.problem import KernelProblem, Problem, check_problem
+from indefinite_opt.problem import KernelProblem, Problem
 
 __all__ = ["posed"]
 
 
-def posed(
-    problem: KernelProblem | QuadraticProgram, formulation: Any
-) -> tuple[Problem, Formulation]:
+def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
     """The problem and its formulation; a quadratic program is its own.
 
     Raises
@@ -29,7 +27,9 @@ def posed(
             expected = "nothing: a quadratic program is its own formulation"
             raise ParameterError("formulation", expected, repr(formulation))
         return problem, problem
-    check_problem(problem)
+    if not isinstance(problem, KernelProblem):
+        expected = "a KernelProblem or a QuadraticProgram"
+        raise ProblemError("problem", expected, type(problem).__name__)
     if formulation is None or isinstance(formulation, QuadraticProgram):
         # A quadratic program is about no kernel: it stands in the place of the problem.
         expected = "a formulation of a kernel problem, or its name"

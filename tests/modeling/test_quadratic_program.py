@@ -236,7 +236,11 @@ def test_questions_that_make_no_sense() -> None:
     qp = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0)
     with pytest.raises(ParameterError, match="its own formulation"):
         iopt.solve(qp, "SVMDual")
+    with pytest.raises(ParameterError, match="its own formulation"):
+        iopt.solve_path(qp, ["SVMDual"])  # type: ignore[arg-type]
     problem = iopt.KernelProblem(EYE, [1, -1])
+    with pytest.raises(ParameterError, match="formulation of a kernel problem"):
+        iopt.solve_path(problem, [qp])
     with pytest.raises(ParameterError, match="formulation"):
         iopt.solve(problem)
     with pytest.raises(ParameterError, match="formulation of a kernel problem"):
