@@ -33,7 +33,7 @@ def qp(
         str,
         Argument(
             help="A .in (BoxQP), .lp, .mps, .npz or .qplib file, or the name of a generated "
-            "program: boxqp-50-40-1."
+            "program: boxqp-50-40-1, clique-paley-7."
         ),
     ],
     bound: Annotated[
