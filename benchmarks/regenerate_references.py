@@ -1,7 +1,8 @@
 """Compute the reference library anew: `python benchmarks/regenerate_references.py FOLDER`.
 
 The folder of the package is `indefinite_opt/studies/reference_library/data`. Each row is written as
-soon as it is known; better points are kept, and brackets are always recomputed.
+soon as it is known; better points are kept, and brackets are always recomputed. With `--missing`
+rows that the table has are left as they are, so that an interrupted run can go on.
 """
 
 from __future__ import annotations
@@ -28,9 +29,13 @@ def main() -> None:
     parser.add_argument(
         "--gap", type=float, default=references.TARGET_GAP, help="relative gap to reach"
     )
+    parser.add_argument("--missing", action="store_true", help="only rows that the table lacks")
     options = parser.parse_args()
     known = [instance.name for instance in references.instances()]
     names = [name for name in known if fnmatchcase(name, options.pattern)]
+    if options.missing and (options.folder / references.TABLE).exists():
+        there = {entry.name for entry in references.references(options.folder)}
+        names = [name for name in names if name not in there]
     references.regenerate(options.folder, names, options.time_limit, options.gap, progress=show)
 
 

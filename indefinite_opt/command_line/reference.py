@@ -31,7 +31,7 @@ InstanceName = Annotated[str, Argument(help="Name of an instance (see `reference
 @reference_app.command("list")
 def list_(
     pattern: Annotated[
-        str, Argument(help="Names to list, such as 'sigmoid-*' or '*-100-*'.")
+        str, Argument(help="Names to list, such as 'sigmoid-*' or 'boxqp-50-*'.")
     ] = "*",
     as_json: Json = False,
 ) -> None:
@@ -51,7 +51,7 @@ def list_(
         )  # fmt: skip
     for entry in found:
         table.add_row(
-            entry.name, str(entry.n), entry.title, f"{entry.best:.6g}",
+            entry.name, str(entry.n), entry.title or "QuadraticProgram", f"{entry.best:.6g}",
             f"{entry.relative_gap:.1e}", entry.method,
         )  # fmt: skip
     console.print(table)
@@ -59,7 +59,11 @@ def list_(
 
 @reference_app.command()
 def export(
-    name: InstanceName, path: Annotated[Path, Argument(help="The .lp, .mps or .npz file to write.")]
+    name: InstanceName,
+    path: Annotated[
+        Path,
+        Argument(help="The .lp, .mps or .npz file to write; .qplib or .in if it is no SVM dual."),
+    ],
 ) -> None:
     """Write the quadratic program of an instance for another solver."""
     say(library.export(name, path))

@@ -1,4 +1,6 @@
-"""The instances of the reference library, each generated from a kernel, a size and a seed.
+"""The instances of the reference library: SVM duals of kernels, and programs of the suite.
+
+Those of kernels are generated from a kernel, a size and a seed, the others from their names.
 
 References
 ----------
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -19,14 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, finite_array
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
+from indefinite_opt.problem.programs import generate, names
 
 __all__ = ["Digest", "Instance", "instances"]
 
-LIBRARY = 1
+LIBRARY = 2
 """Version of the library, raised when an instance is added, removed or redefined."""
 
 FEATURES = 8
@@ -80,6 +84,10 @@ EXTRAS = (
 """Family, n, end of the name, formulation. The families outside the grid are convex controls and
 instances built to have a known optimum."""
 
+MAX_VARIABLES = 125
+"""Largest number of variables of the programs of the suite that have rows here: up to it all but a
+few brackets close in a minute."""
+
 CLIQUES = {14: 3, 38: 4, 62: 5}
 """The clique number of the Paley graph on n - 1 vertices, by n."""
 
@@ -91,15 +99,18 @@ class Instance:
     Attributes
     ----------
     name : str
-        Family, n and formulation: `sigmoid-040-c10`.
+        Family, n and formulation, `sigmoid-040-c10`; or the name of a quadratic program for
+        `QuadraticProgram.read`, `boxqp-50-40-1`.
     kernel : str
-        A kernel with its parameters, or the name of a matrix that is built directly.
+        A kernel with its parameters, or the name of a matrix that is built directly. Empty for a
+        quadratic program.
     n : int
-        Number of points.
+        Number of points, or of variables.
     seed : int
-        Seed of the 32-bit Mersenne twister that draws points and labels; 0 if nothing is drawn.
+        Seed of the 32-bit Mersenne twister that draws points and labels; 0 if nothing is drawn, or
+        if the name says it.
     title : str
-        The formulation with its parameters.
+        The formulation with its parameters; empty for a quadratic program.
     """
 
     name: str
@@ -109,18 +120,22 @@ class Instance:
     title: str
 
     @property
-    def formulation(self) -> Formulation:
-        """The formulation that the title names."""
-        return as_formulation(self.title)
+    def formulation(self) -> Formulation | None:
+        """The formulation that the title names; None for a quadratic program, which is its own."""
+        return as_formulation(self.title) if self.title else None
 
-    def problem(self) -> KernelProblem:
-        """Kernel matrix and labels, generated from kernel, n and seed.
+    def problem(self) -> KernelProblem | QuadraticProgram:
+        """The quadratic program, or kernel matrix and labels, generated from kernel, n and seed.
 
         Examples
         --------
         >>> instances()[0].problem()
         KernelProblem('sigmoid-010-c1', n=10, classes=[-1, 1])
         """
+        return self.kernel_problem() if self.kernel else QuadraticProgram.read(self.name)
+
+    def kernel_problem(self) -> KernelProblem:
+        """Kernel matrix and labels, generated from kernel, n and seed."""
         if self.kernel == "haasdonk-lemma4":
             data = haasdonk_lemma4(q=(self.n - 1).bit_length() - 1)
             return KernelProblem.from_data(
@@ -139,12 +154,17 @@ class Instance:
             return KernelProblem(0.5 * (A + A.T), y, name=self.name)
         return KernelProblem.from_data(X, y, self.kernel, name=self.name)
 
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
+    def structure(self, problem: KernelProblem | QuadraticProgram) -> BoxLineQP | PolyhedralQP:
         """The quadratic program as solvers read it."""
-        return cast("BoxLineQP", self.formulation.structure(problem))
+        if isinstance(problem, QuadraticProgram):
+            return problem.structure()
+        return cast("BoxLineQP", as_formulation(self.title).structure(problem))
 
-    def closed_form(self, problem: KernelProblem) -> float | None:
+    def closed_form(self, problem: KernelProblem | QuadraticProgram) -> float | None:
         """The optimal value of an instance built to have a known one, else None."""
+        if isinstance(problem, QuadraticProgram):
+            # 1/(2ω) - 1 for the standard program of a graph of clique number ω.
+            return problem.arrays.optimum
         if self.kernel == "haasdonk-lemma4":
             # Lemma 4 of [H05]_: the origin and the vertex of least <v, v> = 4, for any C ≥ 1/2.
             return 0.5
@@ -155,7 +175,7 @@ class Instance:
         if self.kernel == "minus-identity":
             # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
             # are at C as the smaller class has points.
-            C = self.structure(problem).upper
+            C = cast("BoxLineQP", self.structure(problem)).upper
             return problem.smaller_class * (2.0 * C + C * C)
         return None
 
@@ -187,10 +207,18 @@ def instances() -> list[Instance]:
         for column, n in enumerate(SIZES)
         for C in [(1, 10)[(row + column) % 2]]
     ]
-    return [
+    kernels = [
         Instance(f"{family}-{n:03d}-{end}", KERNELS[family], n, _seed(family, n), title)
         for family, n, end, title in (*grid, *EXTRAS)
     ]
+    return kernels + [Instance(name, "", n, 0, "") for name, n in _programs().items()]
+
+
+@cache
+def _programs() -> dict[str, int]:
+    """The names of programs of the suite that are not too large, and their numbers of variables."""
+    sizes = {name: generate(name).n for name in names()}
+    return {name: n for name, n in sizes.items() if n <= MAX_VARIABLES}
 
 
 def _seed(family: str, n: int) -> int:
@@ -201,28 +229,39 @@ def _seed(family: str, n: int) -> int:
 
 @dataclass(frozen=True)
 class Digest:
-    """Numbers that show whether a matrix and labels are the same, up to rounding.
+    """Numbers that show whether arrays are the same, up to rounding.
 
-    A hash would not do, as mathematical libraries differ in the last place.
+    A hash would not do, as mathematical libraries differ in the last place. M is the kernel matrix,
+    or P of a quadratic program; w_i = i/n, times the label y_i of a kernel problem, i = 1..n.
 
     Attributes
     ----------
-    plus : int
-        Number of labels +1.
+    plus : int or None
+        Number of labels +1; None for a quadratic program.
     trace, frobenius : float
-        Σ K_ii and (Σ K_ij²)^½.
+        Σ M_ii and (Σ M_ij²)^½.
     checksum : float
-        wᵀKw with w_i = y_i i/n, i = 1..n, which depends on the order of points and labels.
+        wᵀMw, which depends on the order of points and labels, or of variables.
     lambda_min, lambda_max : float
-        Extreme eigenvalues of K.
+        Extreme eigenvalues of M.
+    linear : float or None
+        wᵀq of a quadratic program; None for a kernel problem, as below.
+    rows : float or None
+        Σ k/m ((R w)_k - r_k) over the m rows, k = 1..m, R those of G and then of A, and r the
+        numbers of h and then of b.
+    bounds : float or None
+        wᵀlb + 2 wᵀub over all finite bounds.
     """
 
-    plus: int
+    plus: int | None
     trace: float
     frobenius: float
     checksum: float
     lambda_min: float
     lambda_max: float
+    linear: float | None = None
+    rows: float | None = None
+    bounds: float | None = None
 
     @classmethod
     def of(cls, K: ArrayLike, y: ArrayLike) -> Digest:
@@ -236,19 +275,52 @@ class Digest:
         labels = finite_array("y", y, (None,))
         n = labels.size
         matrix = finite_array("K", K, (n, n))
-        w = labels * np.arange(1, labels.size + 1) / labels.size
-        eigenvalues = np.linalg.eigvalsh(matrix)
+        w = labels * np.arange(1, n + 1) / n
+        return cls(int(np.sum(labels > 0)), **_of_matrix(matrix, w))
+
+    @classmethod
+    def of_program(cls, qp: QuadraticProgram) -> Digest:
+        """The digest of the arrays of a quadratic program.
+
+        Examples
+        --------
+        >>> Digest.of_program(QuadraticProgram.read("boxqp-20-100-1")).bounds
+        21.0
+        """
+        w = np.arange(1, qp.n + 1) / qp.n
+        rows, right = np.vstack([qp.G, qp.A]), np.concatenate([qp.h, qp.b])
+        weights = np.arange(1, right.size + 1) / max(right.size, 1)
+        low, high = (float(w[held] @ end[held]) for end in (qp.lb, qp.ub)
+                     for held in [np.isfinite(end)])  # fmt: skip
         return cls(
-            plus=int(np.sum(labels > 0)),
-            trace=float(np.trace(matrix)),
-            frobenius=float(np.linalg.norm(matrix)),
-            checksum=float(w @ matrix @ w),
-            lambda_min=float(eigenvalues[0]),
-            lambda_max=float(eigenvalues[-1]),
-        )
+            None, **_of_matrix(qp.P, w), linear=float(w @ qp.q),
+            rows=float(weights @ (rows @ w - right)), bounds=low + 2.0 * high,
+        )  # fmt: skip
+
+    @classmethod
+    def of_problem(cls, problem: KernelProblem | QuadraticProgram) -> Digest:
+        """The digest of either kind of problem."""
+        if isinstance(problem, QuadraticProgram):
+            return cls.of_program(problem)
+        return cls.of(problem.K, problem.y)
 
     def difference(self, other: Digest) -> float:
-        """Largest difference between entries, relative to the norm of K."""
-        mine, others = (np.array(dataclasses.astuple(digest)) for digest in (self, other))
+        """Largest difference between entries, relative to the norm of the matrix."""
+        mine, others = dataclasses.astuple(self), dataclasses.astuple(other)
+        if [entry is None for entry in mine] != [entry is None for entry in others]:
+            return np.inf
+        known = [(a, b) for a, b in zip(mine, others, strict=True) if a is not None]
         size = max(self.frobenius, other.frobenius, 1.0)
-        return float(np.max(np.abs(mine - others))) / size
+        return float(np.max(np.abs(np.diff(np.array(known, dtype=float))))) / size
+
+
+def _of_matrix(matrix: Array, w: Array) -> dict[str, float]:
+    """The entries of a digest that a symmetric matrix has."""
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    return {
+        "trace": float(np.trace(matrix)),
+        "frobenius": float(np.linalg.norm(matrix)),
+        "checksum": float(w @ matrix @ w),
+        "lambda_min": float(eigenvalues[0]),
+        "lambda_max": float(eigenvalues[-1]),
+    }

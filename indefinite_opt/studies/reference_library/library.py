@@ -1,8 +1,8 @@
 """The reference library: small quadratic programs with best-known objectives and brackets.
 
-Every instance is generated from its kernel, its number of points and a seed. The folder `data`
-holds a table, the best-known points, and a README with the instances in a few lines of plain numpy,
-for readers who do not use this package.
+Every instance is generated: SVM duals from a kernel, a number of points and a seed, and programs
+with any rows from their names. The folder `data` holds a table, the best-known points, and a README
+with the instances in plain numpy, for readers who do not use this package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.foundation import Array, Values, checks, finite_array, parsed_json, read_bytes
-from indefinite_opt.modeling import write_model
+from indefinite_opt.modeling import PolyhedralQP, QuadraticProgram, write_model
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
@@ -50,7 +50,7 @@ __all__ = [
     "write",
 ]
 
-FORMAT = 1
+FORMAT = 2
 """Version of the table format, raised when its columns change."""
 
 FOLDER = Path(__file__).parent / "data"
@@ -65,6 +65,8 @@ SEARCH = "multistart(starts=50, budget=1000)"
 ROUNDING = 1e-9
 """Relative difference below which objectives from two machines count as equal: their kernels may
 differ by a few units in the last place, and sums over 100² entries by a few hundred."""
+
+_DIGEST = tuple(each.name for each in dataclasses.fields(Digest))
 
 CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
 """Entries of the table in place of the method of `bound`."""
@@ -182,7 +184,8 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
     ----------
     reference : Reference or str
     values : mapping of str to array_like
-        One entry per declared variable: `alpha`, or `alphabar` for the hulls.
+        One entry per declared variable: `alpha`, `alphabar` for the hulls, or `x` for a quadratic
+        program.
     tol : float
         Relative tolerance of feasibility and of "as good as". Only rounding is tolerated in a
         point outside the bracket.
@@ -224,7 +227,10 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
 
 
 def export(reference: Reference | str, path: str | Path) -> Path:
-    """Write the quadratic program of an instance to a .lp, .mps or .npz file.
+    """Write the program of an instance to a .lp, .mps or .npz file, or a .qplib or .in file.
+
+    The last two are for quadratic programs that are no SVM duals, and .in for those without rows on
+    the unit box.
 
     Raises
     ------
@@ -235,16 +241,19 @@ def export(reference: Reference | str, path: str | Path) -> Path:
         other than the one generated here.
     """
     known = load(reference) if isinstance(reference, str) else reference
-    return write_model(known.structure(_rebuilt(known)), Path(path))
+    problem = _rebuilt(known)
+    if isinstance(problem, QuadraticProgram):
+        return problem.write(path)
+    return write_model(known.structure(problem), Path(path))
 
 
-def _rebuilt(known: Reference) -> KernelProblem:
-    """The problem of a row, checked against the digest of its matrix."""
+def _rebuilt(known: Reference) -> KernelProblem | QuadraticProgram:
+    """The problem of a row, checked against the digest of its arrays."""
     problem = known.problem()
-    difference = known.digest.difference(Digest.of(problem.K, problem.y))
+    difference = known.digest.difference(Digest.of_problem(problem))
     if not difference <= ROUNDING:
         raise DataError(
-            "reference", f"the matrix of {known.name} to be the one of the table",
+            "reference", f"the arrays of {known.name} to be those of the table",
             f"another: their digests differ by {difference:.2e}",
         )  # fmt: skip
     return problem
@@ -273,7 +282,7 @@ def prove(reference: Reference | str, path: str | Path, time_limit: float = 60.0
 
 
 def proof(name: str) -> Path:
-    """The file with the proof of an instance; most with at most 20 points have one.
+    """The file with the proof of an instance; most of the smallest have one.
 
     Raises
     ------
@@ -361,13 +370,13 @@ def write(entries: Iterable[Reference], folder: str | Path) -> Path:
         f"# format {FORMAT}\n"
         f"# library {LIBRARY}\n"
         f'# pandas.read_csv("{TABLE}", comment="#")\n'
-        "# The meaning of the columns, and how to build each matrix, are in README.md.\n"
+        "# The meaning of the columns, and how to build each instance, are in README.md.\n"
     )
     rows = csv.DictWriter(table, [*cells(entries[0])], lineterminator="\n")
     rows.writeheader()
     rows.writerows({**cells(entry), "gap": f"{entry.relative_gap:.1e}"} for entry in entries)
     points = [
-        f"{json.dumps(entry.name)}: {json.dumps({k: v.tolist() for k, v in entry.values.items()})}"
+        f"{json.dumps(entry.name)}: {json.dumps({k: _written(v) for k, v in entry.values.items()})}"
         for entry in entries
     ]
     home = Path(folder)
@@ -378,6 +387,11 @@ def write(entries: Iterable[Reference], folder: str | Path) -> Path:
     except OSError as error:
         raise DataError("folder", "a folder that can be written", f"{home}: {error}") from None
     return home / TABLE
+
+
+def _written(x: Array) -> list[int | float]:
+    """The entries of a point; most of those at a vertex are short integers."""
+    return [int(v) if v.is_integer() else v for v in x.tolist()]
 
 
 def regenerate(
@@ -430,8 +444,8 @@ def regenerate(
 def _computed(
     instance: Instance, before: Reference | None, time_limit: float, gap: float
 ) -> Reference:
-    problem = instance.problem()
-    formulation, qp = instance.formulation, instance.structure(problem)
+    problem, formulation = instance.problem(), instance.formulation
+    qp = instance.structure(problem)
     sense = "max" if qp.sense < 0 else "min"
     searched = solve(problem, formulation, solver=SEARCH, seed=instance.seed)
     # For an objective below 1 the gap of `bound` is relative to 1, that of the table is not.
@@ -466,7 +480,7 @@ def _computed(
         method=method,
         date=datetime.date.today().isoformat(),
         version=importlib.metadata.version("indefinite_opt"),
-        digest=Digest.of(problem.K, problem.y),
+        digest=Digest.of_problem(problem),
         values=qp.values(x),
     )
 
@@ -488,18 +502,18 @@ def _better(sense: str, one: float, other: float) -> float:
     return one - other if sense == "max" else other - one
 
 
-def _feasible(qp: BoxLineQP, values: Mapping[str, ArrayLike]) -> Array:
+def _feasible(qp: BoxLineQP | PolyhedralQP, values: Mapping[str, ArrayLike]) -> Array:
     return qp.project(np.asarray(values[qp.variable], dtype=float))
 
 
-def cells(entry: Reference) -> dict[str, str | int | float]:
-    """A row of the table as a dictionary, by column."""
+def cells(entry: Reference) -> dict[str, str | int | float | None]:
+    """A row of the table as a dictionary, by column; a column that makes no sense is empty."""
     return {
         "name": entry.name,
-        "kernel": entry.kernel,
+        "kernel": entry.kernel or None,
         "n": entry.n,
-        "seed": entry.seed,
-        "formulation": entry.title,
+        "seed": entry.seed if entry.kernel else None,
+        "formulation": entry.title or None,
         "sense": entry.sense,
         "convex": "yes" if entry.convex else "no",
         "best": entry.best,
@@ -518,7 +532,7 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
         name=row["name"],
         kernel=row["kernel"],
         n=int(row["n"]),
-        seed=int(row["seed"]),
+        seed=int(row["seed"] or 0),
         title=row["formulation"],
         sense=row["sense"],
         convex={"yes": True, "no": False}[row["convex"]],
@@ -529,12 +543,9 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
         date=row["date"],
         version=row["version"],
         digest=Digest(
-            plus=int(row["plus"]),
-            trace=float(row["trace"]),
-            frobenius=float(row["frobenius"]),
-            checksum=float(row["checksum"]),
-            lambda_min=float(row["lambda_min"]),
-            lambda_max=float(row["lambda_max"]),
+            int(row["plus"]) if row["plus"] else None,
+            *(float(row[name]) for name in _DIGEST[1:6]),
+            *(float(row[name]) if row[name] else None for name in _DIGEST[6:]),
         ),
         values={
             name: finite_array(name, numbers, (int(row["n"]),)) for name, numbers in point.items()
@@ -543,8 +554,14 @@ def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Refer
     # NaN lies in no bracket. Gaps are relative to the best-known objective, which is never 0.
     if not entry.lower <= entry.best <= entry.upper or not 0.0 < abs(entry.best) < np.inf:
         raise ValueError(f"of {entry.name}: {entry.best} between {entry.lower} and {entry.upper}")
-    if not (0 <= entry.seed < 2**32 and 0 < entry.digest.plus < entry.n):
-        raise ValueError(f"of {entry.name}: seed {entry.seed}, {entry.digest.plus} of {entry.n}")
-    if entry.sense not in ("max", "min") or entry.formulation.structure_type is not BoxLineQP:
+    if entry.sense not in ("max", "min") or bool(entry.kernel) != bool(entry.title):
         raise ValueError(f"of {entry.name}: {entry.sense} {entry.title}")
+    plus, formulation = entry.digest.plus, entry.formulation
+    if formulation is None:
+        if any(value is None for value in dataclasses.astuple(entry.digest)[1:]):
+            raise ValueError(f"of {entry.name}: a digest without linear term, rows or bounds")
+    elif formulation.structure_type is not BoxLineQP:
+        raise ValueError(f"of {entry.name}: {entry.title}")
+    elif not 0 <= entry.seed < 2**32 or plus is None or not 0 < plus < entry.n:
+        raise ValueError(f"of {entry.name}: seed {entry.seed}, {plus} of {entry.n}")
     return entry
