@@ -168,7 +168,7 @@ def _orthonormal_weights(rows: Array, play: Array) -> Array:
     left may be left out, as a bound holds for any choice of combinations.
     """
     lengths = np.linalg.norm(rows, axis=1)
-    met = np.flatnonzero(play < MAX_MISSED * lengths)
+    met = np.flatnonzero((play < MAX_MISSED * lengths) & np.isfinite(lengths))
     weights = np.zeros((met.size, len(rows)))
     weights[np.arange(met.size), met] = 1.0 / lengths[met]
     if met.size and not are_disjoint(rows[met]):
