@@ -77,8 +77,9 @@ def test_the_value_does_not_depend_on_the_units(seed: int) -> None:
     qp = random_rows(15, 8, 2, seed)
     value = check(qp, search(qp))
     other = rescaled(qp, seed)
-    x = search(other).values["x"]
-    assert other.value(x) == pytest.approx(value, rel=1e-9)
+    solution = search(other)
+    assert other.value(solution.values["x"]) == pytest.approx(value, rel=1e-9)
+    assert "curvature nonnegative on the free space" in solution.message
 
 
 def cycle(n: int) -> Array:

@@ -170,7 +170,7 @@ class PolyhedralSearch:
             status = self._finish(run, self._steps())
         self._raise_unbounded(run.ray)
         self.iterations += run.iterations
-        if run.value <= best.value:
+        if run.value <= best.value + _MAX_TIE_SHARE * abs(best.value):
             self.elite[0] = self._end(run, status)
         return status
 
