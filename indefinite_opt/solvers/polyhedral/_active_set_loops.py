@@ -74,6 +74,10 @@ IDLE_STEPS = 8
 """Steps of length zero after which choices are made at random, by which cycling ends with
 probability 1."""
 
+UPDATES = 16
+"""Most steps for which gradient and activity are updated before they are computed anew; they are
+computed as well after each Newton step to a minimum and before a point counts as stationary."""
+
 FACTOR_STEPS = 400
 """Steps after which the factors are computed anew: each loses a few roundings."""
 
@@ -629,12 +633,14 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
     """
     n, counts = program.q.size, state.counts
     most_idle = 50 * (n + program.R.shape[0]) + 1000
+    terms, stale, confirming = 0.0, UPDATES, False
     for _ in range(steps):
         counts[STEPS] += 1
         counts[SINCE] += 1
         if counts[SINCE] > FACTOR_STEPS:
             factorise(program, state, False)
-        terms = _refresh(program, state)
+        if stale >= UPDATES or confirming or counts[REFINED] > 0:
+            terms, stale, confirming = _refresh(program, state), 0, False
         nz = counts[FREE]
         share = np.sqrt(n) * terms
         reduced = np.dot(state.basis[:nz], state.gradient)
@@ -643,14 +649,19 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
             largest = max(largest, abs(reduced[i]))
         if largest > GRADIENT_SHARE * share and counts[REFINED] < MAX_REFINEMENTS:
             _newton_step(program, state, reduced)
+            stale += 1
             continue
         if counts[IDLE] > most_idle:
             return STALLED
         _multipliers(state)
         at, falls = _choose(program, state, MULTIPLIER_SHARE * share)
         if at < 0:
-            return STATIONARY
+            if stale == 0:
+                return STATIONARY
+            confirming = True
+            continue
         outcome = _release(program, state, at, falls)
+        stale += 1
         if outcome != RUNNING:
             return outcome
     return RUNNING

@@ -24,7 +24,7 @@ __all__ = [
     "with_objective",
 ]
 
-_SLICE_WORK = 2e7
+_SLICE_WORK = 1e9
 """Flops of steps between two checks of the time: some hundredths of a second."""
 
 _FLOPS_PER_STEP = 20.0
