@@ -180,6 +180,9 @@ def test_the_caller_may_change_his_arrays() -> None:
     assert qp.P[0, 0] == 1.0
     with pytest.raises(ValueError, match="read-only"):
         qp.P[0, 0] = -5.0
+    for name in ("P", "q", "ub", "sense", "constant"):
+        with pytest.raises(AttributeError, match=f"{name} of a quadratic program cannot change"):
+            setattr(qp, name, getattr(qp, name))
 
 
 EYE = np.eye(2)

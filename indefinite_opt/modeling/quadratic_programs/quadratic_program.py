@@ -145,6 +145,12 @@ class QuadraticProgram(Formulation, Problem):
             array.flags.writeable = False
         self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to replace what solvers may have read; only the name and `assign` may change."""
+        if name in self.__dict__ and name not in ("name", "assign"):
+            raise AttributeError(f"{name} of a quadratic program cannot change: make another one")
+        super().__setattr__(name, value)
+
     @classmethod
     def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:
         """The program of arrays that a file or a generator has given."""
@@ -238,7 +244,7 @@ class QuadraticProgram(Formulation, Problem):
         return self.q.size
 
     def check_unchanged(self) -> None:
-        """Nothing to check, because the arrays are copies that cannot be written to."""
+        """Nothing to check: the arrays are copies that can be neither written nor replaced."""
 
     def __getstate__(self) -> dict[str, Any]:
         # The variables of cvxpy stay with the process that has made them.
