@@ -66,7 +66,9 @@ def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArray
     if suffix == ".npz":
         program = program_of_arrays(read_arrays(path, max_bytes), str(path))
     else:
-        program = _READERS[suffix](read_bytes(path, max_bytes), str(path))
+        # Where a format holds one triangle of P, nothing was changed.
+        read = _READERS[suffix](read_bytes(path, max_bytes), str(path))
+        program = replace(read, symmetrised=False)
     return program if program.name else replace(program, name=path.name.partition(".")[0])
 
 
