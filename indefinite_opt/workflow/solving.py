@@ -19,7 +19,7 @@ from indefinite_opt.foundation import (
     finite_array,
     limited,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
+from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
@@ -158,7 +158,15 @@ def solve_with(
         except TimeLimitReached:
             solution = _unprepared(task)
         else:
-            solution = session.solve(task)
+            try:
+                solution = session.solve(task)
+            except SolverFailed:
+                # Interior points may fail where data are badly scaled; descents do not.
+                if solver is not None or not isinstance(structure, PolyhedralQP):
+                    raise
+                chosen = as_solver("multistart")
+                session = chosen.session()
+                solution = session.solve(task)
         result = _result(task, chosen, solution)
         if options.verbose:
             LOGGER.info(
