@@ -95,7 +95,7 @@ def test_a_file_that_is_no_proof_is_one_sentence(text: str | None, tmp_path: Pat
 
 def test_infinite_bounds_are_null(folder: Path) -> None:
     """The rays of a hard margin, of which an eigenvalue cannot tell that they have an optimum."""
-    data = haasdonk_lemma4()
+    data = haasdonk_lemma4(q=4)
     problem = iopt.KernelProblem.from_dataset(data)
     np.savez(folder / "lemma.npz", K=problem.K, y=problem.labels)
     command = ("bound", folder / "lemma.npz", "SVMDual(C=inf)", "--method", "cheap", "--json")

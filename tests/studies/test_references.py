@@ -266,7 +266,7 @@ def test_the_code_of_the_readme_builds_programs(monkeypatch: pytest.MonkeyPatch)
                                           getattr(ours, name), err_msg=entry.name)  # fmt: skip
         assert not ours.h.size or "G" in theirs
         assert not ours.b.size or "A" in theirs
-    assert len(built) == 99 + 25 + 16 + 64
+    assert len(built) == 99 + 24 + 16 + 64
 
 
 def test_the_code_of_the_readme_reads_and_compares(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,9 +212,8 @@ class PolyhedralQP(Structure[Array]):
 
     @cached_property
     def _largest_terms(self) -> float:
-        """The largest sum of absolute terms where the variables can be; 0 if that is unbounded."""
-        low, high = self.polyhedron.ranges
-        reach = np.maximum(np.abs(low), np.abs(high))
+        """The largest sum of absolute terms in the box; 0 if that is unbounded."""
+        reach = np.maximum(np.abs(self.polyhedron.lower), np.abs(self.polyhedron.upper))
         if np.isinf(reach).any():
             return 0.0
         return float(reach @ (0.5 * (np.abs(self.P) @ reach) + np.abs(self.q)))
