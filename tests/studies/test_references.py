@@ -717,7 +717,8 @@ def test_the_shipped_proofs_are_those_and_small() -> None:
         references.proof("sigmoid-100-c10")
 
 
-EASY = [*KERNEL_ROWS, *(entry for entry in PROGRAM_ROWS if entry.n <= 30)]
+# Proofs of every eighth small program, as exact fractions take seconds.
+EASY = [*KERNEL_ROWS, *[entry for entry in PROGRAM_ROWS if entry.n <= 25][::6]]
 
 
 @pytest.mark.slow
