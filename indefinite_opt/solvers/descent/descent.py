@@ -527,7 +527,9 @@ class Descent:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         qp = self.qp
-        if self.gram.whole is None:
+        # In kernel programs without a bias, whose optima are few, passes cost more than they find.
+        alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
+        if self.gram.whole is None or alone:
             return 0
         least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
         made, decrease, rounding, i, j = smo_loops.exchange(
