@@ -72,13 +72,8 @@ class Program:
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
     def unit(self, x: Array, value: float) -> float:
-        """What gaps are relative to: |F|, or a thousandth of its terms, or a millionth of the most.
-
-        The terms are largest at the far end of the box.
-        """
-        reach = np.maximum(np.abs(self.lb), np.abs(self.ub))
-        most = self.terms(reach) if np.isfinite(reach).all() else 0.0
-        return max(abs(value), 1e-3 * self.terms(x), 1e-6 * most)
+        """What gaps are relative to: |F|, or a thousandth of its terms at x."""
+        return max(abs(value), 1e-3 * self.terms(x))
 
     def violation(self, x: Vector, least: float = 0.0) -> float:
         """The largest violation, that of a row relative to its terms, of a bound to max |x|.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -96,6 +97,48 @@ def test_convex_along_the_equations_only() -> None:
     assert result.objective == pytest.approx(-1.0, rel=1e-9)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert "along the equality rows" in str(result.certificate)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) -> None:
+    """Along two rows in three dimensions: that of their cross product, in exact arithmetic."""
+    generator = np.random.default_rng(seed)
+    row, change = generator.standard_normal((2, 3))
+    other = row + 10.0 ** generator.uniform(-11, -3) * change
+    F = generator.standard_normal((3, 3))
+    qp = iopt.QuadraticProgram(F + F.T, A=[row, other], b=[0.0, 0.0], lb=-1.0, ub=1.0)
+    u, v = ([Fraction(entry) for entry in each] for each in (row, other))
+    d = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+    curved = sum(
+        Fraction(qp.P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(3), repeat=2)
+    )
+    assert Fraction(qp.structure().least) <= curved / sum(entry**2 for entry in d)
+
+
+def test_loose_bounds_make_no_gap_small() -> None:
+    """(x - 1)² + (y - 1)² - 2 at (½, 1), ¼ above its minimum, in a box of the size 10⁶."""
+    qp = iopt.QuadraticProgram(2.0 * EYE, [-2.0, -2.0], lb=-1e6, ub=1e6)
+    certificate = iopt.verify(qp, {"x": [0.5, 1.0]})
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert certificate.relative_gap == pytest.approx(0.25 / 1.75)
+    assert iopt.verify(qp, {"x": [1.0, 1.0]}).claim is iopt.Claim.GLOBAL
+
+
+def test_a_minimum_of_zero_is_proved_in_absolute_terms() -> None:
+    """xy on a box around 0 with x ≥ 0 and y ≥ 0 has the least value 0, to which nothing is small.
+
+    The lower end may be exact, or below it by rounding.
+    """
+    qp = iopt.QuadraticProgram([[0.0, 1.0], [1.0, 0.0]], lb=0.0, ub=[1.0, 3.0])
+    bracket = iopt.bound(qp, atol=1e-9)
+    assert bracket.status is iopt.Status.SOLVED
+    assert -1e-9 <= bracket.lower <= 0.0 == bracket.upper
+
+
+def test_cvxpy_does_not_take_a_nonconvex_program_for_a_convex_one() -> None:
+    box = {"lb": -1.0, "ub": 1.0}
+    assert not iopt.QuadraticProgram(-EYE, **box).declare().cvxpy().is_dcp()
+    assert iopt.QuadraticProgram(EYE, **box).declare().cvxpy().is_dcp()
 
 
 def test_it_reads_as_mathematics_and_says_nothing_about_kernels() -> None:
@@ -261,6 +304,29 @@ def test_a_variable_without_a_range_is_named() -> None:
     qp = iopt.QuadraticProgram(np.diag([1.0, -1.0, 1.0]), lb=[0.0, -1.0, 0.0], ub=[1, 1, np.inf])
     with pytest.raises(IncompatibleSolver, match=r"x\[2\]"):
         iopt.bound(qp)
+
+
+def test_a_convex_program_needs_no_ranges_for_branch_and_bound() -> None:
+    """Its gap is that of duality: ½x² - x has the least value -½, and x no range."""
+    result = iopt.solve(iopt.QuadraticProgram([[1.0]], [-1.0]), solver="global")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(-0.5, rel=1e-9)
+
+
+def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
+    """x = -2⁻¹³ by a row, beside an inequality whose slack is 2²⁸."""
+    qp = iopt.QuadraticProgram(
+        [[0.0]],
+        [-983040.0],
+        [[0.0], [16384.0]],
+        [2.0**28, 0.0],
+        [[2.0**19]],
+        [-64.0],
+        lb=-(2.0**-12),
+    )
+    bracket = iopt.bound(qp, gap=1e-6)
+    assert bracket.values["x"].tolist() == [-(2.0**-13)]
+    assert bracket.lower <= 120.0 == bracket.upper
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values, few_threads
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
@@ -27,11 +26,6 @@ from indefinite_opt.problem import norm_bound, zero_tolerance
 __all__ = ["PolyhedralQP"]
 
 _EPS = float(np.finfo(float).eps)
-
-_NEGLIGIBLE = 1e-6
-"""Share of the largest possible terms of the objective that a gap may always be relative to: with
-the default tolerance the gap is then 1e-12 of them, which is close to their rounding. It serves
-programs whose optimal point is zero."""
 
 _RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
@@ -109,10 +103,20 @@ class PolyhedralQP(Structure[Array]):
     @property
     def least(self) -> float:
         """A proved lower bound on dᵀPd/‖d‖² for all d, or else for those along Ax = b."""
-        known = self._least_everywhere
-        if known < -self._zero:
-            known = self._least_along_rows
-        return known - self._zero
+        if self._least_everywhere >= -self._zero or not self.polyhedron.b.size:
+            return self._least_everywhere - self._zero
+        # The basis of these directions is turned by an angle of the size of the rounding of A
+        # times the condition number of A.
+        largest, least = self._row_sizes
+        turned = (self.n + self.polyhedron.b.size) * _EPS * largest / least
+        return self._least_along_rows - self._zero - 4.0 * self._norm * turned
+
+    @cached_property
+    def _row_sizes(self) -> tuple[float, float]:
+        """The largest and the least singular value of A that is not zero; 1 and 1 if A is."""
+        sizes = np.linalg.svd(self.polyhedron.A, compute_uv=False)
+        sizes = sizes[sizes > _RANK_TOLERANCE * sizes[0]]
+        return (float(sizes[0]), float(sizes[-1])) if sizes.size else (1.0, 1.0)
 
     @property
     def _zero(self) -> float:
@@ -130,6 +134,10 @@ class PolyhedralQP(Structure[Array]):
 
     def why_not_convex(self) -> str:
         return f"is not: the least eigenvalue of P is {self._least_everywhere:.3g}"
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.polyhedron.is_bounded
 
     # ------------------------------------------------------------------ values
 
@@ -201,22 +209,10 @@ class PolyhedralQP(Structure[Array]):
     # ------------------------------------------------------------------ units
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """max(|F|, floor), where the floor is a share of the terms; see `gaps`.
-
-        It is `CANCELLED` times the sum of the absolute terms at x, or `_NEGLIGIBLE` times their
-        largest sum in the box if that is larger.
-        """
+        """max(|F|, `CANCELLED` · the sum of the absolute terms at x); see `gaps`."""
         size = np.abs(x)
         terms = float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
-        return max(abs(value), CANCELLED * terms, _NEGLIGIBLE * self._largest_terms)
-
-    @cached_property
-    def _largest_terms(self) -> float:
-        """The largest sum of absolute terms in the box; 0 if that is unbounded."""
-        reach = np.maximum(np.abs(self.polyhedron.lower), np.abs(self.polyhedron.upper))
-        if np.isinf(reach).any():
-            return 0.0
-        return float(reach @ (0.5 * (np.abs(self.P) @ reach) + np.abs(self.q)))
+        return max(abs(value), CANCELLED * terms)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which the residual of the first-order conditions is judged.
@@ -365,8 +361,7 @@ class PolyhedralQP(Structure[Array]):
     def _across_rows(self, x: Array, reach: Array) -> float:
         """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""
         A, b = self.polyhedron.A, self.polyhedron.b
-        sizes = np.linalg.svd(A, compute_uv=False)
-        least = float(sizes[sizes > _RANK_TOLERANCE * sizes[0]][-1])
+        least = self._row_sizes[1]
         missed = np.abs(A @ x - b) + (self.n + 2.0) * _EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
         across, length = float(np.linalg.norm(missed)) / least, float(np.linalg.norm(reach))
         return self._norm * across * (2.0 * length + across)
@@ -449,10 +444,7 @@ class PolyhedralQP(Structure[Array]):
             np.concatenate([-gradient[free] - slack, least]),
             np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
         )  # fmt: skip
-        try:
-            found = solved_by_highs(form)
-        except InfeasibleProblem:
-            return None
+        found = solved_by_highs(form)
         if found is None:
             return None
         z = np.zeros(body.h.size)

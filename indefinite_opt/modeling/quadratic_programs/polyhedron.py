@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import StandardForm
@@ -186,11 +186,10 @@ class Polyhedron:
                 break
         return low, high
 
-    def unbounded_variable(self) -> int | None:
-        """The first variable without a finite range, or None."""
-        low, high = self.ranges
-        found = np.flatnonzero(np.isinf(low) | np.isinf(high))
-        return int(found[0]) if found.size else None
+    @property
+    def is_bounded(self) -> bool:
+        """Whether bounds and rows prove a finite range of every variable."""
+        return bool(np.isfinite(self.ranges).all())
 
 
 def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
@@ -215,25 +214,11 @@ def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
 
 
 def solved_by_highs(form: StandardForm) -> Array | None:
-    """The solution of a linear program by HiGHS, or None if it does not find one.
-
-    Raises
-    ------
-    InfeasibleProblem
-        If HiGHS finds that there is no feasible point.
-    """
+    """The solution of a linear program by HiGHS, or None if it does not find one."""
     import highspy
 
-    from indefinite_opt.modeling.linear_programs.to_highs import highs_model
-
     highs = highs_model(form)
-    highs.run()
-    status = highs.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
-        raise InfeasibleProblem(
-            "constraints", "rows and bounds that some point satisfies",
-            "rows and bounds that exclude one another, as HiGHS finds",
-        )  # fmt: skip
+    status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
     if status != highspy.HighsModelStatus.kOptimal:
         return None
     return np.array(highs.getSolution().col_value)

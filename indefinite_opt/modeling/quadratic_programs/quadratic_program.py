@@ -266,7 +266,7 @@ class QuadraticProgram(Formulation, Problem):
 
         x = cp.Variable(self.n, name="x")
         P, q, G, h, A, b = constants(P=self.P, q=self.q, G=self.G, h=self.h, A=self.A, b=self.b)
-        objective: Any = 0.5 * cp.quad_form(x, P, assume_PSD=True)
+        objective: Any = 0.5 * cp.quad_form(x, P)
         if self.q.any():
             objective = objective + q @ x
         if self.constant:

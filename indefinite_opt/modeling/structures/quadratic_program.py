@@ -88,6 +88,10 @@ class BoxLineQP(BoxLine, PairedQP):
         return cls(problem, 2.0, 0.0, mu, lines=2, total=2.0, sense=-1, variable="alphabar")
 
     @property
+    def is_bounded(self) -> bool:
+        return bool(np.isfinite(self.upper)) or self.lines == 2
+
+    @property
     def is_convex(self) -> bool:
         """Whether F is convex along the lines; see `KernelProblem.is_convex`."""
         return self.problem.is_convex(self.lines)

@@ -183,6 +183,11 @@ class Structure(ABC, Generic[X]):
         return [f"{self.why_convex}, and the bound of its dual meets the objective."]
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether F is known to have a lower bound on the feasible set."""
+        return True
+
+    @property
     def constant(self) -> float:
         """Constant that F omits, because gaps are measured without it."""
         return 0.0

@@ -90,7 +90,7 @@ class Ends:
     def __init__(self, form: FiniteForm, gap: float, atol: float) -> None:
         self.form, self.gap, self.atol = form, gap, atol
         self.asked, self.finite = form.asked, form.structure
-        self.point, self.value = self.finite.start(), np.inf
+        self.point, self.value = form.start(), np.inf
         self.lower = -np.inf
         self._lock = Lock()
         self.offer(self.point)

@@ -53,6 +53,11 @@ class FiniteForm(ABC):
     def quadratic(self) -> BoxQuadratic:
         """The arrays of the finite form."""
 
+    def start(self) -> Array:
+        """A feasible point."""
+        point: Array = self.structure.start()
+        return point
+
     def placed(self, x: Array) -> Array:
         """A feasible point of the finite form for a point of the program that was asked for."""
         placed: Array = self.structure.project(x)
@@ -169,6 +174,11 @@ class _Slacks(FiniteForm):
         body = qp.polyhedron
         return BoxQuadratic(qp.P, qp.q, body.A, body.b, body.lower, body.upper)
 
+    def start(self) -> Array:
+        # Beside large slacks, what is rounding for a row is not rounding for its variables.
+        point: Array = self.asked.lifted(self.asked.start())
+        return point
+
     def placed(self, x: Array) -> Array:
         qp = self.asked
         return qp.lifted(qp.project(x))
@@ -199,10 +209,8 @@ class _Slacks(FiniteForm):
 def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     if isinstance(qp, PolyhedralQP):
-        low, high = qp.polyhedron.ranges
-        finite = bool(np.isfinite(low).all() and np.isfinite(high).all())
-        return _Slacks(qp, qp.with_slacks(low, high)) if finite else None
-    if np.isfinite(qp.upper) or qp.lines == 2:
+        return _Slacks(qp, qp.with_slacks(*qp.polyhedron.ranges)) if qp.is_bounded else None
+    if qp.is_bounded:
         return _Lines(qp, qp)
     if qp.lines == 0 or np.ndim(qp.linear):
         return None
@@ -231,9 +239,9 @@ def obstacle(qp: QuadraticStructure) -> str | None:
         If a ray is found along which the objective falls without end.
     """
     if isinstance(qp, PolyhedralQP):
-        open_ended = np.flatnonzero(~np.isfinite(np.subtract(*qp.polyhedron.ranges)))
-        if not open_ended.size:
+        if qp.is_bounded:
             return None
+        open_ended = np.flatnonzero(~np.isfinite(qp.polyhedron.ranges).all(axis=0))
         ray = Refinement(qp).ray()
         if ray is not None:
             raise unbounded_along("The quadratic program", qp.P, ray)

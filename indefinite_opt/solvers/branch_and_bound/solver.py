@@ -29,11 +29,9 @@ class BranchAndBound(Solver[QuadraticStructure]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is not None:
+        if reason is not None or self._is_convex(task):
             return reason
-        qp = task.structure
-        reason = obstacle(qp)
-        return reason if reason is None or not self._is_convex(task) else None
+        return obstacle(task.structure)
 
     @staticmethod
     def _is_convex(task: Task[QuadraticStructure]) -> bool:

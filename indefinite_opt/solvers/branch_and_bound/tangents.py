@@ -164,6 +164,8 @@ class Convex:
         except np.linalg.LinAlgError:
             solved = np.linalg.lstsq(system, right)[0]
         d[free] = solved[:k]
+        if not np.isfinite(d).all():
+            return d, np.zeros(len(self.rows))
         nu = line_multipliers(self.slope + self.H @ d, self.rows, self.rhs)
         nu[met] = solved[k:]
         return d, nu

@@ -49,7 +49,7 @@ class Paired:
 def as_paired(asked: PolyhedralQP) -> Paired | None:
     """The scaled form; None if there is none, or if a variable has no finite range."""
     body = asked.polyhedron
-    if not body.is_disjoint or body.unbounded_variable() is not None:
+    if not body.is_disjoint or not body.is_bounded:
         return None
     found = paired(asked.P, asked.q, body.A, body.b, body.lower, body.upper)
     if found is None:

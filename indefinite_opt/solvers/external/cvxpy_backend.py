@@ -11,7 +11,6 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
-from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
@@ -69,10 +68,8 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
         except KeyboardInterrupt:
             return _abandoned(task, backend, Status.INTERRUPTED)
     if program.status in ("unbounded", "unbounded_inaccurate"):
-        qp = task.structure
-        if isinstance(qp, PolyhedralQP) and qp.polyhedron.unbounded_variable() is None:
-            bounded = f"{task.formulation}, all variables of which have finite ranges"
-            raise SolverFailed(f"{backend} finds no bound on {bounded}")
+        if task.structure.is_bounded:
+            raise SolverFailed(f"{backend} finds no bound on {task.formulation}, which has one")
         raise UnboundedProblem(f"{task.formulation} is unbounded, as {backend} finds")
     structure, declared = task.structure, task.program.variables
     found = {name: declared[name].value for name in structure.shapes}
