@@ -125,11 +125,10 @@ def test_loose_bounds_make_no_gap_small() -> None:
 
 
 def test_a_minimum_of_zero_is_proved_in_absolute_terms() -> None:
-    """xy on a box around 0 with x ≥ 0 and y ≥ 0 has the least value 0, to which nothing is small.
-
-    The lower end may be exact, or below it by rounding.
-    """
+    """xy for x, y ≥ 0 is 0 at least, to which no gap is small."""
     qp = iopt.QuadraticProgram([[0.0, 1.0], [1.0, 0.0]], lb=0.0, ub=[1.0, 3.0])
+    certificate = iopt.solve(qp, solver="global").certificate
+    assert certificate.claim is not iopt.Claim.GLOBAL or certificate.bound == 0.0
     bracket = iopt.bound(qp, atol=1e-9)
     assert bracket.status is iopt.Status.SOLVED
     assert -1e-9 <= bracket.lower <= 0.0 == bracket.upper

@@ -128,7 +128,7 @@ class Face:
 
     def _rooms(self, direction: Array) -> Array:
         room = np.where(direction > 0.0, self.upper - self.x, self.x - self.lower)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return np.where(direction != 0.0, room / np.abs(direction), np.inf)
 
     def edge(self, direction: Array) -> Array:

@@ -297,6 +297,11 @@ def _global_bound(
         parts = "one box" if boxes <= 1 else f"{boxes} boxes"
         return bound, [f"Not convex, but bounds over {parts} meet the objective."]
     notes = [f"The bound leaves a global bracket of {left:.2e}."]
+    if size == 0.0 and np.isfinite(bound):
+        notes = [
+            f"The bound leaves a gap of {abs(value - bound):.2e} to an objective of 0, to which no "
+            "gap is small: `atol` of `bound` and `verify` is absolute."
+        ]
     if better < value - tol * size:
         notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
     return bound, notes
