@@ -259,7 +259,7 @@ class Loose:
         slack: float = 0.0,
     ) -> descent_loops.Kicked:
         n = self.v.size
-        chain = descent_loops.Chain(kicks, pairs=n // 2, size=min(8, n), slack=slack)
+        chain = descent_loops.Chain(kicks, n // 2, slack > 0.0, size=min(8, n), slack=slack)
         limits = descent_loops.Limits(1e-3, 0.2, steps, work)
         return descent_loops.kick(*self.loops, np.full(n, self.program.c), chain, limits, state)
 

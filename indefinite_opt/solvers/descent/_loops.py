@@ -154,6 +154,7 @@ class Chain(NamedTuple):
 
     kicks: int
     pairs: int  # most pairs that one kick exchanges
+    spread: bool  # whether a weight moves against several others until it is as far as asked
     size: int  # of the blocks of the descents between kicks
     slack: float  # largest share by which F at a point that is kicked may exceed the lowest so far
 
@@ -203,17 +204,16 @@ class _Scratch(NamedTuple):
 
     K: Array  # rows of the block's part of K
     known: NDArray[np.bool_]  # whether a row of it has been read
-    y: Array
     diagonal: Array
-    lower: Array
-    upper: Array
-    alpha: Array
+    x: Array  # yα, which is between low and high
+    low: Array
+    high: Array
     v: Array
-    rise: Array  # 0 where yα may rise, else -inf
+    rise: Array  # 0 where x may rise, else -inf
     fall: Array
     gain: Array
-    high: Array  # for maxima of an array, eight parts of which are folded onto one
-    low: Array
+    tops: Array  # for extremes of an array, eight parts of which are folded onto one
+    bottoms: Array
     slots: Indices  # rows of K whose weights have changed
     amounts: Array  # multiples of them that v changes by
 
@@ -269,25 +269,25 @@ def _rounding(total, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _may_rise(t, alpha, y, lower, upper):
-    """Whether y_tα_t may grow."""
-    return alpha[t] < upper[t] if y[t] > 0.0 else alpha[t] > lower[t]
+def _may_rise(alpha, y, lower, upper):
+    """Whether yα may grow."""
+    return alpha < upper if y > 0.0 else alpha > lower
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _may_fall(t, alpha, y, lower, upper):
-    return alpha[t] > lower[t] if y[t] > 0.0 else alpha[t] < upper[t]
+def _may_fall(alpha, y, lower, upper):
+    return alpha > lower if y > 0.0 else alpha < upper
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _room_up(t, alpha, y, lower, upper):
-    """How far y_tα_t may grow."""
-    return upper[t] - alpha[t] if y[t] > 0.0 else alpha[t] - lower[t]
+def _room_up(alpha, y, lower, upper):
+    """How far yα may grow."""
+    return upper - alpha if y > 0.0 else alpha - lower
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _room_down(t, alpha, y, lower, upper):
-    return alpha[t] - lower[t] if y[t] > 0.0 else upper[t] - alpha[t]
+def _room_down(alpha, y, lower, upper):
+    return alpha - lower if y > 0.0 else upper - alpha
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
@@ -300,9 +300,9 @@ def _levels(box, point):
     highest, lowest = np.zeros(alone + 1, np.int64), np.zeros(alone + 1, np.int64)
     for t in range(v.size):
         g = group[t]
-        if v[t] > tops[g] and _may_rise(t, alpha, y, lower, upper):
+        if v[t] > tops[g] and _may_rise(alpha[t], y[t], lower[t], upper[t]):
             tops[g], highest[g] = v[t], t
-        if v[t] < bottoms[g] and _may_fall(t, alpha, y, lower, upper):
+        if v[t] < bottoms[g] and _may_fall(alpha[t], y[t], lower[t], upper[t]):
             bottoms[g], lowest[g] = v[t], t
     if tops[alone] >= -bottoms[alone]:
         worst, i = tops[alone], highest[alone]
@@ -366,10 +366,10 @@ def _bin_violators(box, point, levels, bins):
         g = group[t]
         rises[t] = falls[t] = -1
         above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
-        if above > 0.0 and _may_rise(t, alpha, y, lower, upper):
+        if above > 0.0 and _may_rise(alpha[t], y[t], lower[t], upper[t]):
             rises[t] = int(above)
             rising[rises[t]] += 1
-        if below > 0.0 and _may_fall(t, alpha, y, lower, upper):
+        if below > 0.0 and _may_fall(alpha[t], y[t], lower[t], upper[t]):
             falls[t] = int(below)
             falling[falls[t]] += 1
 
@@ -563,20 +563,18 @@ def _apply(v, K_i, K_j, change):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _open(t, alpha, y, lower, upper, rise, fall):
+def _open(t, x, low, high, rise, fall):
     """Penalties of one index: 0 in the directions in which it may move, else -inf."""
-    rise[t] = 0.0 if _may_rise(t, alpha, y, lower, upper) else -np.inf
-    fall[t] = 0.0 if _may_fall(t, alpha, y, lower, upper) else -np.inf
+    rise[t] = 0.0 if x[t] < high[t] else -np.inf
+    fall[t] = 0.0 if x[t] > low[t] else -np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _move(t, step, room, alpha, y, lower, upper):
-    """y_tα_t += step; a full step ends exactly at its bound."""
-    outward = y[t] * step > 0
+def _moved(x, step, room, low, high):
+    """x + step; a full step ends exactly at its bound."""
     if abs(step) >= room:
-        alpha[t] = upper[t] if outward else lower[t]
-    else:
-        alpha[t] = min(max(alpha[t] + y[t] * step, lower[t]), upper[t])
+        return high if step > 0.0 else low
+    return min(max(x + step, low), high)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -591,18 +589,18 @@ def _row(p, rows, slots, members, K, known):
     return row
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline=_INLINE)
 def _best_alone(alone, hessian, scratch, size):
     """The largest |v| of weights that move alone, and the one whose step decreases F most.
 
     A step is clipped at the bounds; a weight without positive curvature moves to its bound.
     """
-    h, alpha, y, v = hessian.h, scratch.alpha, scratch.y, scratch.v
-    lower, upper, diagonal = scratch.lower, scratch.upper, scratch.diagonal
+    h, x, v = hessian.h, scratch.x, scratch.v
+    low, high, diagonal = scratch.low, scratch.high, scratch.diagonal
     violation, best, i = 0.0, -1.0, -1
     for t in range(alone, size):
         slope = abs(v[t])
-        room = upper[t] - alpha[t] if y[t] * v[t] > 0.0 else alpha[t] - lower[t]
+        room = high[t] - x[t] if v[t] > 0.0 else x[t] - low[t]
         if room > 0.0 and slope > 0.0:
             violation = max(violation, slope)
             length = min(min(room, INFINITE_STEP), slope / max(h * diagonal[t], MIN_DIVISOR))
@@ -629,16 +627,15 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
     """
     rows, members, ends = hessian.rows, block.members, block.ends
     h, min_curvature, size = hessian.h, hessian.min_curvature, block.members.size
-    K, known, diagonal, y = scratch.K, scratch.known, scratch.diagonal, scratch.y
-    alpha, v, gain = scratch.alpha, scratch.v, scratch.gain
-    lower, upper = scratch.lower, scratch.upper
-    rise, fall, high, low = scratch.rise, scratch.fall, scratch.high, scratch.low
+    K, known, diagonal = scratch.K, scratch.known, scratch.diagonal
+    x, v, gain, low, high = scratch.x, scratch.v, scratch.gain, scratch.low, scratch.high
+    rise, fall, tops, bottoms = scratch.rise, scratch.fall, scratch.tops, scratch.bottoms
     alone, pairs = size, ends.size - 1
     if box.group[members[-1]] == box.groups:
         pairs -= 1
         alone = ends[pairs]
     for t in range(alone):
-        _open(t, alpha, y, lower, upper, rise, fall)
+        _open(t, x, low, high, rise, fall)
     decrease = 0.0
     for step in range(steps + 1):
         worst, first, last, top, i = 0.0, 0, 0, 0.0, -1
@@ -646,7 +643,7 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
             worst, i = _best_alone(alone, hessian, scratch, size)
         for g in range(pairs):
             start, end = ends[g], ends[g + 1]
-            m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], high, low)
+            m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], tops, bottoms)
             if m - M > worst:
                 worst, first, last, top, i = m - M, start, end, m, start + place
         if worst <= tolerance:
@@ -654,41 +651,39 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
         if step == steps:
             break
         K_i = _row(i, rows, slots, members, K, known)
-        old_i = alpha[i]
-        room_i = _room_up(i, alpha, y, lower, upper)
+        old_i, room_i = x[i], high[i] - x[i]
         if last == 0:
             slope, curvature, sign = abs(v[i]), h * diagonal[i], 1.0
             if v[i] < 0.0:
-                room_i, sign = _room_down(i, alpha, y, lower, upper), -1.0
+                room_i, sign = old_i - low[i], -1.0
             delta = min(min(room_i, INFINITE_STEP), slope / max(curvature, MIN_DIVISOR))
             if delta >= INFINITE_STEP:
                 return UNBOUNDED, step, decrease
-            _move(i, sign * delta, room_i, alpha, y, lower, upper)
-            if alpha[i] == old_i:
+            x[i] = _moved(old_i, sign * delta, room_i, low[i], high[i])
+            if x[i] == old_i:
                 return STALLED, step, decrease
-            _subtract_row(v[:size], h * y[i] * (alpha[i] - old_i), K_i)
+            _subtract_row(v[:size], h * (x[i] - old_i), K_i)
         else:
             _gains(
                 gain[first:last], v[first:last], fall[first:last], K_i[first:last],
                 diagonal[first:last], _Pivot(top, diagonal[i], 1.0 / worst), h, min_curvature,
             )  # fmt: skip
-            j = first + _argmax(gain[first:last], high)
-            room_j = _room_down(j, alpha, y, lower, upper)
+            j = first + _argmax(gain[first:last], tops)
+            old_j, room_j = x[j], x[j] - low[j]
             slope = top - v[j]
             curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
             delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
             if delta >= INFINITE_STEP:
                 return UNBOUNDED, step, decrease
-            old_j = alpha[j]
-            _move(i, delta, room_i, alpha, y, lower, upper)
-            _move(j, -delta, room_j, alpha, y, lower, upper)
+            x[i] = _moved(old_i, delta, room_i, low[i], high[i])
+            x[j] = _moved(old_j, -delta, room_j, low[j], high[j])
             ends_at_bound = delta >= room_i or delta >= room_j
-            if not ends_at_bound and (alpha[i] == old_i or alpha[j] == old_j):
+            if not ends_at_bound and (x[i] == old_i or x[j] == old_j):
                 # The step is below the rounding of a weight: it is undone, and no other is larger.
-                alpha[i], alpha[j] = old_i, old_j
+                x[i], x[j] = old_i, old_j
                 return STALLED, step, decrease
-            _open(i, alpha, y, lower, upper, rise, fall)
-            _open(j, alpha, y, lower, upper, rise, fall)
+            _open(i, x, low, high, rise, fall)
+            _open(j, x, low, high, rise, fall)
             _apply(v, K_i, _row(j, rows, slots, members, K, known), h * delta)
         decrease += delta * (slope - 0.5 * curvature * delta)
     return RUNNING, steps, decrease
@@ -710,7 +705,6 @@ def _scratch(m):
     return _Scratch(
         np.empty((m, m)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
-        np.empty(m),
         np.empty(m, np.int64), np.empty(m),
     )  # fmt: skip
 
@@ -721,25 +715,23 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
     members, alpha = block.members, point.alpha
     for p in range(members.size):
         t = members[p]
-        scratch.known[p] = False
-        scratch.y[p], scratch.diagonal[p] = box.y[t], hessian.diagonal[t]
-        scratch.lower[p], scratch.upper[p] = box.lower[t], box.upper[t]
-        scratch.alpha[p], scratch.v[p] = alpha[t], point.v[t]
+        scratch.known[p], scratch.diagonal[p], scratch.v[p] = False, hessian.diagonal[t], point.v[t]
+        if box.y[t] > 0.0:
+            scratch.x[p], scratch.low[p], scratch.high[p] = alpha[t], box.lower[t], box.upper[t]
+        else:
+            scratch.x[p], scratch.low[p], scratch.high[p] = -alpha[t], -box.upper[t], -box.lower[t]
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
     most = min(STEPS_PER_MEMBER * members.size, limits.steps)
     state, steps, decrease = _steps(hessian, slots, block, box, scratch, tolerance, most)
     changed, total = 0, 0.0
     for p in range(members.size):
         t = members[p]
-        change = scratch.alpha[p] - alpha[t]
+        change = scratch.x[p] - box.y[t] * alpha[t]
         if change != 0.0:
-            scratch.amounts[changed], scratch.slots[changed] = (
-                hessian.h * box.y[t] * change,
-                slots[p],
-            )
+            scratch.amounts[changed], scratch.slots[changed] = hessian.h * change, slots[p]
             total += abs(scratch.amounts[changed])
             changed += 1
-            alpha[t] = scratch.alpha[p]
+            alpha[t] = box.y[t] * scratch.x[p] + 0.0  # no -0
     spread(hessian.rows, scratch.slots, scratch.amounts, changed, point.v)
     if state != UNBOUNDED:
         state = STALLED if changed == 0 else RUNNING
@@ -866,8 +858,12 @@ def _move_pair(i, j, step, hessian, box, point):
     """y_iα_i += step and y_jα_j -= step, for a step that both bounds allow, and v with them."""
     alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
     amount = hessian.h * step
-    _move(i, step, _room_up(i, alpha, y, lower, upper), alpha, y, lower, upper)
-    _move(j, -step, _room_down(j, alpha, y, lower, upper), alpha, y, lower, upper)
+    room_i, room_j = (
+        _room_up(alpha[i], y[i], lower[i], upper[i]),
+        _room_down(alpha[j], y[j], lower[j], upper[j]),
+    )
+    alpha[i] = _moved(alpha[i], y[i] * step, room_i, lower[i], upper[i])
+    alpha[j] = _moved(alpha[j], -y[j] * step, room_j, lower[j], upper[j])
     _subtract_rows(point.v, amount, hessian.rows[i], -amount, hessian.rows[j])
 
 
@@ -912,12 +908,12 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
     room, gain, folded = np.zeros(n), np.empty(n), np.empty(n)
     for t in range(n):
         if group[t] == g:
-            room[t] = min(_room_down(t, alpha, y, lower, upper), INFINITE_STEP)
+            room[t] = min(_room_down(alpha[t], y[t], lower[t], upper[t]), INFINITE_STEP)
     made, decrease, rounding = 0, 0.0, 0.0
     for i in range(n):
         if group[i] != g:
             continue
-        room_i = min(_room_up(i, alpha, y, lower, upper), INFINITE_STEP)
+        room_i = min(_room_up(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
         if room_i <= 0.0:
             continue
         pivot = _Pivot(v[i], diagonal[i], 1.0)
@@ -929,8 +925,8 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
         if step >= INFINITE_STEP:
             return made, decrease, rounding, i, j
         _move_pair(i, j, step, hessian, box, point)
-        room[i] = min(_room_down(i, alpha, y, lower, upper), INFINITE_STEP)
-        room[j] = min(_room_down(j, alpha, y, lower, upper), INFINITE_STEP)
+        room[i] = min(_room_down(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
+        room[j] = min(_room_down(alpha[j], y[j], lower[j], upper[j]), INFINITE_STEP)
         made += 1
         decrease += gain[j]
         rounding += _rounding(2.0 * hessian.h * step, 2)
@@ -943,7 +939,10 @@ def _answer(t, v, curvature, alpha, y, lower, upper):
 
     Without positive curvature it ends at a bound; a step without end counts as none.
     """
-    up, down = _room_up(t, alpha, y, lower, upper), _room_down(t, alpha, y, lower, upper)
+    up, down = (
+        _room_up(alpha[t], y[t], lower[t], upper[t]),
+        _room_down(alpha[t], y[t], lower[t], upper[t]),
+    )
     if curvature > 0.0:
         step = min(max(v / curvature, -down), up)
         return step, step * (v - 0.5 * curvature * step)
@@ -992,9 +991,9 @@ def _exchange_alone(hessian, box, point, min_gain):
         total = _set_alone(i, target, hessian, box, point)
         if partner != i and answer != 0.0:
             end = alpha[partner] + y[partner] * answer
-            room = _room_up(partner, alpha, y, lower, upper)
+            room = _room_up(alpha[partner], y[partner], lower[partner], upper[partner])
             if answer < 0.0:
-                room = _room_down(partner, alpha, y, lower, upper)
+                room = _room_down(alpha[partner], y[partner], lower[partner], upper[partner])
             if abs(answer) >= room:
                 end = upper[partner] if y[partner] * answer > 0.0 else lower[partner]
             end = min(max(end, lower[partner]), upper[partner])
@@ -1062,8 +1061,12 @@ def _by_groups(box):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _push_pairs(pairs, order, starts, hessian, box, point, state):
-    """Exchange the weights of random pairs, among all points or those similar to one."""
+def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
+    """Exchange the weights of random pairs, among all points or those similar to one.
+
+    A step is a random share of what both weights of a pair allow. With `spread` it is a share of
+    what the first one allows, against as many others as that takes.
+    """
     n = point.v.size
     alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
     row, tries = hessian.rows[int(_draw(state) * n)], 1
@@ -1078,15 +1081,16 @@ def _push_pairs(pairs, order, starts, hessian, box, point, state):
                 if box.group[i] == box.groups:
                     _push(i, share, hessian, box, point)
                     break
-                left = share * _room_up(i, alpha, y, lower, upper)
+                left = share * _room_up(alpha[i], y[i], lower[i], upper[i])
             g = box.group[i]
             j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            step = min(left, _room_down(j, alpha, y, lower, upper))
+            room = _room_down(alpha[j], y[j], lower[j], upper[j])
+            step = min(left, room if spread else share * room)
             if i == j or not 0.0 < step < INFINITE_STEP:
                 continue
             _move_pair(i, j, step, hessian, box, point)
             left -= step
-            if left <= MIN_LEFT * step:
+            if not spread or left <= MIN_LEFT * step:
                 break
 
 
@@ -1118,7 +1122,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
         if work >= limits.work or steps >= limits.steps:
             return Kicked(made, useful, steps, work)
         pairs = _log_uniform(chain.pairs, state)
-        _push_pairs(pairs, order, starts, hessian, box, trial, state)
+        _push_pairs(pairs, chain.spread, order, starts, hessian, box, trial, state)
         descent = Limits(
             limits.violation, limits.block_share, min(KICK_STEPS * n, limits.steps - steps),
             KICK_READINGS * n * n,

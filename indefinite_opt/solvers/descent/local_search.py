@@ -285,8 +285,9 @@ class LocalSearch:
                 break
             work = min(allowed - run.work, _SLICE_WORK)
             chain = smo_loops.Chain(
-                count, max(int(_KICK_SHARE * qp.n), 2), min(_KICK_BLOCK, qp.n), slack
-            )
+                count, max(int(_KICK_SHARE * qp.n), 2), qp.ruggedness > 1.0,
+                min(_KICK_BLOCK, qp.n), slack,
+            )  # fmt: skip
             limits = smo_loops.Limits(
                 _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
             )
