@@ -103,7 +103,7 @@ class Bracket:
     lower: float
     upper: float
     relative_gap: float
-    values: Values
+    values: Values = field(repr=False)
     rigorous: bool
     method: str
     bounds: dict[str, float]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.solvers import known
@@ -19,7 +21,9 @@ def available_solvers(
     files = known()
     if formulation is None:
         return sorted(files)
-    wanted = as_formulation(formulation)
+    wanted: Any = formulation
+    if not (isinstance(formulation, type) and issubclass(formulation, Formulation)):
+        wanted = as_formulation(formulation)
     return sorted(
         name
         for name, solver in files.items()

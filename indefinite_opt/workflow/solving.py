@@ -203,7 +203,7 @@ def _unprepared(task: Task[Any]) -> Solution:
 def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
     return SolverFailed(
         f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
-        "before the eigenvalues of the kernel matrix had been computed"
+        "before what its solver needs, such as eigenvalues, had been computed"
     )
 
 

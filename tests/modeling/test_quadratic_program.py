@@ -297,6 +297,9 @@ def test_questions_that_make_no_sense() -> None:
             call(qp, callback=3)
     with pytest.raises(IncompatibleSolver, match="no classifier"):
         _ = iopt.solve(qp).classifier
+    assert {"multistart", "global"} < set(iopt.available_solvers(iopt.QuadraticProgram))
+    with pytest.raises(ParameterError, match="formulation"):
+        iopt.available_solvers(int)  # type: ignore[arg-type]
 
 
 def test_a_variable_without_a_range_is_named() -> None:

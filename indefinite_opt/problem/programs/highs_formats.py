@@ -109,7 +109,8 @@ def _check_end(content: bytes, source: str, last: bytes) -> None:
     end = next((line for line in lines if line and not line.startswith(b"*")), b"")
     if end.lower() != last:
         shown = repr(end[:80].decode("utf-8", "replace"))
-        raise DataError(source, f"a last line {last.decode()}", shown, "The file may be truncated.")
+        word = last.decode().upper()
+        raise DataError(source, f"a last line {word}", shown, "The file may be truncated.")
 
 
 def _read_quietly(content: bytes, source: str, suffix: str) -> _Model:

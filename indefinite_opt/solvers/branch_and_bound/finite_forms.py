@@ -245,10 +245,13 @@ def obstacle(qp: QuadraticStructure) -> str | None:
         ray = Refinement(qp).ray()
         if ray is not None:
             raise unbounded_along("The quadratic program", qp.P, ray)
-        return (
+        reason = (
             f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
             "range; give it lower and upper bounds"
         )
+        if qp.is_convex:
+            reason += ", or see the certificate of a solution, as the program is convex"
+        return reason
     if not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
     if finite_form(qp) is None:
