@@ -7,8 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants, reduced_weight
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling import (
+    Classifier,
+    Formulation,
+    Model,
+    check_weight_bound,
+    constant_scores,
+    constants,
+    reduced_weight,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
@@ -28,7 +36,10 @@ class ConvexHullDual(Formulation):
     Parameters
     ----------
     mu : float, optional
-        Upper bound of the weights, at least 1/min(n₊, n₋); by default five times that, at most 1.
+        Upper bound of the weights, at least 1/min(n₊, n₋).
+    relative : float, optional
+        μ as a multiple of the least feasible one, at least 1; in place of `mu`, by default 1.2. It
+        suits every subset of the data.
 
     Notes
     -----
@@ -55,13 +66,14 @@ class ConvexHullDual(Formulation):
     """
 
     mu: float | None = None
+    relative: float | None = None
 
     reference: ClassVar[str] = "Haasdonk (2005), CH-DU, (4)-(7)"
     structure_type: ClassVar[type] = BoxLineQP
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        checks.positive("mu", self.mu, optional=True)
+        check_weight_bound("mu", self.mu, self.relative)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -87,5 +99,8 @@ class ConvexHullDual(Formulation):
         plus, minus = (float(z @ problem.gram.times(z)) for z in hulls)
         return Classifier(2.0 * y * alphabar, minus - plus, problem.classes)
 
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        return constant_scores(problem, values["alphabar"])
+
     def _mu(self, problem: KernelProblem) -> float:
-        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class)
+        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)

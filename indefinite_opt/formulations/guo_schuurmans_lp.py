@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
     Model,
+    check_weight_bound,
     confidence_classifier,
+    constant_scores,
     constants,
     reduced_weight,
 )
@@ -43,7 +45,10 @@ class GuoSchuurmansLP(Formulation):
     Parameters
     ----------
     beta : float, optional
-        β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
+        β̄, at least 1/(2 min(n₊, n₋)).
+    relative : float, optional
+        β̄ as a multiple of the least feasible one, at least 1; in place of `beta`, by default 1.2.
+        It suits every subset of the data.
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i); by default that
         of the problem, which is 2Q or `ConfidenceProblem.sensitivity`.
@@ -73,6 +78,7 @@ class GuoSchuurmansLP(Formulation):
     """
 
     beta: float | None = None
+    relative: float | None = None
     sensitivity: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (11), (12)"
@@ -80,7 +86,7 @@ class GuoSchuurmansLP(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("beta", self.beta, optional=True)
+        check_weight_bound("beta", self.beta, self.relative)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -132,9 +138,13 @@ class GuoSchuurmansLP(Formulation):
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return confidence_classifier(problem, values["alpha"], self.sensitivity)
 
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        Delta = own_sensitivity(problem, self.sensitivity)
+        return constant_scores(problem, values["alpha"], Delta)
+
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
         return self._game(problem).bound(multipliers["sensitivity"])
 
     def _game(self, problem: KernelProblem) -> SensitivityGame:
-        beta = reduced_weight("beta", self.beta, 0.5, problem.smaller_class)
+        beta = reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)
         return SensitivityGame(problem, own_sensitivity(problem, self.sensitivity), beta)

@@ -7,17 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
     Model,
+    check_weight_bound,
     confidence_classifier,
+    constant_scores,
     constants,
     reduced_weight,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import KernelProblem, checked_sensitivity
+from indefinite_opt.problem import KernelProblem, checked_sensitivity, own_sensitivity
 
 __all__ = ["GuoSchuurmansQP"]
 
@@ -35,7 +37,10 @@ class GuoSchuurmansQP(Formulation):
     Parameters
     ----------
     beta : float, optional
-        β̄, at least 1/(2 min(n₊, n₋)); by default five times that, at most 1/2.
+        β̄, at least 1/(2 min(n₊, n₋)).
+    relative : float, optional
+        β̄ as a multiple of the least feasible one, at least 1; in place of `beta`, by default 1.2.
+        It suits every subset of the data.
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ of a general confidence function, (6) and (9), not necessarily
         symmetric; the objective is then αᵀΔα. Not needed for a `ConfidenceProblem`, whose Q is
@@ -66,6 +71,7 @@ class GuoSchuurmansQP(Formulation):
     """
 
     beta: float | None = None
+    relative: float | None = None
     sensitivity: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (2), (4)"
@@ -73,7 +79,7 @@ class GuoSchuurmansQP(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        checks.positive("beta", self.beta, optional=True)
+        check_weight_bound("beta", self.beta, self.relative)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -108,5 +114,9 @@ class GuoSchuurmansQP(Formulation):
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return confidence_classifier(problem, values["alpha"], self.sensitivity)
 
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        Delta = own_sensitivity(problem, self.sensitivity)
+        return constant_scores(problem, values["alpha"], Delta)
+
     def _beta(self, problem: KernelProblem) -> float:
-        return reduced_weight("beta", self.beta, 0.5, problem.smaller_class)
+        return reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)

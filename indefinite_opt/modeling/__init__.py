@@ -10,10 +10,16 @@ from indefinite_opt.modeling.classifier import (
     KernelChange,
     ProxyChange,
     confidence_classifier,
+    constant_scores,
     least_error_offset,
 )
 from indefinite_opt.modeling.export import write_model
-from indefinite_opt.modeling.formulation import Formulation, reduced_weight, short
+from indefinite_opt.modeling.formulation import (
+    Formulation,
+    check_weight_bound,
+    reduced_weight,
+    short,
+)
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
 from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
@@ -36,7 +42,9 @@ __all__ = [
     "Program",
     "ProxyChange",
     "QuadraticProgram",
+    "check_weight_bound",
     "confidence_classifier",
+    "constant_scores",
     "constants",
     "kernel_variable",
     "least_error_offset",

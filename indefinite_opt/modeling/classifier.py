@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
+from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, ProxyOracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
@@ -20,6 +21,7 @@ __all__ = [
     "KernelChange",
     "ProxyChange",
     "confidence_classifier",
+    "constant_scores",
     "least_error_offset",
 ]
 
@@ -267,7 +269,45 @@ def confidence_classifier(
 
     A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
     """
-    coef = problem.y * alpha
-    Delta = own_sensitivity(problem, sensitivity)
-    scores = problem.gram.times(coef) if Delta is None else 0.5 * problem.y * (Delta @ alpha)
-    return Classifier(coef, least_error_offset(scores, problem.y), problem.classes)
+    scores = _scores(problem, alpha, own_sensitivity(problem, sensitivity))
+    offset = least_error_offset(scores, problem.y)
+    return Classifier(problem.y * alpha, offset, problem.classes)
+
+
+def _scores(problem: KernelProblem, alpha: Array, Delta: Array | None) -> Array:
+    """Decision values of the training points without offset, for the kernel if Δ is None."""
+    y = problem.y
+    return problem.gram.times(y * alpha) if Delta is None else 0.5 * y * (Delta @ alpha)
+
+
+def constant_scores(problem: KernelProblem, alpha: Array, Delta: Array | None = None) -> list[str]:
+    """A sentence if the decision values of all training points are the same.
+
+    For a kernel they are if and only if two reduced convex hulls meet. The largest and the smallest
+    value count as equal if they differ by less than the share `CANCELLED` of the terms of
+    their sums. As the weights are balanced, a constant in the terms has no effect and is left out.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    alpha : (n,) array
+        Weights of the same sum in both classes.
+    Delta : (n, n) array, optional
+        Sensitivity matrix of the scores; by default that of the kernel.
+    """
+    scores, y = _scores(problem, alpha, Delta), problem.y
+    ends = np.array([np.argmin(scores), np.argmax(scores)])
+    if Delta is None:
+        terms = problem.gram.block(ends, np.arange(problem.n))
+    else:
+        terms = 0.5 * Delta[ends] * np.outer(y[ends], y)
+    means = terms @ alpha / alpha.sum()
+    size = float((np.abs(terms - means[:, None]) @ alpha).sum())
+    spread = float(scores[ends[1]] - scores[ends[0]])
+    if spread > CANCELLED * size:
+        return []
+    return [
+        "The classifier is constant on the training points: their decision values agree within "
+        f"{spread:.2g}, as where reduced convex hulls meet. A smaller bound of the weights may "
+        "separate the classes."
+    ]

@@ -218,6 +218,7 @@ def certify(
             reasons.append(structure.open_gap.format(relative_gap))
     if claim >= Claim.STATIONARY:
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
+        reasons += formulation.remarks(problem, values)
     found = dict(optimality.multipliers)
     return Certificate(
         claim=claim,
