@@ -56,7 +56,9 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
     if "Array" in str(field.type):
         return [np.random.default_rng(8).standard_normal((N, N))]
     if "float" in str(field.type):
-        return [0.2, 0.3, 30.0]
+        return [0.2, 0.3, 1.5, 30.0]
+    if "bool" in str(field.type):
+        return [False, True]
     raise AssertionError(f"no candidates for {cls.__name__}.{field.name}")
 
 

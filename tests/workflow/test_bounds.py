@@ -275,7 +275,7 @@ def test_a_bracket_proves_itself_again() -> None:
 
 def test_every_box_that_is_left_counts() -> None:
     """A search that divides, stopped early: wider than the whole one, and both hold the point."""
-    problem, formulation = problem_of(60, 3), iopt.ConvexHullDual()
+    problem, formulation = problem_of(60, 3), iopt.ConvexHullDual(relative=5)
     whole = iopt.bound(problem, formulation, gap=1e-6)
     assert_consistent(whole)
     assert whole.nodes > 1
