@@ -43,7 +43,7 @@ class KSVM(Formulation):
     a multiple of y, that is, if all rows of K have the same sum, and in general only then. Inside,
     λ is an offset (y_i f(x_i) = 1 is (Gα - e + λy)_i = 0), but the conditions are not those of any
     convex program and may have several solutions or none. The solver `active-set` is the algorithm
-    as printed; all other solvers solve the problem as declared.
+    as printed, with λ as the offset; all other solvers solve the problem as declared.
 
     References
     ----------

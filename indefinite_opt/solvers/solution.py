@@ -143,6 +143,8 @@ class Solution:
     witness : object
         What the solver's own bound can be recomputed from, such as a `Witness` or the proof of a
         branch and bound; None if there is no bound.
+    offset : float or None
+        b of the classifier, if the algorithm determines it; else the values define it.
     """
 
     values: Values
@@ -154,3 +156,4 @@ class Solution:
     gradient: Array | None = None
     optima: tuple[Optimum, ...] = ()
     witness: object = None
+    offset: float | None = None

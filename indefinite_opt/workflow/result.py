@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from indefinite_opt.foundation import Values
@@ -64,6 +64,8 @@ class Result:
         The message of the solver, if any.
     optima : tuple of Optimum
         The different end points of a search from several starts, the best first; see `Optimum`.
+    offset : float or None
+        b of the classifier, if the solver's algorithm determines it; else the values define it.
     """
 
     problem: Problem = field(repr=False)
@@ -79,12 +81,14 @@ class Result:
     trace: Trace
     message: str
     optima: tuple[Optimum, ...] = field(repr=False)
+    offset: float | None = field(repr=False)
     evidence: Evidence = field(repr=False)
 
     @cached_property
     def classifier(self) -> Classifier:
         """The classifier these values define; a quadratic program has none."""
-        return self.formulation.classifier(self.problem, self.values)
+        classifier = self.formulation.classifier(self.problem, self.values)
+        return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -232,6 +232,7 @@ def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
         trace=solution.trace,
         message=solution.message,
         optima=solution.optima,
+        offset=solution.offset,
         evidence=Evidence(
             solution.multipliers or None, solution.witness, task.tol, task.time_limit
         ),

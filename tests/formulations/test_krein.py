@@ -449,6 +449,33 @@ def test_conditions_27_to_30_hold_as_printed(kernel: str, C: float, seed: int) -
     assert result.certificate.claim >= iopt.Claim.FEASIBLE
 
 
+def test_the_offset_of_the_printed_algorithm_is_lambda() -> None:
+    """(28) on the free points, multiplied by the inverse of their block: y_i f(x_i) = 1 there.
+
+    Without weights at C the free columns of G suffice, so that G_w(α_w) + λy = e by least squares.
+    """
+    problem = random_problem("sigmoid", n=40, seed=0)
+    result = iopt.solve(problem, KSVM(C=1.0), solver="active-set")
+    assert result.classifier.offset == level_of(result.message)
+    alpha, y = result.values["alpha"], problem.y
+    G = problem.K * np.outer(y, y)
+    free = (alpha > 1e-9) & (alpha < 1.0 - 1e-9)
+    full = alpha >= 1.0 - 1e-9
+    # The normal equations of (28) and yᵀα = 0, solved for α_w and λ together.
+    size = int(free.sum())
+    system = np.zeros((size + 1, size + 1))
+    system[:size, :size] = G[:, free].T @ G[:, free]
+    system[:size, size] = G[:, free].T @ y
+    system[size, :size] = y[free]
+    right = np.append(G[:, free].T @ (1.0 - G[:, full].sum(axis=1)), -y[full].sum())
+    solved = np.linalg.solve(system, right)
+    np.testing.assert_allclose(alpha[free], solved[:-1], atol=1e-6)
+    assert result.classifier.offset == pytest.approx(solved[-1], abs=1e-6)
+    declared = KSVM(C=1.0).classifier(problem, result.values)
+    assert abs(result.classifier.offset - declared.offset) > 1e-3
+    np.testing.assert_array_equal(result.classifier.coef, declared.coef)
+
+
 def test_the_printed_algorithm_solves_another_problem(sigmoid_problem: iopt.KernelProblem) -> None:
     printed = iopt.solve(sigmoid_problem, KSVM(C=1.0), solver="active-set")
     declared = iopt.solve(sigmoid_problem, KSVM(C=1.0), solver="smo")

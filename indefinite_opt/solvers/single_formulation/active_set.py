@@ -43,7 +43,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
     and the certificate says so; see the notes of `KSVM`. Contrary to the paper, the method need not
     end, since it does not minimise any function. An active set that recurs proves that it never
     will; then it stops, INACCURATE, at the point that violates (28)-(30) least. A given start is
-    ignored. The message contains λ, which is the offset as printed.
+    ignored. λ is the offset of the classifier: y_i f(x_i) = 1 is (Gα - e + λy)_i = 0.
     """
 
     name = "active-set"
@@ -63,6 +63,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
                 f"{run.words}; λ = {run.best_level!r}, (28)-(30) violated by {run.least:.2e}, "
                 f"{run.iterations} systems solved"
             ),
+            offset=run.best_level if np.isfinite(run.best_level) else None,
         )
 
 
