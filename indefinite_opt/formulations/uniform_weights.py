@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, confidence_classifier, constants
 from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 __all__ = ["UniformWeights"]
 
@@ -20,12 +20,19 @@ class UniformWeights(Formulation):
     .. math:: \max_\alpha\ e^\top\alpha \quad\text{s.t.}\quad 0 \le \alpha \le 1/n
 
     The solution is known; it is declared as a program so that it is solved, certified and compared
-    like the others. Classifier as in `GuoSchuurmansQP`: for c = log P it chooses the label with the
-    larger product of probabilities (section 3), up to the offset.
+    like the others.
+
+    Parameters
+    ----------
+    bias : bool, optional
+        Whether the classifier has the offset of `GuoSchuurmansQP`, of least training error. By
+        default it has one for a kernel, as in (3), and none for the confidences of a
+        `ConfidenceProblem`: for c = log P it then chooses the label with the larger product of
+        probabilities, as in section 3.
 
     References
     ----------
-    Guo & Schuurmans (2009), section 6, α⁰.
+    Guo & Schuurmans (2009), (3); section 3; section 6, α⁰.
 
     Examples
     --------
@@ -39,9 +46,15 @@ class UniformWeights(Formulation):
     array([0.5, 0.5])
     """
 
+    bias: bool | None = None
+
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 6, α⁰"
     structure_type: ClassVar[type] = LinearProgram
     convex: ClassVar[bool | None] = True
+
+    def __post_init__(self) -> None:
+        if self.bias is not None:
+            checks.switch("bias", self.bias)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -63,7 +76,10 @@ class UniformWeights(Formulation):
         )
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], None)
+        alpha, learned = values["alpha"], own_sensitivity(problem, None) is not None
+        if self.bias or (self.bias is None and not learned):
+            return confidence_classifier(problem, alpha, None)
+        return Classifier(problem.y * alpha, 0.0, problem.classes)
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
         """-1, as eᵀα ≤ n · 1/n."""

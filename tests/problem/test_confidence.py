@@ -284,7 +284,7 @@ def test_the_offset_has_the_least_training_error_of_the_directed_scores() -> Non
     """Not of the symmetrised kernel's: b by trying every cut."""
     for seed in range(10):
         problem, Delta = any_problem(seed)
-        for title in WEIGHTINGS:
+        for title in ("UniformWeights(bias=True)", *WEIGHTINGS[1:]):
             result = iopt.solve(problem, title)
             scores = 0.5 * problem.y * (Delta @ (problem.y * result.classifier.coef))
             cuts = np.concatenate([scores - 1e-9, scores + 1e-9])
@@ -563,9 +563,27 @@ def test_uniform_weights_multiply_probabilities() -> None:
     X_new = learning_data(n=12, seed=6)[0]
     model = GaussianNB().fit(*all_pairs(X, y))
     plus, minus = naive_tables(model.predict_log_proba, X_new, X, y)
-    alpha = iopt.solve(problem, "UniformWeights").values["alpha"]
-    values = problem.kernel_with(X_new) @ (y * alpha)
-    np.testing.assert_array_equal(values > 0, plus.sum(axis=1) > minus.sum(axis=1))
+    rows, product = problem.kernel_with(X_new), plus.sum(axis=1) > minus.sum(axis=1)
+    for title in ("UniformWeights", "UniformWeights(bias=False)"):
+        classifier = iopt.solve(problem, title).classifier
+        np.testing.assert_array_equal(classifier.predict(rows) > 0, product)
+    np.testing.assert_allclose(
+        classifier.decision_function(rows), (plus - minus).mean(axis=1) / 2, rtol=1e-9
+    )
+    biased = iopt.solve(problem, "UniformWeights(bias=True)").classifier
+    errors = [np.sum(one.predict(problem.directed) != y) for one in (classifier, biased)]
+    assert biased.offset != 0.0
+    assert errors[1] <= errors[0]
+
+
+def test_uniform_weights_of_a_kernel_have_an_offset() -> None:
+    """Equation (3): 0 and 1 are separated from 4 in the middle, at 2.5, but not at 0."""
+    problem = iopt.KernelProblem.from_data([[0.0], [1.0], [4.0]], [-1, -1, 1], "linear")
+    slope = (4.0 - 1.0) / 3.0
+    assert iopt.solve(problem, "UniformWeights").classifier.offset == pytest.approx(-2.5 * slope)
+    plain = iopt.solve(problem, "UniformWeights(bias=False)").classifier
+    assert plain.offset == 0.0
+    np.testing.assert_array_equal(plain.predict(problem.K), [-1, 1, 1])
 
 
 def test_a_problem_survives_pickling() -> None:
