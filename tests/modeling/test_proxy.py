@@ -169,24 +169,48 @@ def test_calls_of_the_oracle_allocate_nothing_that_stays() -> None:
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 100.0])
 @pytest.mark.parametrize("kind", INERTIAS)
 def test_smoothed_oracle(kind: str, epsilon: float) -> None:
-    """max over 0 ≤ v ≤ 1 of vλ - εv²/2 at v = clip(λ/ε, 0, 1), squared."""
+    """Every max(0, λ) of (5), as printed, is max over 0 ≤ v ≤ 1 of vλ - εv²/2."""
+
+    def negative_of_5(K: Array, z: Array, rho: float) -> float:
+        """Without αᵀe and without the constant ρ‖K₀‖²."""
+        values, vectors = parts(K + np.outer(z, z) / (4.0 * rho))
+        v = np.clip(values / epsilon, 0.0, 1.0)
+        phi = v * values - 0.5 * epsilon * v**2
+        among = np.einsum("ij,ik,kj->j", vectors, K, vectors)
+        terms = 0.5 * phi * (vectors.T @ z) ** 2 - rho * phi**2 + 2.0 * rho * among * phi
+        return float(terms.sum())
+
     for seed, n in enumerate((1, 3, 9)):
         K = matrix(kind, n, seed)
         z = point("normal", K, seed)
         for rho in (1e-2, 1.0, 1e2):
             change, product = ProxyOracle(eigendecomposition(K))(z, rho, epsilon)
             M = K + np.outer(z, z) / (4.0 * rho)
-            after, vectors = parts(M)
-            before, _ = parts(K)
-            phi = [v * x - 0.5 * epsilon * v**2 for x in (after, before)
-                   for v in [np.clip(x / epsilon, 0.0, 1.0)]]  # fmt: skip
-            norm = np.linalg.norm(M)
-            expected = rho * (np.sum(phi[0] ** 2) - np.sum(phi[1] ** 2))
-            assert change == pytest.approx(expected, abs=1e-12 * rho * norm**2)
-            weights = phi[0] * np.clip(after / epsilon, 0.0, 1.0)
-            expected = vectors @ (weights * (vectors.T @ z))
-            # φφ' has slope up to 3/2, its kinks one at most: rounding of λ, no more.
-            np.testing.assert_allclose(product, expected, atol=1e-11 * norm * np.linalg.norm(z))
+            norm, length = np.linalg.norm(M), np.linalg.norm(z)
+            expected = negative_of_5(K, z, rho) - negative_of_5(K, 0.0 * z, rho)
+            assert change == pytest.approx(expected, abs=1e-11 * rho * norm**2)
+            if epsilon < 0.1:  # differences of so short a step would straddle the kinks
+                continue
+            steps = 1e-5 * length * np.eye(n)
+            slopes = [
+                (negative_of_5(K, z + step, rho) - negative_of_5(K, z - step, rho)) / 2e-5 / length
+                for step in steps
+            ]
+            rounding = 1e-9 * rho * norm**2 / length  # of a difference of values, by the step
+            np.testing.assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-2, 1e-1])
+def test_eigenvalues_beyond_epsilon_leave_the_gradient_exact(epsilon: float) -> None:
+    """2λφ - φ² = λ² - ε²/4 for λ ≥ ε, so that only smaller eigenvalues feel the smoothing."""
+    V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))
+    oracle = ProxyOracle(eigendecomposition((V * [-3.0, -2.0, 1.0, 2.0, 3.0, 4.0]) @ V.T))
+    z = 0.3 * np.ones(6)
+    exact, product = oracle(z, 1.0)
+    product = product.copy()
+    smoothed, other = oracle(z, 1.0, epsilon)
+    assert smoothed == pytest.approx(exact, rel=1e-12)  # ε²/4 for each of the same four
+    np.testing.assert_allclose(other, product, rtol=1e-12)
 
 
 def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:

@@ -308,12 +308,17 @@ def add_scaled(factor, t, r, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def smoothed(value, epsilon):
-    """φ_ε(λ) = max over 0 ≤ v ≤ 1 of vλ - εv²/2, and its derivative; max(λ, 0) for ε = 0."""
+    """h_ε(λ) = 2λφ - φ² with φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2, and half its derivative.
+
+    For ε = 0 these are max(λ, 0)² and max(λ, 0).
+    """
     if value <= 0.0:
         return 0.0, 0.0
     if value < epsilon:
-        return 0.5 * value * value / epsilon, value / epsilon
-    return value - 0.5 * epsilon, 1.0
+        v = value / epsilon
+        phi = 0.5 * v * value
+        return phi * (2.0 * value - phi), value * v * (1.5 - 0.5 * v)
+    return value * value - 0.25 * epsilon * epsilon, value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -357,9 +362,9 @@ def _from_below(r, negative, total, sigma, scratch):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _from_above(r, negative, total, sigma, epsilon, scratch):
-    """M₊u and the change ρ Σ (φ_ε(λ)² - φ_ε(d_j)²) from the positive roots, for any ε.
+    """M₊u and the change ρ Σ (h_ε(λ) - h_ε(d_j)) from the positive roots, for any ε.
 
-    (M₊u)_k = -Σ φ_ε(λ)φ_ε'(λ)/g'(λ) · u_k/(d_k - λ) over λ > 0; see `_from_below`.
+    (M₊u)_k = -Σ ½h_ε'(λ)/g'(λ) · u_k/(d_k - λ) over λ > 0; see `_from_below`.
     """
     d, s, sums = scratch.d, scratch.s, scratch.sums
     gaps, inverse = scratch.gaps, scratch.inverse
@@ -369,14 +374,11 @@ def _from_above(r, negative, total, sigma, epsilon, scratch):
         value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
         if value <= 0.0:
             continue
-        if epsilon == 0.0:
-            change += rho * (delta * (2.0 * d[j] + delta) if d[j] > 0.0 else value * value)
-            moved = value
+        after, moved = smoothed(value, epsilon)
+        if d[j] >= epsilon:
+            change += rho * delta * (2.0 * d[j] + delta)
         else:
-            after, derivative = smoothed(value, epsilon)
-            before, _ = smoothed(d[j], epsilon)
-            change += rho * (after - before) * (after + before)
-            moved = after * derivative
+            change += rho * (after - smoothed(d[j], epsilon)[0])
         add_scaled(moved / slope, inverse, r, sums)
     for k in range(r):
         scratch.factor[scratch.active[k]] = -sums[k]
@@ -392,10 +394,7 @@ def _unmoved(poles, r, sigma, epsilon, scratch):
         if k < r and scratch.active[k] == c:
             k += 1
             continue
-        kept = max(poles[c], 0.0)
-        if epsilon > 0.0:
-            value, derivative = smoothed(poles[c], epsilon)
-            kept = value * derivative
+        _, kept = smoothed(poles[c], epsilon)
         scratch.factor[c] = kept
         change += 0.5 / sigma * scratch.weights[c] * kept
     return change
@@ -417,7 +416,7 @@ def positive_part(u, poles, pole_of, sigma, epsilon, q):
         Which pole each coordinate belongs to.
     sigma : float
     epsilon : float
-        With ε > 0, φ_ε(λ)² replaces max(λ, 0)², and φ_ε(λ)φ_ε'(λ) replaces max(λ, 0).
+        With ε > 0, h_ε(λ) replaces max(λ, 0)², and ½h_ε'(λ) replaces max(λ, 0); see `smoothed`.
     q : (n,) array
         The result.
 

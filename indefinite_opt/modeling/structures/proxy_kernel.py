@@ -82,8 +82,10 @@ class ProxyOracle:
         rho : float
             ρ > 0.
         smoothing : float
-            ε of the smoothing of Luss & d'Aspremont (2007), section 3: max(λ, 0) becomes
-            max over 0 ≤ v ≤ 1 of vλ - εv²/2. Zero for the exact function.
+            ε of the smoothing of Luss & d'Aspremont (2007), section 3: every max(λ, 0) in (5)
+            becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
+            vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖². Zero for
+            the exact function.
         """
         self._combine(self.spectrum.vectors, z, self._picked, self._u)
         change = self.inside(self._u, rho, smoothing)[0]
