@@ -333,11 +333,12 @@ def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
 
 
 def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
-    """A diamond inside the unit square, separable (Haasdonk 2005, Figure 4a, C infinite).
+    """A diamond inside a larger one, separable (Haasdonk 2005, Figure 4a, C infinite).
 
-    The positive class fills |x_1 - 1/2| + |x_2 - 1/2| < 0.47 uniformly, the negative class the
-    part of the square where this is above 0.53. Haasdonk's points give 15 negative eigenvalues
-    of the centred kernel matrix; these give about 5.
+    The positive class fills |x_1 - 1/2| + |x_2 - 1/2| < 0.22 uniformly, the negative class the ring
+    where this is between 0.32 and 0.5. The sizes are chosen such that 68 points have the signature
+    and the support vectors that Haasdonk reports: (52, 15) and 29. In 40 draws the means are
+    (52.2, 14.8) and 28.9.
 
     Examples
     --------
@@ -347,14 +348,14 @@ def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
     """
     m = _half(n, least=4)
     random = _random(seed)
-    # Each class covers over 0.43 of the square: 40 m draws suffice for m points of each.
-    points = random.uniform(size=(40 * m, 2))
+    # Each class covers over 0.09 of the square: 200 m draws suffice for m points of each.
+    points = random.uniform(size=(200 * m, 2))
     radius = np.abs(points - 0.5).sum(axis=1)
     return Dataset(
         name="haasdonk-figure4a",
-        X=np.concatenate([points[radius < 0.47][:m], points[radius > 0.53][:m]]),
+        X=np.concatenate([points[radius < 0.22][:m], points[(radius > 0.32) & (radius < 0.5)][:m]]),
         y=_labels(m),
-        description="a diamond in the unit square, after Haasdonk 2005, Figure 4a",
+        description="a diamond inside another, after Haasdonk 2005, Figure 4a",
         kernel=L1Gaussian(gamma=50.0),
     )
 
@@ -362,8 +363,10 @@ def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
 def haasdonk_figure4b(n: int = 40, seed: int = 0) -> Dataset:
     """Two overlapping normal classes (Haasdonk 2005, Figure 4b, where C = 2000).
 
-    Both have standard deviation 0.12 in each direction; the means (0.55, 0.5) and (0.45, 0.5)
-    differ along the horizontal. Points are not kept inside the unit square.
+    Both have standard deviation 0.05 in each direction; the means (0.55, 0.5) and (0.45, 0.5)
+    differ along the horizontal. As in the figure the signature is (18, 21), the solution has a
+    positive squared norm, and 25 points are support vectors, the mean of 40 draws. With larger
+    deviations the squared norm becomes negative.
 
     Examples
     --------
@@ -372,7 +375,7 @@ def haasdonk_figure4b(n: int = 40, seed: int = 0) -> Dataset:
     (40, L1Gaussian(gamma=0.005))
     """
     m = _half(n, least=4)
-    noise = _random(seed).normal(scale=0.12, size=(n, 2))
+    noise = _random(seed).normal(scale=0.05, size=(n, 2))
     y = _labels(m)
     return Dataset(
         name="haasdonk-figure4b",
