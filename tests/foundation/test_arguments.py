@@ -92,7 +92,8 @@ TAKEN = {
     "SVMDual.C": REAL[2:], "MultiStart.budget": REAL[2:], "ESVM.energy": [0.5],
     "LussBall.radius": REAL[1:4], "ACCPM.proximal": REAL[1:4],
     "ProjectedGradient.smoothing": REAL[1:4], "Polynomial.r": REAL[:4], "Sigmoid.a": REAL[:4],
-    "Sigmoid.r": REAL[:4], "Simpson.threshold": REAL[:4],
+    "Sigmoid.r": REAL[:4], "Simpson.threshold": REAL[:4], "ConvexHullDual.relative": [2.0],
+    "GuoSchuurmansQP.relative": [2.0], "GuoSchuurmansLP.relative": [2.0],
 }  # fmt: skip
 """Which of `REAL` a number may be, where they are not those that are positive and finite."""
 
