@@ -38,9 +38,10 @@ class SpectrumSVM(Formulation):
     centered : bool
         Transform PKP, P = I - eeᵀ/n, instead of K: Haasdonk's CNE (clip) and RNE (flip).
     new_points : {"projected", "original", "joint"}
-        How a new point's kernel row is treated; see `Classifier`. With `projected`, training points
-        get the decision values that they had in training; with `original` they do not. Results
-        with different treatments are not comparable.
+        How a new point's kernel row is treated; see `Classifier`. With `projected`, clip and flip
+        give training points the decision values that they had in training. A shift changes only the
+        diagonal, so that `projected` and `original` are the same for it. Results with different
+        treatments are not comparable.
 
     References
     ----------
