@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
@@ -32,6 +33,8 @@ class ESVM(Formulation):
     energy : float
         Share of Σ|λ| that the eigenvalues in use must reach, in (0, 1]. Below 1 (ESVM-L) only the
         largest in magnitude are used, and usually only they are computed; see `stabilised`.
+    rank : int, optional
+        Number of eigenvalues to use, all if there are fewer, in place of the share.
 
     Notes
     -----
@@ -60,6 +63,7 @@ class ESVM(Formulation):
 
     C: float = 1.0
     energy: float = 1.0
+    rank: int | None = None
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), Algorithm 1, (15)"
     structure_type: ClassVar[type] = BoxLineQP
@@ -68,6 +72,9 @@ class ESVM(Formulation):
     def __post_init__(self) -> None:
         checks.positive("C", self.C)
         checks.positive("energy", self.energy, most=1.0)
+        checks.whole("rank", self.rank, optional=True)
+        if self.rank is not None and self.energy != 1.0:
+            raise ParameterError("rank", "None if energy is given", shown(self.rank))
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -98,4 +105,4 @@ class ESVM(Formulation):
         >>> kept.values, kept.share, kept.computed
         (array([-3.,  4.]), 0.7, 4)
         """
-        return stabilise(problem, float(self.energy))
+        return stabilise(problem, float(self.energy), self.rank)

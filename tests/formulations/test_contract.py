@@ -57,6 +57,8 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
         return [np.random.default_rng(8).standard_normal((N, N))]
     if "float" in str(field.type):
         return [0.2, 0.3, 1.5, 30.0]
+    if "int" in str(field.type):
+        return [1, 5]
     if "bool" in str(field.type):
         return [False, True]
     raise AssertionError(f"no candidates for {cls.__name__}.{field.name}")

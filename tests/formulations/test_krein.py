@@ -201,6 +201,39 @@ def test_esvm_of_degenerate_kernels(name: str, C: float, energy: float) -> None:
     )
 
 
+@pytest.mark.parametrize("rank", [1, 2, 14, 25, 30, 31, 100])
+def test_rank_is_the_number_of_eigenvalues_in_use(rank: int) -> None:
+    """K̃ = Σ|λ|vvᵀ over the largest |λ|, whether by a partial decomposition or by a whole one."""
+    whole = random_problem("sigmoid", n=30, seed=4)
+    values, vectors = np.linalg.eigh(whole.K)
+    largest = np.argsort(-np.abs(values))[:rank]
+    expected = (vectors[:, largest] * np.abs(values[largest])) @ vectors[:, largest].T
+    _ = whole.spectrum
+    for problem in (whole, iopt.KernelProblem(whole.K, whole.y)):
+        formulation = ESVM(C=2.0, rank=rank)
+        kept = formulation.stabilised(problem)
+        assert formulation.stabilised(problem) is kept
+        assert kept.values.size == min(rank, 30)
+        np.testing.assert_allclose(kept.problem.K, expected, atol=1e-12 * np.abs(values).max())
+        true = np.abs(values[largest]).sum() / np.abs(values).sum()
+        assert kept.share <= true + 1e-12
+        assert kept.share >= 0.3 * true
+        result = iopt.solve(problem, f"ESVM(C=2, rank={rank})")
+        assert str(result.formulation) == f"ESVM(C=2, rank={rank})"
+        decided = expected @ (problem.y * result.values["alpha"]) + result.classifier.offset
+        np.testing.assert_allclose(
+            result.classifier.decision_function(problem.K), decided, atol=1e-9
+        )
+
+
+def test_rank_and_energy_exclude_each_other() -> None:
+    with pytest.raises(iopt.errors.ParameterError, match="rank: expected None if energy is given"):
+        ESVM(energy=0.9, rank=3)
+    for wrong in (0, -1, 2.5):
+        with pytest.raises(iopt.errors.ParameterError, match="rank"):
+            ESVM(rank=wrong)  # type: ignore[arg-type]
+
+
 def test_energy_must_not_exceed_one() -> None:
     with pytest.raises(
         iopt.errors.ParameterError, match=r"energy: expected .* at most 1, got 1\.01"

@@ -69,14 +69,14 @@ class Stabilised:
 
 
 # Weak keys: what is derived from a problem is kept only as long as the problem itself.
-_STABILISED: WeakKeyDictionary[KernelProblem, dict[float, Stabilised]] = WeakKeyDictionary()
+_STABILISED: WeakKeyDictionary[KernelProblem, dict[object, Stabilised]] = WeakKeyDictionary()
 _SQUARED: WeakKeyDictionary[KernelProblem, KernelProblem] = WeakKeyDictionary()
 
 
-def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
+def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = None) -> Stabilised:
     """The stabilised kernel of a problem, from as few eigenvalues as reach a share of Σ|λ|.
 
-    It is computed once per problem and energy.
+    It is computed once per problem, energy and rank.
 
     Parameters
     ----------
@@ -84,6 +84,8 @@ def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
     energy : float
         Share of Σ|λ| to keep, 0 < energy ≤ 1. Below 1 the eigenvalues largest in magnitude are
         computed by Lanczos iteration, twice as many each time, until they certainly reach it.
+    rank : int, optional
+        Number of eigenvalues to keep, the largest in magnitude, in place of the share.
 
     Notes
     -----
@@ -105,9 +107,13 @@ def stabilise(problem: KernelProblem, energy: float = 1.0) -> Stabilised:
            [0., 0., 0., 0.]])
     """
     known = _STABILISED.setdefault(problem, {})
-    if energy not in known:
-        known[energy] = _whole(problem) if energy == 1.0 else _leading(problem, energy)
-    return known[energy]
+    if (energy, rank) not in known:
+        if rank is not None and rank < problem.n:
+            made = _ranked(problem, rank)
+        else:
+            made = _whole(problem) if energy == 1.0 else _leading(problem, energy)
+        known[energy, rank] = made
+    return known[energy, rank]
 
 
 def squared(problem: KernelProblem) -> KernelProblem:
@@ -132,38 +138,67 @@ def _spectrum(problem: KernelProblem) -> tuple[Spectrum, float]:
 
 
 def _leading(problem: KernelProblem, energy: float) -> Stabilised:
-    from scipy.sparse.linalg import ArpackError
-
-    K, n = problem.K, problem.n
-    square = float(np.linalg.norm(K)) ** 2
     began, count = time.perf_counter(), _FIRST_COUNT
-    while square > 0.0 and count <= n // 2:
-        try:
-            part = eigendecomposition(K, leading=count)
-        except ArpackError:  # all of them are computed instead, as `computed` shows
-            break
-        # The difference of squares cancels; the tolerance covers its rounding.
-        missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
-        rest = float(np.sqrt((n - count) * missing))
+    while count <= problem.n // 2 and (found := _largest(problem.K, count)) is not None:
+        part, rest = found
         known = float(np.abs(part.values).sum())
         if known >= energy * (known + rest):
-            return _kept(problem, part, rest, energy, time.perf_counter() - began)
+            return _kept(problem, part, rest, time.perf_counter() - began, energy=energy)
         count *= 2
     lost = time.perf_counter() - began
     whole, seconds = _spectrum(problem)
-    return _kept(problem, whole, 0.0, energy, lost + seconds)
+    return _kept(problem, whole, 0.0, lost + seconds, energy=energy)
+
+
+def _ranked(problem: KernelProblem, rank: int) -> Stabilised:
+    began, found = time.perf_counter(), None
+    if "spectrum" not in vars(problem) and rank <= problem.n // 2:
+        found = _largest(problem.K, rank)
+    part, rest = found or (problem.spectrum, 0.0)
+    return _kept(problem, part, rest, time.perf_counter() - began, rank=rank)
+
+
+def _largest(K: Array, count: int) -> tuple[Spectrum, float] | None:
+    """The eigenvalues largest in magnitude, and a bound on the sum of |λ| over the others.
+
+    None if K is zero or the iteration fails; all eigenvalues are then computed instead, as
+    `computed` shows.
+    """
+    from scipy.sparse.linalg import ArpackError
+
+    n, square = K.shape[0], float(np.linalg.norm(K)) ** 2
+    if square == 0.0:
+        return None
+    try:
+        part = eigendecomposition(K, leading=count)
+    except ArpackError:
+        return None
+    # The difference of squares cancels; the tolerance covers its rounding.
+    missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
+    return part, float(np.sqrt((n - count) * missing))
 
 
 def _kept(
-    problem: KernelProblem, part: Spectrum, rest: float, energy: float, seconds: float
+    problem: KernelProblem,
+    part: Spectrum,
+    rest: float,
+    seconds: float,
+    energy: float = 1.0,
+    rank: int | None = None,
 ) -> Stabilised:
-    """The fewest known eigenvalues that reach the share, the unknown ones summing to `rest`."""
+    """The `rank` largest of the known eigenvalues, or the fewest that reach the share.
+
+    The unknown ones sum to at most `rest`.
+    """
     sizes = np.abs(part.values)
     order = np.argsort(-sizes, kind="stable")
     sums = np.cumsum(sizes[order])
     total = float(sums[-1]) + rest
-    # By rounding the search may end behind the last one; a zero matrix needs no eigenvalue.
-    count = min(int(np.searchsorted(sums, energy * total)) + 1, sizes.size) if total else 0
+    count = 0  # A zero matrix needs no eigenvalue.
+    if total:
+        # By rounding the search may end behind the last one.
+        reached = int(np.searchsorted(sums, energy * total)) + 1
+        count = min(reached if rank is None else rank, sizes.size)
     chosen = np.sort(order[:count])
     values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
     kernel = Spectrum(values, vectors).rebuild(np.abs(values))
