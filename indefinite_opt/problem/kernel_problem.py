@@ -21,9 +21,10 @@ from indefinite_opt.foundation import (
     checked_precision,
     checks,
     few_threads,
+    finite_array,
 )
 from indefinite_opt.problem import kernels
-from indefinite_opt.problem.datasets.scaling import scaler
+from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
 from indefinite_opt.problem.problem import Problem
@@ -123,6 +124,7 @@ class KernelProblem(Problem):
         self.scaling: str | None = None
         self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
+        self._form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
         self._construction: str | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
@@ -151,9 +153,10 @@ class KernelProblem(Problem):
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
             callable (X, Z) -> (n, m).
-        scaling : {"minmax", "standard"}, optional
-            Scale each feature to [-1, 1], or to mean 0 and variance 1. `split` fits the scaling
-            again, on the training points alone.
+        scaling : {"minmax", "unit", "standard"}, optional
+            Scale each feature to [-1, 1], to [0, 1], or to mean 0 and variance 1. `split` fits the
+            scaling again, on the training points alone; with "-all" behind the name, as in
+            "minmax-all", it keeps that of all points.
         cache_mb : float, optional
             Never form K, but compute its rows on demand and keep as many as fit into this many
             megabytes: for data whose matrix does not fit into memory. Whatever needs the whole
@@ -268,16 +271,14 @@ class KernelProblem(Problem):
         """
         distances = checked_distances(D, symmetrize)
         checks.positive("gamma", gamma)
-        forms: dict[str, Callable[[], Array]] = {
-            "linear": lambda: -0.5 * distances**2,
-            "gaussian": lambda: np.exp(-gamma * distances**2),
-            "raw": lambda: distances,
-        }
-        checks.choice("form", form, forms)
-        kernel = forms[form]()
+        checks.choice("form", form, kernels.FORMS)
+        kernel = kernels.of_distances(distances, form, gamma)
         if kernel is distances:
-            return cls(kernel, y, precision=precision, name=name)
-        return cls._of_own(kernel, y, precision, name)
+            problem = cls(kernel, y, precision=precision, name=name)
+        else:
+            problem = cls._of_own(kernel, y, precision, name)
+        problem._form = form, float(gamma)
+        return problem
 
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
@@ -542,7 +543,22 @@ class KernelProblem(Problem):
         return self.classes[(self.y > 0).astype(int)]
 
     def kernel_with(self, X_new: ArrayLike) -> Array:
-        """k(new point, training point), (m, n), for raw new points, if made by `from_data`."""
+        """k(new point, training point), (m, n), for raw new points, if made by `from_data`.
+
+        For a problem of `from_distances` the argument is the (m, n) distances of new points from
+        the training points.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1])
+        >>> problem.kernel_with([[1.0, 3.0]])
+        array([[-0.5, -4.5]])
+        """
+        if self._form is not None:
+            distances = finite_array("X_new", X_new, (None, self.n))
+            if distances.min(initial=0.0) < 0.0:
+                raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
+            return kernels.of_distances(distances, *self._form)
         X, kernel = self._source()
         points = checked_points("X_new", X_new, X.shape[1])
         return kernel(self._scaled(points), self._scaled(X))
@@ -555,20 +571,25 @@ class KernelProblem(Problem):
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A `from_data` problem with scaling, or with rows on demand, is rebuilt from its training
-        points; otherwise K is cut into blocks.
+        A `from_data` problem with scaling that is fitted again, or with rows on demand, is rebuilt
+        from its training points; otherwise K is cut into blocks.
         """
         known, labels = self.labels[train], self.labels[test]
         whole, block = self.gram.whole, self.gram.block
-        if whole is not None and self.scaling is None:
+        kept = keeps_scaling(self.scaling)
+        if whole is not None and kept:
             cut = whole[np.ix_(train, train)]
             problem = KernelProblem._of_own(cut, known, self.precision, self.name)
+            problem._form = self._form
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         problem = KernelProblem.from_data(
-            X[train], known, kernel, scaling=self.scaling, cache_mb=self.cache_mb,
+            self._scaled(X[train]) if kept else X[train], known, kernel,
+            scaling=None if kept else self.scaling, cache_mb=self.cache_mb,
             precision=self.precision, name=self.name,
         )  # fmt: skip
+        if kept:
+            problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         scaled, points = problem._scaled, X[test]
         return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
 

@@ -43,6 +43,7 @@ __all__ = [
     "Simpson",
     "get",
     "names",
+    "of_distances",
 ]
 
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
@@ -381,9 +382,14 @@ class DistanceSubstitution(Kernel):
             D = _distances(X, Z, self.distance)
         else:
             D = _pairwise(self.distance, X, Z)
-        if self.form == "raw":
-            return D
-        return -0.5 * D**2 if self.form == "linear" else np.exp(-self.gamma * D**2)
+        return of_distances(D, self.form, self.gamma)
+
+
+def of_distances(D: Array, form: str, gamma: float) -> Array:
+    """-d²/2, exp(-γd²) or d, for the form "linear", "gaussian" or "raw"."""
+    if form == "raw":
+        return D
+    return -0.5 * D**2 if form == "linear" else np.exp(-gamma * D**2)
 
 
 @dataclass(frozen=True)

@@ -485,12 +485,15 @@ def test_scaler() -> None:
     points = np.array([[0.0, 5.0], [2.0, 5.0], [4.0, 8.0]])
     scaled = datasets.scaler("minmax").fit_transform(points)
     np.testing.assert_allclose(scaled, [[-1, -1], [0, -1], [1, 1]], atol=1e-15)
+    unit = datasets.scaler("unit").fit_transform(points)
+    np.testing.assert_allclose(unit, [[0, 0], [0.5, 0], [1, 1]], atol=1e-15)
     standard = datasets.scaler("standard").fit_transform(points)
     np.testing.assert_allclose(standard[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-15)
     assert datasets.scaler(None) is None
     assert datasets.scaler("none") is None
-    with pytest.raises(UnknownName, match="scaler"):
-        datasets.scaler("minimax")
+    for unknown in ("minimax", "none-all", "-all", "minmax-all-all"):
+        with pytest.raises(UnknownName, match="scaler"):
+            datasets.scaler(unknown)
 
 
 def test_a_data_set_has_exactly_one_of_X_K_D() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -185,6 +187,46 @@ def test_scaling_is_fitted_on_the_training_part() -> None:
     np.testing.assert_allclose(split.problem.kernel_with([[10.0]]), split.K_new)
     with pytest.raises(iopt.errors.UnknownName, match="scal"):
         iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmaxx")
+
+
+@pytest.mark.parametrize("cache_mb", [None, 1.0])
+def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
+    """As Lin & Lin (2003) do: the range of all points, [0, 10], is [-1, 1] and [0, 1]."""
+    X, train, test = np.array([[0.0], [5.0], [10.0], [2.0]]), np.array([0, 1]), np.array([2, 3])
+    for scaling, scaled in (
+        ("minmax-all", [-1.0, 0.0, 1.0, -0.6]),
+        ("unit-all", [0.0, 0.5, 1.0, 0.2]),
+        ("standard-all", (X.ravel() - 4.25) / X.std()),
+    ):
+        problem = iopt.KernelProblem.from_data(
+            X, [1, -1, 1, -1], "linear", scaling=scaling, cache_mb=cache_mb
+        )
+        split, K = problem.split(train, test), np.outer(scaled, scaled)
+        block = split.problem.gram.block(np.arange(2), np.arange(2))
+        np.testing.assert_allclose(block, K[:2, :2], atol=1e-15)
+        np.testing.assert_allclose(split.K_new, K[2:, :2], atol=1e-15)
+        np.testing.assert_allclose(split.K_new_new(), K[2:, 2:], atol=1e-15)
+        if cache_mb is not None:  # a split of a split, and raw new points
+            again = split.problem.split(train[::-1], train)
+            np.testing.assert_allclose(again.K_new, K[:2, 1::-1], atol=1e-15)
+            rows = split.problem.kernel_with(X[test])
+            np.testing.assert_allclose(rows, K[2:, :2], atol=1e-15)
+    fitted = iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="unit")
+    np.testing.assert_allclose(fitted.split(train, test).K_new, [[0.0, 2.0], [0.0, 0.4]])
+
+
+@pytest.mark.parametrize("form", ["linear", "gaussian", "raw"])
+def test_new_distances_give_kernel_rows(form: str) -> None:
+    """Those of the problem with all objects; also in a subset, and after pickling."""
+    D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0, 4.0], [0.0, 1.0, 3.0, 7.0, 4.0]))
+    whole = iopt.KernelProblem.from_distances(D, [1, -1, 1, -1, 1], form, gamma=0.3)
+    problem = iopt.KernelProblem.from_distances(D[:4, :4], [1, -1, 1, -1], form, gamma=0.3)
+    part = whole.split(np.arange(4), np.array([4])).problem
+    for one in (problem, part, pickle.loads(pickle.dumps(problem))):
+        np.testing.assert_array_equal(one.kernel_with(D[4:, :4]), whole.K[4:, :4])
+    for wrong, told in ((D[4:], "shape"), (-D[4:, :4], "none negative"), ([[np.nan] * 4], "fin")):
+        with pytest.raises(iopt.errors.ProblemError, match=told):
+            problem.kernel_with(wrong)
 
 
 def test_split_of_a_matrix_cuts_blocks() -> None:

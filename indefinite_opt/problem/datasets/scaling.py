@@ -6,7 +6,13 @@ from typing import Any
 
 from indefinite_opt.errors import UnknownName
 
-__all__ = ["scaler"]
+__all__ = ["keeps_scaling", "scaler"]
+
+_RANGES = {"minmax": (-1, 1), "unit": (0, 1)}
+"""Ranges of the features after scaling, by name."""
+
+_WHOLE = "-all"
+"""Ending of the names of scalings that are fitted to all points, test points included."""
 
 
 def scaler(kind: str | None) -> Any:
@@ -14,8 +20,10 @@ def scaler(kind: str | None) -> Any:
 
     Parameters
     ----------
-    kind : {"minmax", "standard", "none"} or None
-        Whether features are scaled to [-1, 1], to mean 0 and variance 1, or not at all.
+    kind : {"minmax", "unit", "standard", "none"} or None
+        Whether features are scaled to [-1, 1], to [0, 1], to mean 0 and variance 1, or not at all.
+        "minmax-all", "unit-all" and "standard-all" are the same, but `KernelProblem.split` keeps
+        the scaling of all points, as Lin & Lin (2003) do, instead of fitting it again.
 
     Returns
     -------
@@ -28,8 +36,19 @@ def scaler(kind: str | None) -> Any:
     """
     if kind is None or kind == "none":
         return None
-    if kind not in ("minmax", "standard"):
-        raise UnknownName("scaler", str(kind), ["minmax", "standard", "none"])
+    name = kind.removesuffix(_WHOLE)
+    if name not in (*_RANGES, "standard"):
+        names = [*_RANGES, "standard"]
+        raise UnknownName("scaler", kind, [*names, *(each + _WHOLE for each in names), "none"])
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    return MinMaxScaler(feature_range=(-1, 1)) if kind == "minmax" else StandardScaler()
+    return MinMaxScaler(feature_range=_RANGES[name]) if name in _RANGES else StandardScaler()
+
+
+def keeps_scaling(kind: str | None) -> bool:
+    """Whether subsets keep the scaling of all points, or none.
+
+    >>> keeps_scaling("minmax-all"), keeps_scaling("minmax"), keeps_scaling(None)
+    (True, False, True)
+    """
+    return kind is None or kind == "none" or kind.endswith(_WHOLE)
