@@ -143,11 +143,14 @@ class Solver(ABC, Generic[S]):
         The structures that it solves.
     needs_convex : bool
         Whether it refuses nonconvex programs.
+    needs_bias : bool
+        Whether it refuses formulations without an offset, whose weights move alone.
     """
 
     name: ClassVar[str]
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
+    needs_bias: ClassVar[bool] = False
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.

@@ -29,4 +29,5 @@ def available_solvers(
         for name, solver in files.items()
         if issubclass(wanted.structure_type, solver.accepts)
         and not (solver.needs_convex and wanted.convex is False)
+        and not (solver.needs_bias and getattr(wanted, "bias", True) is False)
     )

@@ -13,7 +13,7 @@ from helpers.cases import CASES, Case
 PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
 
-LOCAL_SOLVERS = ("dca", "global", "lift", "lifted-dual", "multistart", "smo", "uno")
+LOCAL_SOLVERS = ("dca", "global", "lift", "lifted-dual", "multistart", "smo", "smo-lin-lin", "uno")
 """Those that take nonconvex problems."""
 
 

@@ -15,6 +15,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.bruteforce import stationary_points
 from helpers.cases import LIN_LIN
+from helpers.printed_smo import pair_of, paper_smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
@@ -375,36 +376,6 @@ def test_19_and_2_differ_where_k_is_cpd_only() -> None:
 
 
 # Section 6: SMO for kernels that are not PSD.
-
-
-def pair_of(alpha, gradient, y, C):
-    """The maximal violating pair (22), and its violation."""
-    signed = -y * gradient
-    up = np.where(y > 0, alpha < C, alpha > 0)
-    low = np.where(y > 0, alpha > 0, alpha < C)
-    i = int(np.argmax(np.where(up, signed, -INF)))
-    j = int(np.argmin(np.where(low, signed, INF)))
-    return i, j, signed[i] - signed[j]
-
-
-def paper_smo(K, y, C, tol=1e-9, steps=100_000):
-    """Section 6.2 as printed: pairs (22), steps (27); yields every iterate."""
-    alpha, Q = np.zeros(y.size), K * np.outer(y, y)
-    yield alpha.copy()
-    for _ in range(steps):
-        i, j, violation = pair_of(alpha, Q @ alpha - 1, y, C)
-        if violation <= tol:
-            return
-        room_i = C - alpha[i] if y[i] > 0 else alpha[i]
-        room_j = alpha[j] if y[j] > 0 else C - alpha[j]
-        room = min(room_i, room_j)  # -L of (24b)
-        curvature = K[i, i] - 2 * K[i, j] + K[j, j]
-        step = min(violation / curvature, room) if curvature > 0 else room
-        alpha[i] += y[i] * step
-        alpha[j] -= y[j] * step
-        alpha = np.clip(alpha, 0.0, C)
-        yield alpha.copy()
-    raise AssertionError("no convergence")
 
 
 @pytest.mark.parametrize("seed", range(4))
