@@ -510,6 +510,58 @@ class KernelProblem(Problem):
         """The same labels with another kernel matrix."""
         return KernelProblem(K, self.labels, name=name)
 
+    def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
+        """The same labels with the kernel K + E, E a random symmetric matrix of a given size.
+
+        E = s(A + Aᵀ), where A has independent standard normal entries and s > 0 is such that
+        ‖E‖_F = noise · ‖K‖_F.
+
+        Parameters
+        ----------
+        noise : float
+            Size of E relative to K, in Frobenius norms, not negative.
+        seed : int
+            Seed of A; the same seed gives the same perturbation.
+
+        Returns
+        -------
+        KernelProblem
+            A problem of its own; what is known of K, such as points and spectrum, is not known of
+            K + E.
+
+        Raises
+        ------
+        ParameterError
+            If noise is negative or not finite, or the seed no integer from 0 to 2³² - 1.
+        ProblemError
+            If rows of K are computed on demand.
+
+        References
+        ----------
+        Luss & d'Aspremont (2007), section 4.2: means and deviations over data sets "created by
+        randomly perturbing" others. How large their perturbations are is not printed.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 3.0], [3.0, 0.0]], [1, -1])
+        >>> E = problem.perturbed(0.1, seed=1).K - problem.K
+        >>> bool(np.all(E == E.T)), (np.linalg.norm(E) / np.linalg.norm(problem.K)).round(12)
+        (True, np.float64(0.1))
+        """
+        checks.positive("noise", noise, zero=True)
+        checks.seed("seed", seed)
+        K = self.K
+        A = np.random.default_rng(seed).standard_normal((self.n, self.n))
+        E = A + A.T
+        # Scaled first, so that no square leaves the range of doubles.
+        largest = self.largest or 1.0
+        E *= noise * float(np.linalg.norm(K / largest) / np.linalg.norm(E)) * largest
+        E += K
+        name = f"{self.name}, noise {noise:g}, seed {seed}"
+        return KernelProblem._of_own(
+            E.astype(self.gram.dtype, copy=False), self.labels, self.precision, name
+        )
+
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
 

@@ -251,3 +251,57 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
     distant = Dataset(name="d", y=y, D=np.array([[0.0, 2.0], [2.0, 0.0]]))
     # γ = 1/mean(d²) = 1/2.
     assert iopt.KernelProblem.from_dataset(distant).K[0, 1] == pytest.approx(np.exp(-2.0))
+
+
+# ------------------------------------------------------------------------------- perturbed kernels
+
+
+@pytest.mark.parametrize("noise", [1e-8, 0.1, 2.0])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_a_perturbation_is_symmetric_and_of_the_size_that_was_asked_for(noise, scale) -> None:
+    K = scale * random_problem("sigmoid", n=30, seed=0).K
+    problem = iopt.KernelProblem(K, np.resize([1, -1], 30))
+    changed = problem.perturbed(noise, seed=3)
+    np.testing.assert_array_equal(changed.K, changed.K.T)
+    np.testing.assert_array_equal(changed.labels, problem.labels)
+    size = np.linalg.norm((changed.K - K) / scale) / np.linalg.norm(K / scale)
+    assert size == pytest.approx(noise, rel=1e-7)  # K + E rounds E to eps/noise of its size
+
+
+def test_a_perturbation_is_reproducible_and_that_of_a_wigner_matrix() -> None:
+    """Of ‖E‖_F² a share of 2/(n + 1) lies on the diagonal, as its entries have twice the variance.
+
+    The eigenvalues of E/σ fill the semicircle [-2√n, 2√n], σ the deviation of the entries off the
+    diagonal: ‖E‖_F² ≈ n²σ², so that ‖E‖_2/‖E‖_F ≈ 2/√n.
+    """
+    n = 300
+    problem = iopt.KernelProblem(np.eye(n), np.resize([1, -1], n))
+    first, again, other = (problem.perturbed(0.5, seed=seed).K for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    E, F = first - problem.K, other - problem.K
+    assert abs(np.sum(E * F)) < 0.05 * np.sum(E * E)
+    assert np.sum(np.diag(E) ** 2) / np.sum(E * E) == pytest.approx(2 / (n + 1), rel=0.3)
+    assert np.linalg.norm(E, 2) / np.linalg.norm(E) == pytest.approx(2 / np.sqrt(n), rel=0.05)
+    np.testing.assert_array_equal(problem.K, np.eye(n))
+
+
+def test_no_noise_changes_nothing_and_single_precision_is_kept() -> None:
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1], precision="single")
+    np.testing.assert_array_equal(problem.perturbed(0.0).K, problem.K)
+    assert problem.perturbed(0.1).precision == "single"
+    zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
+    np.testing.assert_array_equal(zero.perturbed(1.0).K, zero.K)  # the size is relative to K
+
+
+@pytest.mark.parametrize(("noise", "seed"), [(-0.1, 0), (np.nan, 0), (np.inf, 0), (0.1, -1)])
+def test_impossible_perturbations_are_refused(noise: float, seed: int) -> None:
+    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
+    with pytest.raises(iopt.errors.ParameterError, match=r"^(noise|seed): "):
+        problem.perturbed(noise, seed)
+
+
+def test_rows_on_demand_cannot_be_perturbed() -> None:
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
+    with pytest.raises(iopt.errors.ProblemError, match="on demand"):
+        problem.perturbed(0.1)
