@@ -1,10 +1,12 @@
 """Theorems of the papers, checked on given data; public as `indefinite_opt.theory`.
 
-Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorem 1 and the
-analysis of the sigmoid kernel with its limits. Loosli et al. (2016): certificates in Krein spaces.
+Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorems 1 and 3 and
+the analysis of the sigmoid kernel with its limits. Loosli et al. (2013): certificates in Krein
+spaces.
 """
 
 from indefinite_opt.problem import Embedding, embed
+from indefinite_opt.theory.definite_shift import DefiniteShift, lin_lin_theorem_3
 from indefinite_opt.theory.hulls import HullPoint, SVMPoint, hull_to_svm, svm_to_hull
 from indefinite_opt.theory.krein import KreinCertificate, krein_certificate
 from indefinite_opt.theory.lifting import (
@@ -20,6 +22,7 @@ from indefinite_opt.theory.suitability import Diagnosis, HullDiagnosis, diagnose
 from indefinite_opt.theory.uniqueness import Uniqueness, haasdonk_lemma_5
 
 __all__ = [
+    "DefiniteShift",
     "Diagnosis",
     "Embedding",
     "HullDiagnosis",
@@ -43,6 +46,7 @@ __all__ = [
     "krein_certificate",
     "limit_study",
     "lin_lin_theorem_1",
+    "lin_lin_theorem_3",
     "shift_threshold",
     "svm_to_hull",
 ]
