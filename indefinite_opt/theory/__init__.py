@@ -2,7 +2,7 @@
 
 Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorems 1 and 3 and
 the analysis of the sigmoid kernel with its limits. Loosli et al. (2013): certificates in Krein
-spaces.
+spaces, and the dual stabilisation problem.
 """
 
 from indefinite_opt.problem import Embedding, embed
@@ -18,12 +18,18 @@ from indefinite_opt.theory.lifting import (
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
+from indefinite_opt.theory.stabilisation import (
+    DualStabilisation,
+    dual_stabilisation,
+    stabilisation_program,
+)
 from indefinite_opt.theory.suitability import Diagnosis, HullDiagnosis, diagnose, hull_diagnosis
 from indefinite_opt.theory.uniqueness import Uniqueness, haasdonk_lemma_5
 
 __all__ = [
     "DefiniteShift",
     "Diagnosis",
+    "DualStabilisation",
     "Embedding",
     "HullDiagnosis",
     "HullPoint",
@@ -38,6 +44,7 @@ __all__ = [
     "Uniqueness",
     "analyse_sigmoid",
     "diagnose",
+    "dual_stabilisation",
     "embed",
     "haasdonk_lemma_5",
     "haasdonk_proposition_2",
@@ -48,5 +55,6 @@ __all__ = [
     "lin_lin_theorem_1",
     "lin_lin_theorem_3",
     "shift_threshold",
+    "stabilisation_program",
     "svm_to_hull",
 ]
