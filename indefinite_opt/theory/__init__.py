@@ -2,7 +2,7 @@
 
 Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorems 1 and 3 and
 the analysis of the sigmoid kernel with its limits. Loosli et al. (2013): certificates in Krein
-spaces, and the dual stabilisation problem.
+spaces, the dual stabilisation problem, Proposition 3.1.
 """
 
 from indefinite_opt.problem import Embedding, embed
@@ -15,6 +15,7 @@ from indefinite_opt.theory.lifting import (
     haasdonk_proposition_2,
     lin_lin_theorem_1,
 )
+from indefinite_opt.theory.rademacher import loosli_proposition_3_1
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
@@ -54,6 +55,7 @@ __all__ = [
     "limit_study",
     "lin_lin_theorem_1",
     "lin_lin_theorem_3",
+    "loosli_proposition_3_1",
     "shift_threshold",
     "stabilisation_program",
     "svm_to_hull",

@@ -186,7 +186,7 @@ def stabilisation_program(problem: KernelProblem, C: float, equation: int) -> Pr
                   P_minusα_plus = 0         (plus)
                   P_plusα_minus = 0         (minus)
     >>> programs = [stabilisation_program(problem, 1.0, number).cvxpy() for number in (17, 18, 19)]
-    >>> [round(float(each.solve(solver="CLARABEL")), 6) for each in programs]
+    >>> [round(float(each.solve(solver="CLARABEL")), 6) + 0.0 for each in programs]
     [0.2, 0.2, 0.0]
     """
     stabilised, qp = _dual(problem, C)

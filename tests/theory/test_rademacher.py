@@ -1,0 +1,62 @@
+"""Proposition 3.1 of Loosli et al. against the average over all signs."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.linalg
+
+import indefinite_opt as iopt
+from helpers.problems import noisy_problem
+from indefinite_opt.theory import loosli_proposition_3_1
+
+
+def average(K: np.ndarray) -> float:
+    """E √(εᵀ|K|ε/n) over all 2ⁿ signs, |K| as the root of K²."""
+    magnitude = np.real(scipy.linalg.sqrtm(K @ K))
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(K))))
+    squares = np.einsum("si,ij,sj->s", signs, magnitude, signs)
+    return float(np.sqrt(np.maximum(squares, 0.0) / len(K)).mean())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("kernel", ["noise", "sigmoid(a=1, r=0.5)", "epanechnikov", "gaussian"])
+def test_the_average_lies_between_the_bound_and_its_share(kernel: str, seed: int) -> None:
+    """The constant 1/√2 of Khinchin's inequality is that of Latała & Oleszkiewicz (1994)."""
+    problem = noisy_problem(kernel, n=10, seed=seed)
+    bound, exact = loosli_proposition_3_1(problem), average(problem.K)
+    assert bound / np.sqrt(2) - 1e-9 <= exact <= bound
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_diag_1_minus_1(scale: float) -> None:
+    """εᵀ|K|ε = 2 for all signs, so that the bound is attained: √scale."""
+    problem = iopt.KernelProblem(scale * np.diag([1.0, -1.0]), [1, -1])
+    assert loosli_proposition_3_1(problem) == pytest.approx(np.sqrt(scale), rel=1e-12)
+    assert loosli_proposition_3_1(problem) >= average(problem.K)
+
+
+def test_a_kernel_of_unit_diagonal_without_negative_part_has_bound_1() -> None:
+    assert loosli_proposition_3_1(noisy_problem("gaussian", n=30)) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_supremum_over_the_ball() -> None:
+    """max Σ ε_i f(x_i), f = Σ c_j k(x_j, ·), cᵀ|K|c ≤ 1, is √(εᵀ|K|ε)."""
+    problem = noisy_problem("noise", n=6)
+    values, vectors = np.linalg.eigh(problem.K)
+    root = (vectors * np.sqrt(np.abs(values))).T
+    for signs in np.random.default_rng(0).choice([-1.0, 1.0], (3, 6)):
+        c = cp.Variable(6)
+        goal = cp.Maximize(signs @ problem.K @ c)
+        highest = cp.Problem(goal, [cp.sum_squares(root @ c) <= 1]).solve(solver="CLARABEL")
+        assert highest == pytest.approx(np.linalg.norm(root @ signs), rel=1e-6)
+
+
+def test_rows_on_demand_are_refused() -> None:
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
+    with pytest.raises(iopt.errors.ProblemError, match="on demand"):
+        loosli_proposition_3_1(problem)
