@@ -1,10 +1,38 @@
 """Many problems, formulations and solvers at once.
 
-`compare` cross-validates formulations and baselines side by side; `reference_library` holds
-problems with certified optima, against which solvers can be checked.
+`compare` cross-validates formulations and baselines side by side on one problem. A `Study` declares
+data sets, methods over a `Grid` of parameters, and a protocol; its cells are stored as they come.
+`reference_library` holds problems with certified optima, against which solvers can be checked.
 """
 
 from indefinite_opt.studies import baselines, reference_library
 from indefinite_opt.studies.comparison import Comparison, compare, warm_up
+from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.methods import Grid
+from indefinite_opt.studies.metrics import METRICS
+from indefinite_opt.studies.protocols import (
+    LeaveOneOut,
+    Nested,
+    RepeatedKFold,
+    RepeatedSplit,
+    SelectThenTest,
+)
+from indefinite_opt.studies.study import Study, StudyOutcome
 
-__all__ = ["Comparison", "baselines", "compare", "reference_library", "warm_up"]
+__all__ = [
+    "METRICS",
+    "Comparison",
+    "Data",
+    "Grid",
+    "LeaveOneOut",
+    "Nested",
+    "RepeatedKFold",
+    "RepeatedSplit",
+    "SelectThenTest",
+    "Study",
+    "StudyOutcome",
+    "baselines",
+    "compare",
+    "reference_library",
+    "warm_up",
+]

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import checks, label_vector, parse_call, real_array
+from indefinite_opt.foundation import checks, label_vector, real_array
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import TRANSFORMS, KernelProblem, Split, check_problem
+from indefinite_opt.problem import KernelProblem, Split, check_problem
 from indefinite_opt.solvers import Claim, Status, as_solver
-from indefinite_opt.studies.baselines import as_baseline
-from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.studies.cells import FAILURES, warm_up
+from indefinite_opt.studies.methods import NO_SOLVER, Method, as_method, default_methods
 from indefinite_opt.studies.record import (
     COLUMNS,
     HeldOut,
@@ -39,18 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Method", "as_method", "compare", "default_methods", "warm_up"]
 
-Method = Formulation | Baseline
 Cell = tuple[Method, str]
 Work = tuple[int, Callable[[], Split], list[Cell]]
 Progress = Callable[[int, int, Row], None]
 Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
-
-_FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
-"""Exceptions that make a cell fail without ending the study. Those of this package and of numpy's
-linear algebra are ValueErrors; solvers raise the others."""
-
-_NO_SOLVER = "-"
-"""Entry of a baseline in the column of solvers."""
 
 
 class CellOptions(NamedTuple):
@@ -59,27 +50,6 @@ class CellOptions(NamedTuple):
     seed: int
     tol: float
     time_limit: float | None
-
-
-def as_method(method: Method | type[Method] | str) -> Method:
-    """A formulation or baseline, given as an object, a class, or a name with parameters."""
-    if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
-        return as_baseline(method)
-    others = {name.casefold() for name in known_baselines()}
-    if isinstance(method, str) and parse_call(method, "formulation")[0].casefold() in others:
-        return as_baseline(method)
-    return as_formulation(method)
-
-
-def default_methods() -> list[Method]:
-    """All formulations, `SpectrumSVM` once per transformation, and then all baselines."""
-    chosen: list[Method] = []
-    for name, cls in known().items():
-        if name == "SpectrumSVM":
-            chosen += [as_formulation(f"SpectrumSVM(transform={h})") for h in TRANSFORMS]
-        else:
-            chosen.append(cls())
-    return chosen + [baseline() for baseline in known_baselines().values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +99,7 @@ class Comparison:
         """The formulations solved on all data, without those that fail."""
         results = []
         for formulation in self.formulations:
-            with contextlib.suppress(*_FAILURES):
+            with contextlib.suppress(*FAILURES):
                 results.append(solve(self.problem, formulation, tol=float(self.settings["tol"])))
         return results
 
@@ -281,7 +251,7 @@ def _methods(given: Iterable[Method | type[Method] | str] | None) -> list[Method
 
 def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
     if isinstance(method, Baseline):
-        return [_NO_SOLVER]
+        return [NO_SOLVER]
     if solvers is None:
         return [method.structure_type.default_solver]
     fitting = available_solvers(method)
@@ -346,22 +316,9 @@ def _fold_list(work: Work, options: CellOptions) -> list[Row]:
 def _fold_rows(work: Work, options: CellOptions) -> Iterator[Row]:
     fold, make_split, cells = work
     split = make_split()
-    warm_up({name for _, name in cells if name != _NO_SOLVER})
+    warm_up({name for _, name in cells})
     for method, solver in cells:
         yield _cell(split, method, solver, fold, options)
-
-
-def warm_up(names: Iterable[str]) -> None:
-    """Load and compile solvers on two tiny problems, so that no cell is charged for it."""
-    half = np.random.default_rng(0).standard_normal((12, 12))
-    tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
-    for name in names:
-        for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
-            if as_solver(name).name in available_solvers(formulation):
-                for problem in tiny:
-                    # A solver that cannot run reports that in its own cells.
-                    with contextlib.suppress(*_FAILURES):
-                        solve(problem, formulation, solver=name)
 
 
 def _cell(split: Split, method: Method, solver: str, fold: int, options: CellOptions) -> Row:
@@ -378,7 +335,7 @@ def _cell(split: Split, method: Method, solver: str, fold: int, options: CellOpt
         else:
             result = solve(split.problem, method, solver, tol, time_limit, seed=seed)
             row.update(_solved(split, result))
-    except _FAILURES as error:
+    except FAILURES as error:
         row["error"] = f"{type(error).__name__}: {error}"
     return row
 

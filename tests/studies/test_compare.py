@@ -28,7 +28,7 @@ import indefinite_opt as iopt
 from helpers.internals import on_lock
 from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.solvers.external.uno import UNO
-from indefinite_opt.studies.comparison import default_methods
+from indefinite_opt.studies.methods import default_methods
 from indefinite_opt.studies.record import COLUMNS, data_digest
 
 Array = NDArray[Any]

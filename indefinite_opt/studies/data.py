@@ -1,0 +1,169 @@
+"""The data of a study: labelled points, similarities or distances, and the kernel made of them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.problem import (
+    ConfidenceProblem,
+    Kernel,
+    KernelProblem,
+    Split,
+    datasets,
+    kernels,
+)
+from indefinite_opt.problem.datasets import Dataset
+
+__all__ = ["Data", "HeldOut", "as_data", "data_digest"]
+
+HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""K_new, the new labels and K_new_new; the last one is empty if it is not given."""
+
+Source = str | Dataset | KernelProblem | Callable[[Kernel | None], KernelProblem]
+
+SAMPLED_ROWS = 16
+"""Number of rows that a digest reads of a kernel matrix that is never formed: enough to tell two
+kernel functions of one name apart."""
+
+
+@dataclass(eq=False)
+class Data:
+    """Labelled data, and how kernel problems are made of them.
+
+    Parameters
+    ----------
+    source : str, Dataset, KernelProblem or callable
+        A name as in `datasets.load`, which is read where the data are used; a data set; a problem;
+        or a function of the kernel, None for the default, that makes a problem, for everything
+        else. Such a function must be importable by other processes.
+    kernel : str or Kernel, optional
+        The kernel where a grid names none. By default that of the problem or of the data set.
+    options : dict
+        Further keyword arguments of `KernelProblem.from_dataset`, such as `scaling`.
+    test : (K_new, labels, K_new_new), optional
+        Test points beside the problem; every point of the problem trains.
+
+    Attributes
+    ----------
+    token : str
+        Tells data apart within a run, in every process.
+    """
+
+    source: Source
+    kernel: str | Kernel | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    test: HeldOut | None = None
+    token: str = field(default_factory=lambda: uuid.uuid4().hex, init=False, repr=False)
+
+    @cached_property
+    def problem(self) -> KernelProblem:
+        """The problem of all data with the default kernel."""
+        return self.with_kernel(None)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The labels as -1.0 and +1.0, (n,)."""
+        return self.problem.y
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return datasets.load(self.source) if isinstance(self.source, str) else self.source
+
+    def with_kernel(self, kernel: Kernel | None) -> KernelProblem:
+        """The problem of all data with a kernel, or with the default one.
+
+        Raises
+        ------
+        ParameterError
+            If the data are similarities, or a problem without points, which have no other kernel.
+        """
+        given = self._loaded
+        chosen = kernel if kernel is not None or self.kernel is None else kernels.get(self.kernel)
+        if isinstance(given, Dataset):
+            if chosen is None or given.X is not None:
+                return KernelProblem.from_dataset(given, chosen, **self.options)
+            if given.D is not None and isinstance(chosen, kernels.DistanceSubstitution):
+                return KernelProblem.from_distances(
+                    given.D, given.y, chosen.form, gamma=chosen.gamma, name=given.name
+                )
+        elif not isinstance(given, KernelProblem):
+            return given(chosen)
+        elif chosen is None:
+            return given
+        elif given.X is not None and not isinstance(given, ConfidenceProblem):
+            return KernelProblem.from_data(
+                given.X, given.labels, chosen, scaling=given.scaling, cache_mb=given.cache_mb,
+                precision=given.precision, name=given.name,
+            )  # fmt: skip
+        expected = f"none for {given.name}, which is not made of points"
+        raise ParameterError(
+            "kernel", expected, str(chosen), "Distances take distance(form=gaussian, gamma=1)."
+        )
+
+    def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:
+        """The training problem and the test rows of a division; see `test` for an empty one."""
+        if self.test is not None and not test.size:
+            K_new, labels, among = self.test
+            return Split(problem, K_new, labels, lambda: among)
+        return problem.split(train, test)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that determines the problems, but for the kernels of a grid."""
+        problem, given = self.problem, self._loaded
+        digest = hashlib.sha256(data_digest(problem, self.test).encode())
+        told = (str(problem.kernel), problem.scaling, sorted(self.options.items()))
+        digest.update(repr(told).encode())
+        # Points or distances of a different scale may have the same default kernel.
+        for array in (problem.X, getattr(given, "D", None)):
+            if array is not None:
+                digest.update(_bytes(np.asarray(array)))
+        return digest.hexdigest()[:16]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived is derived again in other processes.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def as_data(given: Data | Source) -> Data:
+    """The data, given as such or as their source."""
+    return given if isinstance(given, Data) else Data(given)
+
+
+def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
+    """A digest of all data that determine the cells. A stored K is read in place, not copied."""
+    digest = hashlib.sha256()
+    gram = problem.gram
+    if gram.whole is not None:
+        digest.update(_bytes(gram.whole))
+    else:
+        # K is determined by the points and by the name of the kernel, which is a setting, unless
+        # two functions have the same name; a few rows of K distinguish them.
+        few = np.arange(min(problem.n, SAMPLED_ROWS))
+        digest.update(_bytes(np.asarray(problem.X)))
+        digest.update(_bytes(gram.block(few, np.arange(problem.n))))
+    digest.update(_bytes(problem.y))
+    if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
+        digest.update(_bytes(problem.directed))
+    if test is not None:
+        K_new, y_new, among = test
+        # Labels may be Python objects, whose bytes are addresses.
+        labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
+        digest.update(labels.encode())
+        digest.update(_bytes(K_new))
+        digest.update(_bytes(among))
+    return digest.hexdigest()
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array in C order, without a copy if they are stored so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -1,0 +1,102 @@
+"""Where the units of a study run: in this process, in those of joblib, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.foundation import checks
+from indefinite_opt.studies.cells import Outcome, Unit, run_unit
+from indefinite_opt.studies.store import Store, append
+
+__all__ = ["check_jobs", "on_cluster", "run_units"]
+
+UNITS_PER_THREAD = 2
+"""Units that a cluster holds for each of its threads, so that none waits for the next one."""
+
+SECONDS_TO_CONNECT = 20
+"""Time for a cluster to answer."""
+
+
+def check_jobs(n_jobs: int | None) -> None:
+    """Raise `ParameterError` unless this is a number of processes as joblib takes it."""
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+
+
+def run_units(
+    units: Iterable[Unit], n_jobs: int | None, store: Store | None, several: bool
+) -> Iterator[Outcome]:
+    """The outcomes of units as they come; they are in the store already.
+
+    With several units and n_jobs other than 1, joblib's processes share them, and each writes to
+    the store what it has finished.
+    """
+    if n_jobs in (None, 1) or not several:
+        write = None if store is None else store.add
+        for unit in units:
+            yield from run_unit(unit, write)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    write = None if store is None else functools.partial(append, store.path)
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+        for outcomes in parallel(delayed(_listed)(unit, write) for unit in units):
+            yield from outcomes
+
+
+def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
+    """The outcomes of units that run on a Dask cluster, written to the store by this process.
+
+    A unit whose worker dies is given to another one.
+
+    Parameters
+    ----------
+    cluster : str, Client or Cluster of dask.distributed
+        The address of a scheduler, such as `"tcp://host:8786"`, or an object.
+
+    Raises
+    ------
+    ParameterError
+        If dask.distributed is not installed.
+    DataError
+        If the scheduler does not answer.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise ParameterError(
+            "cluster", "None without dask.distributed", repr(cluster),
+            "Install it: pip install 'indefinite_opt[cluster]'.",
+        ) from None  # fmt: skip
+    own = not isinstance(cluster, Client)
+    try:
+        client = Client(cluster, timeout=SECONDS_TO_CONNECT) if own else cluster
+    except (OSError, ValueError) as error:
+        raise DataError(
+            "cluster", "the address of a Dask scheduler", f"{cluster}: {error}"
+        ) from None
+    waiting = iter(units)
+    try:
+        running = as_completed([], with_results=True)
+        threads = sum(client.nthreads().values()) or 1
+        for _, unit in zip(range(UNITS_PER_THREAD * threads), waiting, strict=False):
+            running.add(client.submit(_listed, unit, pure=False))
+        for _, outcomes in running:
+            for outcome in outcomes:
+                if store is not None and not outcome.interrupted:
+                    store.add(outcome)
+                yield outcome
+            for unit in waiting:
+                running.add(client.submit(_listed, unit, pure=False))
+                break
+    finally:
+        if own:
+            client.close()
+
+
+def _listed(unit: Unit, write: Any = None) -> list[Outcome]:
+    return list(run_unit(unit, write))

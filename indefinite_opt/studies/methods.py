@@ -1,0 +1,198 @@
+"""What a study compares: formulations and baselines, alone or over a grid of parameters.
+
+>>> grid = Grid("SVMDual", C=[10, 1], kernel=["sigmoid(a=0.1)", "sigmoid(a=0.2)"], solver="smo")
+>>> [str(entry) for entry in grid.entries][:2]
+['SVMDual(C=10), sigmoid(a=0.1, r=-1.0)', 'SVMDual, sigmoid(a=0.1, r=-1.0)']
+>>> len(grid.entries), str(grid.base)
+(4, 'SVMDual')
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.formulations import as_formulation, known
+from indefinite_opt.foundation import parse_call
+from indefinite_opt.modeling import Formulation, short
+from indefinite_opt.problem import TRANSFORMS, Kernel, kernels
+from indefinite_opt.solvers import as_solver
+from indefinite_opt.studies.baselines import as_baseline
+from indefinite_opt.studies.baselines import known as known_baselines
+from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.workflow import available_solvers
+
+__all__ = ["NO_SOLVER", "Entry", "Grid", "Method", "as_grid", "as_method", "default_methods"]
+
+Method = Formulation | Baseline
+
+NO_SOLVER = "-"
+"""Entry of a baseline in the column of solvers."""
+
+
+def as_method(method: Method | type[Method] | str) -> Method:
+    """A formulation or baseline, given as an object, a class, or a name with parameters."""
+    if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
+        return as_baseline(method)
+    others = {name.casefold() for name in known_baselines()}
+    if isinstance(method, str) and parse_call(method, "formulation")[0].casefold() in others:
+        return as_baseline(method)
+    return as_formulation(method)
+
+
+def default_methods() -> list[Method]:
+    """All formulations, `SpectrumSVM` once per transformation, and then all baselines."""
+    chosen: list[Method] = []
+    for name, cls in known().items():
+        if name == "SpectrumSVM":
+            chosen += [as_formulation(f"SpectrumSVM(transform={h})") for h in TRANSFORMS]
+        else:
+            chosen.append(cls())
+    return chosen + [baseline() for baseline in known_baselines().values()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One entry of a grid: a method with all its parameters, and the kernel if it is varied."""
+
+    method: Method
+    kernel: Kernel | None
+    solver: str
+
+    def __str__(self) -> str:
+        return str(self.method) if self.kernel is None else f"{self.method}, {self.kernel}"
+
+    @property
+    def C(self) -> float:
+        """The bound C of the weights; infinite for a method without one."""
+        return float(getattr(self.method, "C", math.inf))
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Grid:
+    """A method over all combinations of values of its parameters.
+
+    Of entries that score equally that of the smallest C is chosen, of those the first. The entries
+    are in the order of the arguments: kernels vary slowest, and the last parameter fastest.
+
+    Parameters
+    ----------
+    method : Formulation, Baseline, class or str
+        Its own parameters hold where the grid varies nothing.
+    kernel : str, Kernel or a list of them, optional
+        Kernels of the data, as in `kernels.get`. By default that of the data. For data given as
+        distances, `"distance(form=gaussian, gamma=2)"` and the like.
+    solver : str, optional
+        By default the method's own.
+    warm : bool
+        Whether entries that differ in one number only, such as C, are solved in the order of that
+        number, each from the solution before (`solve_path`). That is much faster, but a nonconvex
+        program may end in another local optimum than from the solver's own start.
+    **parameters
+        A value, or a list of values, for a parameter of the method.
+    """
+
+    method: Method
+    kernels: tuple[Kernel | None, ...]
+    solver: str
+    warm: bool
+    parameters: tuple[tuple[str, tuple[Any, ...]], ...]
+
+    def __init__(
+        self,
+        method: Method | type[Method] | str,
+        *,
+        kernel: str | Kernel | Sequence[str | Kernel] | None = None,
+        solver: str | None = None,
+        warm: bool = True,
+        **parameters: Any,
+    ) -> None:
+        base = as_method(method)
+        names = [field.name for field in dataclasses.fields(base)]  # type: ignore[arg-type]
+        for name, values in parameters.items():
+            if name not in names:
+                raise UnknownName(f"parameter of {type(base).__name__}", name, names)
+            if not _several(values):
+                raise ParameterError(name, "at least one value", repr(values))
+        chosen = [None] if kernel is None else [kernels.get(one) for one in _several(kernel)]
+        if not chosen:
+            raise ParameterError("kernel", "at least one kernel", repr(kernel))
+        for name, value in {
+            "method": base,
+            "kernels": tuple(chosen),
+            "solver": _solver_of(base, solver),
+            "warm": warm,
+            "parameters": tuple((name, _several(v)) for name, v in parameters.items()),
+        }.items():
+            object.__setattr__(self, name, value)
+        _ = self.entries  # so that values out of range are refused here
+
+    @property
+    def base(self) -> Method:
+        """The method with those parameters that have a single value."""
+        fixed = {name: values[0] for name, values in self.parameters if len(values) == 1}
+        return _replaced(self.method, fixed)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All combinations, in order; the kernel varies slower than the parameters."""
+        names = [name for name, _ in self.parameters]
+        combinations = list(itertools.product(*(values for _, values in self.parameters)))
+        methods = [
+            _replaced(self.method, dict(zip(names, values, strict=True))) for values in combinations
+        ]
+        return [Entry(method, kernel, self.solver) for kernel in self.kernels for method in methods]
+
+    def best(self, scores: Sequence[float]) -> int:
+        """The index of the entry with the largest score; of equal ones by the rule above.
+
+        A score that is not a number, of an entry that failed, is less than any other. Scores that
+        differ by rounding only, a share of 10⁻¹², are equal.
+        """
+        finite = [-math.inf if math.isnan(score) else score for score in scores]
+        most = max(finite)
+        slack = 1e-12 * abs(most) if math.isfinite(most) else 0.0
+        entries = self.entries
+        tied = [index for index, score in enumerate(finite) if score >= most - slack]
+        return min(tied, key=lambda index: (entries[index].C, index))
+
+    def __str__(self) -> str:
+        varied = [f"{name} in {_listed(values)}" for name, values in self.parameters
+                  if len(values) > 1]  # fmt: skip
+        if self.kernels != (None,):
+            varied.append(f"kernel in {_listed(self.kernels)}")
+        return f"{self.base}{' over ' if varied else ''}{', '.join(varied)}"
+
+
+def as_grid(given: Grid | Method | type[Method] | str) -> Grid:
+    """A grid, or one of a single entry for a method."""
+    return given if isinstance(given, Grid) else Grid(given)
+
+
+def _replaced(method: Method, parameters: dict[str, Any]) -> Method:
+    changed: Method = dataclasses.replace(method, **parameters)  # type: ignore[type-var]
+    return changed
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    """The values of a list, or one value that is none."""
+    single = isinstance(values, str) or not isinstance(values, Iterable)
+    return (values,) if single else tuple(values)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return f"{{{', '.join(map(short, values))}}}"
+
+
+def _solver_of(method: Method, name: str | None) -> str:
+    if isinstance(method, Baseline):
+        return NO_SOLVER
+    if name is None:
+        return method.structure_type.default_solver
+    if as_solver(name).name not in available_solvers(method):
+        raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
+    return name

@@ -1,0 +1,191 @@
+"""Numbers that describe a classifier which was trained and tested on one division of the data.
+
+`METRICS` has them by name. A study computes those that it names, and no others: a spectrum takes
+O(n³), and a certificate may take longer than the training.
+
+>>> METRICS["recall"].meaning
+'share of the test points of the positive class that are recognised'
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import UnknownName
+from indefinite_opt.foundation import checks
+from indefinite_opt.problem import Split
+from indefinite_opt.studies.baselines.baseline import Fitted
+from indefinite_opt.workflow import Result
+
+__all__ = ["METRICS", "Fit", "Metric", "as_metrics", "measured"]
+
+BOUND_ROUNDING = 1e-6
+"""Share of the bound by which a weight at its bound may fall below it, as interior-point methods
+reach bounds only up to their tolerance."""
+
+
+@dataclass(eq=False)
+class Fit:
+    """A method trained on the training points of a split.
+
+    Attributes
+    ----------
+    split : Split
+    method : Formulation or Baseline
+    fitted : Fitted
+        The classifier.
+    result : Result or None
+        None for a baseline.
+    seconds : float
+        Training time.
+    """
+
+    split: Split
+    method: Any
+    fitted: Fitted
+    result: Result | None
+    seconds: float
+
+    @cached_property
+    def prediction(self) -> tuple[NDArray[Any], float]:
+        """Labels predicted for the test points, and the seconds that it took."""
+        joint = getattr(self.fitted, "new_points", None) == "joint"
+        among = self.split.K_new_new() if joint else None
+        began = time.perf_counter()
+        labels = self.fitted.predict(self.split.K_new, among)
+        return labels, time.perf_counter() - began
+
+    @property
+    def hits(self) -> NDArray[np.bool_]:
+        """Which test points are classified correctly."""
+        return np.asarray(self.prediction[0] == self.split.labels)
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Signed coefficients of the training points; NaN for a classifier without any."""
+        found: Any = getattr(self.fitted, "coef", None)
+        return np.full(self.split.problem.n, np.nan) if found is None else np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number, or a text, that is computed from a `Fit`.
+
+    Attributes
+    ----------
+    name, meaning : str
+    value : callable
+        From a `Fit`.
+    larger_is_better : bool or None
+        None if a choice by this metric makes no sense.
+    """
+
+    name: str
+    meaning: str
+    value: Callable[[Fit], float | int | str]
+    larger_is_better: bool | None = None
+
+
+def _recall(fit: Fit, which: int) -> float:
+    """The recall of the smaller label, 0, or of the larger one, 1."""
+    mine = fit.split.labels == fit.split.problem.classes[which]
+    return _mean(fit.hits[mine])
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(np.mean(values)) if values.size else float("nan")
+
+
+def _training_error(fit: Fit) -> float:
+    problem = fit.split.problem
+    # The joint treatment is for new points; trained values are those of the changed kernel.
+    fitted: Any = fit.fitted
+    if getattr(fitted, "new_points", "") == "joint":
+        fitted = fitted.with_new_points("projected")
+    return float(np.mean(fitted.predict(problem.K) != problem.labels))
+
+
+def _bounded(fit: Fit) -> float:
+    """Coefficients at the bound, which is C or the largest weight that the program allows."""
+    bound: Any = getattr(fit.method, "C", None)
+    if fit.result is not None:
+        bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
+    if not checks.is_number(bound) or np.isnan(fit.coef).any():
+        return float("nan")
+    return float(np.sum(np.abs(fit.coef) >= (1.0 - BOUND_ROUNDING) * bound))
+
+
+def _certificate(name: str) -> Callable[[Fit], Any]:
+    def value(fit: Fit) -> Any:
+        if fit.result is None:
+            return {"claim": "-", "gap_kind": ""}.get(name, float("nan"))
+        certificate = fit.result.certificate
+        if name == "claim":
+            return certificate.claim.name
+        return certificate.gap_kind if name == "gap_kind" else float(certificate.measure)
+
+    return value
+
+
+def _squared_norm(fit: Fit) -> float:
+    return float(fit.coef @ fit.split.problem.gram.times(fit.coef))
+
+
+_ALL = (
+    Metric("accuracy", "share of the test points that are classified correctly",
+           lambda fit: _mean(fit.hits), True),
+    Metric("recall", "share of the test points of the positive class that are recognised",
+           lambda fit: _recall(fit, 1), True),
+    Metric("specificity", "share of the test points of the negative class that are recognised",
+           lambda fit: _recall(fit, 0), True),
+    Metric("training_error", "share of the training points that are classified wrongly",
+           _training_error, False),
+    Metric("objective", "objective of the program, in the declared sense",
+           lambda fit: float("nan") if fit.result is None else float(fit.result.objective)),
+    Metric("claim", "what the certificate claims", _certificate("claim")),
+    Metric("gap_kind", "the name of the gap of the certificate", _certificate("gap_kind")),
+    Metric("gap", "the gap of the certificate", _certificate("gap"), False),
+    Metric("support", "number of support vectors", lambda fit: int(fit.fitted.support.size), False),
+    Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
+    Metric("squared_norm", "squared norm of the normal vector, coefᵀ K coef; may be negative",
+           _squared_norm),
+    Metric("class_mean_distance", "squared distance of the class means; may be negative",
+           lambda fit: fit.split.problem.class_mean_distance),
+    Metric("lambda_min", "smallest eigenvalue of the training kernel matrix",
+           lambda fit: float(fit.split.problem.spectrum.minimum)),
+    Metric("lambda_max", "largest eigenvalue of the training kernel matrix",
+           lambda fit: float(fit.split.problem.spectrum.maximum)),
+    Metric("signature_p", "number p of positive eigenvalues of the centred training kernel matrix",
+           lambda fit: fit.split.problem.signature[0]),
+    Metric("signature_q", "number q of negative eigenvalues of the centred training kernel matrix",
+           lambda fit: fit.split.problem.signature[1]),
+    Metric("seconds", "training time of the last fit", lambda fit: fit.seconds, False),
+    Metric("prediction_seconds", "time to classify all test points from their kernel values",
+           lambda fit: fit.prediction[1], False),
+    Metric("status", "why the solver stopped",
+           lambda fit: "fitted" if fit.result is None else str(fit.result.status)),
+)  # fmt: skip
+
+METRICS = {metric.name: metric for metric in _ALL}
+"""All metrics by name."""
+
+
+def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of metrics, each one once, after a check that all are known."""
+    chosen = tuple(dict.fromkeys(names))
+    for name in chosen:
+        if name not in METRICS:
+            raise UnknownName("metric", name, METRICS)
+    return chosen
+
+
+def measured(fit: Fit, names: Iterable[str]) -> dict[str, float | int | str]:
+    """The values of these metrics."""
+    return {name: METRICS[name].value(fit) for name in names}

@@ -1,0 +1,280 @@
+"""Evaluation protocols: which points train and which test, and where parameters are chosen.
+
+A protocol is a frozen dataclass that yields seeded divisions of n labelled points. The divisions
+are those of scikit-learn's splitters: run r of a protocol is the splitter with the seed `seed + r`.
+
+>>> import numpy as np
+>>> y = np.repeat([0, 1], 6)
+>>> protocol = Nested(outer=RepeatedKFold(folds=3, repeats=2), inner=3)
+>>> [(division.run, division.fold, division.test.size) for division in protocol.divisions(y)]
+[(0, 0, 4), (0, 1, 4), (0, 2, 4), (1, 0, 4), (1, 1, 4), (1, 2, 4)]
+>>> print(protocol)
+2 × 3 stratified folds, parameters chosen by 3 stratified folds of the training points
+
+With `Nested` and `SelectThenTest` the parameters of a grid are chosen by the inner protocol on the
+training points of each division, and the chosen ones are tested once. With any other protocol each
+entry of a grid is tested on every division, and the entry of the best mean is reported. That is
+what several papers do, and optimistic, since the entry was chosen by the points it is tested on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import checks
+
+__all__ = [
+    "Division",
+    "LeaveOneOut",
+    "Nested",
+    "Protocol",
+    "RepeatedKFold",
+    "RepeatedSplit",
+    "SelectThenTest",
+    "as_protocol",
+]
+
+Labels = NDArray[Any]
+
+
+class Division(NamedTuple):
+    """One division of the points: `fold` of `run`, with the indices of both parts, ascending.
+
+    A run uses every point at most once for testing; means and deviations are taken over runs.
+    """
+
+    run: int
+    fold: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class Protocol(ABC):
+    """How data are divided; subclasses are frozen dataclasses, whose repr identifies them.
+
+    Attributes
+    ----------
+    inner : Protocol or None
+        Chooses parameters on the training points of each division.
+    """
+
+    inner: Protocol | int | None = None
+
+    @abstractmethod
+    def divisions(self, y: Labels) -> list[Division]:
+        """The divisions of points with these labels, (n,).
+
+        Raises
+        ------
+        ParameterError
+            If there are too few points for them.
+        """
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Protocol):
+    """Each point is tested once, by a model of all others; one run.
+
+    >>> [division.test.tolist() for division in LeaveOneOut().divisions(np.array([0, 1, 1]))]
+    [[0], [1], [2]]
+    """
+
+    def divisions(self, y: Labels) -> list[Division]:
+        from sklearn.model_selection import LeaveOneOut as Splitter
+
+        checks.whole("points", len(y), 2)
+        parts = Splitter().split(np.zeros((len(y), 1)))
+        return [Division(0, fold, train, test) for fold, (train, test) in enumerate(parts)]
+
+    def __str__(self) -> str:
+        return "leave one out"
+
+
+@dataclass(frozen=True)
+class RepeatedKFold(Protocol):
+    """Shuffled k-fold cross-validation, `repeats` times.
+
+    Parameters
+    ----------
+    folds : int
+        At most the size of the smaller class if stratified, else the number of points.
+    repeats : int
+        Number of runs.
+    seed : int
+    stratified : bool
+        Whether each fold has the classes in the proportion of the whole.
+    """
+
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    stratified: bool = True
+
+    def __post_init__(self) -> None:
+        checks.whole("folds", self.folds, 2)
+        _check_runs(self.repeats, self.seed, self.stratified)
+
+    def divisions(self, y: Labels) -> list[Division]:
+        from sklearn.model_selection import KFold, StratifiedKFold
+
+        if self.stratified:
+            checks.whole("folds", self.folds, 2, _smaller_class(y), reason="the smaller class")
+        else:
+            checks.whole("folds", self.folds, 2, len(y), reason="the number of points")
+        kind = StratifiedKFold if self.stratified else KFold
+        return [
+            Division(run, fold, train, test)
+            for run in range(self.repeats)
+            for fold, (train, test) in enumerate(
+                kind(self.folds, shuffle=True, random_state=self.seed + run).split(
+                    np.zeros((len(y), 1)), y
+                )
+            )
+        ]
+
+    def __str__(self) -> str:
+        times = f"{self.repeats} × " if self.repeats > 1 else ""
+        return f"{times}{self.folds} {_kind(self.stratified)}folds"
+
+
+@dataclass(frozen=True)
+class RepeatedSplit(Protocol):
+    """Random divisions into training points of a given number and all others for the test.
+
+    Parameters
+    ----------
+    train : int or float
+        Number of training points, or their share of all points if below 1.
+    repeats : int
+        Number of runs, each of one division.
+    seed : int
+    stratified : bool
+        Whether both parts have the classes in the proportion of the whole.
+    max_share : float
+        Largest share of the points that trains, for data sets smaller than `train` requires.
+    """
+
+    train: int | float = 100
+    repeats: int = 5
+    seed: int = 0
+    stratified: bool = True
+    max_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not checks.is_whole(self.train):
+            checks.number("train", self.train, 0.0, 1.0)
+        checks.number("max_share", self.max_share, 0.0, 1.0)
+        _check_runs(self.repeats, self.seed, self.stratified)
+
+    def divisions(self, y: Labels) -> list[Division]:
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+        n = len(y)
+        wanted = self.train if checks.is_whole(self.train) else int(self.train * n)
+        size = int(min(wanted, self.max_share * n))
+        if not 1 < size < n - 1:
+            raise ParameterError("train", f"from 2 to {n - 2} of {n} points", repr(self.train))
+        kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
+        found = []
+        for run in range(self.repeats):
+            # Without the size of the other part some versions of scikit-learn test 10 % only.
+            splitter = kind(1, train_size=size, test_size=n - size, random_state=self.seed + run)
+            ((train, test),) = splitter.split(np.zeros((n, 1)), y)
+            found.append(Division(run, 0, np.sort(train), np.sort(test)))
+        return found
+
+    def __str__(self) -> str:
+        share = f"{100 * self.train:g} %" if 0 < self.train < 1 else f"{self.train}"
+        count = "one" if self.repeats == 1 else str(self.repeats)
+        splits = "split" if self.repeats == 1 else "splits"
+        return f"{count} random {_kind(self.stratified)}{splits} with {share} training points"
+
+
+@dataclass(frozen=True)
+class Nested(Protocol):
+    """Parameters are chosen by `inner` on the training points of each division of `outer`.
+
+    Parameters
+    ----------
+    outer, inner : Protocol or int
+        A number stands for as many stratified folds.
+    """
+
+    outer: Protocol | int = 5
+    inner: Protocol | int = 5
+
+    def __post_init__(self) -> None:
+        for name in ("outer", "inner"):
+            given = as_protocol(getattr(self, name), name)
+            if given.inner is not None:
+                raise ParameterError(name, "a protocol that chooses no parameters", str(given))
+            object.__setattr__(self, name, given)
+
+    def divisions(self, y: Labels) -> list[Division]:
+        return as_protocol(self.outer).divisions(y)
+
+    def __str__(self) -> str:
+        return f"{self.outer}, parameters chosen by {self.inner} of the training points"
+
+
+@dataclass(frozen=True)
+class SelectThenTest(Protocol):
+    """One random division: parameters are chosen on the training points, then tested once.
+
+    Parameters
+    ----------
+    train : int or float
+        As in `RepeatedSplit`.
+    inner : Protocol or int
+        Chooses the parameters; a number stands for as many stratified folds.
+    seed : int
+    stratified : bool
+    """
+
+    train: int | float = 0.5
+    inner: Protocol | int = 5
+    seed: int = 0
+    stratified: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inner", Nested(self._outer, self.inner).inner)
+
+    @property
+    def _outer(self) -> RepeatedSplit:
+        return RepeatedSplit(self.train, 1, self.seed, self.stratified)
+
+    def divisions(self, y: Labels) -> list[Division]:
+        return self._outer.divisions(y)
+
+    def __str__(self) -> str:
+        return f"{self._outer}, parameters chosen by {self.inner} of the training points"
+
+
+def as_protocol(given: Protocol | int, argument: str = "protocol") -> Protocol:
+    """A protocol, given as one or as a number of stratified folds."""
+    if isinstance(given, Protocol):
+        return given
+    if checks.is_whole(given):
+        return RepeatedKFold(given)
+    raise ParameterError(argument, "a protocol or a number of folds", repr(given))
+
+
+def _check_runs(repeats: int, seed: int, stratified: bool) -> None:
+    checks.whole("repeats", repeats)
+    checks.seed("seed", seed)
+    checks.seed("seed + repeats", seed + repeats)
+    checks.switch("stratified", stratified)
+
+
+def _kind(stratified: bool) -> str:
+    return "stratified " if stratified else ""
+
+
+def _smaller_class(y: Labels) -> int:
+    return int(np.unique(y, return_counts=True)[1].min())

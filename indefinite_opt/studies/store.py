@@ -1,0 +1,252 @@
+"""An append-only store of the outcomes of cells, which several processes may share.
+
+Each line is a JSON object of its own: the key of a cell, a checksum, and the rows. A line is
+appended at once when a cell is finished, under a lock, so that a process can be killed at any
+moment and lose only the cells it is working on. A line that was cut off or damaged is left out with
+a warning, and costs that cell alone. Of two lines of one cell the later one counts.
+
+A process that works on a cell holds a lock on it, which the system releases when the process ends
+however it ends; so processes that share a store divide the cells among them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import warnings
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import parsed_json
+from indefinite_opt.studies.cells import Outcome, Row
+
+__all__ = ["Store", "append"]
+
+FILE_IN_A_FOLDER = "cells.jsonl"
+"""Name of the store if a folder is given."""
+
+LOCKS_FROM = 2**40
+"""The first byte of the file that stands for a lock: far beyond any content. This one is held while
+a line is written, and those that follow stand for cells."""
+
+MAX_FAULTS_SHOWN = 5
+"""Number of unusable lines of a store that a warning names."""
+
+
+class Store:
+    """The outcomes of cells in a file of JSON lines.
+
+    Parameters
+    ----------
+    path : path
+        A file, which is created if it does not exist, or a folder, in which it is `cells.jsonl`. A
+        read-only file can be read, but not added to.
+
+    Attributes
+    ----------
+    path : Path
+    outcomes : dict
+        The rows of each finished cell by its key, as of the last `refresh`.
+
+    Raises
+    ------
+    DataError
+        If the path cannot be opened, or is a file with other content.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = _file_of(path)
+        self.outcomes: dict[str, list[Row]] = {}
+        self._read_to = self._lines = 0
+        self._claimed: set[str] = set()
+        try:
+            writable = not self.path.exists() or os.access(self.path, os.W_OK)
+            self._file = _opened(self.path, writable)
+        except OSError as error:
+            raise _unusable(self.path, error) from None
+        self._writable = writable
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and release all locks."""
+        os.close(self._file)
+
+    def refresh(self) -> None:
+        """Read the lines that were added since the last time, by any process."""
+        os.lseek(self._file, self._read_to, os.SEEK_SET)
+        content = _read(self._file)
+        *lines, rest = content.split(b"\n")
+        faults = []
+        for line in lines:
+            self._lines += 1
+            text = line.strip(b"\0 \t\r")
+            if text:
+                outcome = _parsed(text)
+                if outcome is None:
+                    faults.append(f"line {self._lines}")
+                else:
+                    self.outcomes[outcome.key] = outcome.rows
+        first = self._read_to == 0
+        self._read_to += len(content) - len(rest)
+        begun = content.lstrip(b"\0\n")
+        if (
+            first
+            and not self.outcomes
+            and begun
+            and not (begun.startswith(b'{"key') or b'{"key'.startswith(begun))
+        ):
+            raise DataError(
+                "record", "a store of results", f"{self.path}, which holds something else",
+                "Choose another file.",
+            )  # fmt: skip
+        if first and faults:
+            more = len(faults) - MAX_FAULTS_SHOWN
+            named = ", ".join(faults[:MAX_FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+            warnings.warn(f"{self.path}: left out damaged {named}", stacklevel=3)
+
+    def add(self, outcome: Outcome) -> None:
+        """Write the rows of a cell to the disk at once."""
+        if not self._writable:
+            raise _unusable(self.path, OSError("it is read-only"))
+        _append(self._file, self.path, outcome)
+        self.outcomes[outcome.key] = outcome.rows
+
+    def claim(self, key: str) -> bool:
+        """Whether this process may work on a cell: nobody else does.
+
+        POSIX systems release the locks of a process on a file when it closes the file once, so
+        that a process should open a store only once at a time; otherwise a cell may be run twice,
+        which does no harm.
+        """
+        free = not self._writable or _lock(self._file, _place(key), wait=False)
+        if free:
+            self._claimed.add(key)
+        return free
+
+    def release(self, key: str) -> None:
+        """Let others work on a cell."""
+        if key in self._claimed:
+            self._claimed.discard(key)
+            if self._writable:
+                _unlock(self._file, _place(key))
+
+
+def append(path: Path, outcome: Outcome) -> None:
+    """Add the rows of a cell to a store that this process has not opened."""
+    try:
+        file = _opened(path, True)
+    except OSError as error:
+        raise _unusable(path, error) from None
+    try:
+        _append(file, path, outcome)
+    finally:
+        os.close(file)
+
+
+def _file_of(path: str | Path) -> Path:
+    path = Path(path)
+    return path / FILE_IN_A_FOLDER if path.is_dir() else path
+
+
+def _opened(path: Path, writable: bool) -> int:
+    mode = os.O_RDWR | os.O_APPEND | os.O_CREAT if writable else os.O_RDONLY
+    file = os.open(path, mode | getattr(os, "O_BINARY", 0), 0o666)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError("not a file")
+    return file
+
+
+def _read(file: int) -> bytes:
+    """Everything from the current position on."""
+    parts = []
+    while part := os.read(file, 2**20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _append(file: int, path: Path, outcome: Outcome) -> None:
+    content = json.dumps(outcome.rows)
+    line = {"key": outcome.key, "crc": zlib.crc32(content.encode()), "rows": outcome.rows}
+    left = memoryview(json.dumps(line).encode() + b"\n")
+    try:
+        _lock(file, LOCKS_FROM, wait=True)
+        try:
+            size = os.fstat(file).st_size
+            if size:
+                os.lseek(file, size - 1, os.SEEK_SET)
+                if os.read(file, 1) != b"\n":  # somebody was killed while writing a line
+                    os.write(file, b"\n")
+            while left:  # on a full disk a part is written first, and the next attempt raises
+                left = left[os.write(file, left) :]
+        finally:
+            _unlock(file, LOCKS_FROM)
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _parsed(line: bytes) -> Outcome | None:
+    """The outcome in a line, or None if the line is damaged."""
+    try:
+        entry = parsed_json(line)
+        rows: Sequence[Any] = entry["rows"]
+        whole = zlib.crc32(json.dumps(rows).encode()) == entry["crc"]
+        if whole and isinstance(entry["key"], str) and all(isinstance(row, dict) for row in rows):
+            return Outcome(entry["key"], list(rows))
+    except (ValueError, TypeError, KeyError, IndexError):
+        pass
+    return None
+
+
+def _unusable(path: Path, error: OSError) -> DataError:
+    reason = error.strerror or str(error)
+    return DataError("record", "a file that can be written", f"{path}: {reason}")
+
+
+def _place(key: str) -> int:
+    """The byte that stands for a cell; two cells rarely share one, and then wait for each other."""
+    return LOCKS_FROM + 1 + zlib.crc32(key.encode())
+
+
+def _lock(file: int, byte: int, *, wait: bool) -> bool:
+    """Whether one byte could be locked for this process."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(file, byte, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, byte)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _unlock(file: int, byte: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, byte, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)

@@ -1,0 +1,408 @@
+"""Studies: data sets × methods × a protocol, divided into cells that are run once and stored.
+
+A study is one declaration. Its parts are those of `protocols`, `methods` and `data`:
+
+>>> from indefinite_opt.studies import Data, Grid, Nested, RepeatedKFold, Study
+>>> study = Study(
+...     name="checkerboard",
+...     data={"board": Data("checkerboard(n=60, cells=2)", kernel="gaussian")},
+...     methods={
+...         "SVM": Grid("SVMDual", C=[1, 10], kernel=["gaussian(gamma=1)", "gaussian(gamma=9)"]),
+...         "LP": "LPSVM(C=10)",
+...         "5-NN": "KNN(k=5)",
+...     },
+...     protocol=Nested(outer=RepeatedKFold(folds=3, repeats=2), inner=3),
+...     metrics=("accuracy", "support", "seconds"),
+... )
+>>> outcome = study.run()
+>>> [(row["method"], row["runs"]) for row in outcome.table]
+[('SVM', 2), ('LP', 2), ('5-NN', 2)]
+>>> outcome.table[0]["accuracy"] > 0.8, outcome.table[0]["accuracy_sd"] < 0.1
+(True, True)
+>>> sorted(set(outcome.column("board", "SVM", "chosen")))[-1]
+'SVMDual(C=10), gaussian(gamma=9)'
+
+`study.run(store="cells.jsonl", n_jobs=2)` appends each finished cell to a file. When it is run
+again, after whatever end, it runs only the cells that are missing there; a cell is the same if the
+version of the package, the data, the protocol with the metrics, the method and the division are.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import checks
+from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit
+from indefinite_opt.studies.data import Data, Source, as_data
+from indefinite_opt.studies.execution import check_jobs, on_cluster, run_units
+from indefinite_opt.studies.methods import Grid, Method, as_grid
+from indefinite_opt.studies.metrics import METRICS, as_metrics
+from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
+from indefinite_opt.studies.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Study", "StudyOutcome"]
+
+Progress = Callable[[int, int, Row], None]
+
+MIN_UNITS = 8
+"""Number of divisions from which on several processes share whole divisions, with the spectra that
+their methods share; the cells of fewer ones are distributed singly, so that none is idle."""
+
+SECONDS_BETWEEN_LOOKS = 0.2
+"""Time between two looks into a store for cells that another process is running."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Data sets × methods × a protocol.
+
+    Parameters
+    ----------
+    data : mapping of str to Data, or sequence of str
+        The data sets by their names in the tables, or names as in `datasets.load`. In place of
+        `Data` everything may stand that is its `source`.
+    methods : mapping of str to Grid, Formulation, Baseline, class or str
+        By their labels in the tables.
+    protocol : Protocol or int
+        A number stands for as many stratified folds.
+    metrics : sequence of str
+        Names in `METRICS`.
+    select : str
+        The metric by which entries of a grid are chosen.
+    seed : int
+        Seed of the random starts of solvers; divisions have the seed of the protocol.
+    tol, time_limit
+        As in `solve`, for every fit.
+    name : str
+    """
+
+    data: Mapping[str, Data | Source] | Sequence[str]
+    methods: Mapping[str, Grid | Method | type[Method] | str]
+    protocol: Protocol | int = field(default_factory=RepeatedKFold)
+    metrics: Sequence[str] = ("accuracy",)
+    select: str = "accuracy"
+    seed: int = 0
+    tol: float = 1e-6
+    time_limit: float | None = None
+    name: str = "study"
+
+    def __post_init__(self) -> None:
+        checks.limits(self.tol, self.time_limit)
+        checks.seed("seed", self.seed)
+        as_metrics([*self.metrics, self.select])
+        if METRICS[self.select].larger_is_better is None:
+            raise ParameterError("select", "a metric that can be too large or small", self.select)
+        for name in ("data", "methods"):
+            if not getattr(self, name):
+                raise ParameterError(name, "at least one", repr(getattr(self, name)))
+        _ = self.plan, self.grids, self.sources
+
+    @functools.cached_property
+    def sources(self) -> dict[str, Data]:
+        """The data sets by name."""
+        named = self.data if isinstance(self.data, Mapping) else {name: name for name in self.data}
+        return {name: as_data(given) for name, given in named.items()}
+
+    @functools.cached_property
+    def grids(self) -> dict[str, Grid]:
+        """The methods by label."""
+        return {label: as_grid(given) for label, given in self.methods.items()}
+
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """What is the same for all cells."""
+        return Plan(
+            as_protocol(self.protocol), as_metrics([*self.metrics, self.select]), self.select,
+            self.seed, self.tol, self.time_limit,
+        )  # fmt: skip
+
+    def units(self, stored: bool = True) -> list[Unit]:
+        """All cells, those of one division together; without a store they need no digest."""
+        found = []
+        for name, data in self.sources.items():
+            digest = data.digest if stored else data.token
+            for division in self.plan.protocol.divisions(data.y):
+                where = f"{digest} {division.run} {division.fold}"
+                cells = [
+                    Cell(_key(self.plan, grid, where), label, grid)
+                    for label, grid in self.grids.items()
+                ]
+                found.append(Unit(name, data, division, cells, self.plan))
+        return found
+
+    def run(
+        self,
+        store: str | Path | None = None,
+        n_jobs: int | None = None,
+        *,
+        cluster: Any = None,
+        resume: bool = True,
+        progress: Progress | None = None,
+    ) -> StudyOutcome:
+        """Run all cells, or those that a store does not have yet.
+
+        Parameters
+        ----------
+        store : path, optional
+            A .jsonl file, or a folder that holds one. Several processes may share it; each then
+            runs those cells that no other one is running.
+        n_jobs : int, optional
+            Number of joblib processes; each uses one BLAS thread.
+        cluster : str, Client or Cluster of dask.distributed, optional
+            An existing cluster to run on instead.
+        resume : bool
+            Whether cells in the store are used; otherwise all are run, and written again.
+        progress : callable, optional
+            Called with (number of cells done, number of all cells, last row).
+        """
+        check_jobs(n_jobs)
+        units = self.units(store is not None)
+        keys = {
+            (unit.name, cell.label, k): cell.key
+            for k, unit in enumerate(units)
+            for cell in unit.cells
+        }
+        if cluster is not None or n_jobs not in (None, 1):
+            units = _apart(units)
+        outcomes: dict[str, list[Row]] = {}
+        with ExitStack() as stack:
+            opened = None if store is None else stack.enter_context(Store(store))
+            schedule = _Schedule(units, opened, resume)
+            total = len(set(keys.values()))
+            if schedule.found:
+                outcomes |= {outcome.key: outcome.rows for outcome in schedule.drained()}
+                if progress:
+                    progress(len(outcomes), total, list(outcomes.values())[-1][-1])
+
+            def execute(pending: Iterator[Unit]) -> Iterator[Outcome]:
+                if cluster is not None:
+                    return on_cluster(pending, cluster, opened)
+                return run_units(pending, n_jobs, opened, len(units) > 1)
+
+            for outcome in schedule.outcomes(execute):
+                outcomes[outcome.key] = outcome.rows
+                if progress:
+                    progress(len(outcomes), total, outcome.rows[-1])
+        # By data set, then by method, then by division.
+        names, labels = list(self.sources), list(self.grids)
+        ordered = sorted(keys, key=lambda c: (names.index(c[0]), labels.index(c[1]), c[2]))
+        rows = [
+            {**row, "data": name, "method": label}
+            for name, label, k in ordered
+            for row in outcomes[keys[name, label, k]]
+        ]
+        return StudyOutcome(self, rows)
+
+
+class _Schedule:
+    """The cells that are still to be run, by this process or by others that share the store.
+
+    Attributes
+    ----------
+    found : deque of Outcome
+        What others have finished, or what was in the store before.
+    """
+
+    def __init__(self, units: list[Unit], store: Store | None, resume: bool) -> None:
+        self.store = store if resume else None
+        self.found: deque[Outcome] = deque()
+        self._started: set[str] = set()
+        self._left = self._without_finished(units)
+
+    def drained(self) -> Iterator[Outcome]:
+        """What was found, each once."""
+        while self.found:
+            yield self.found.popleft()
+
+    def outcomes(self, execute: Callable[[Iterator[Unit]], Iterator[Outcome]]) -> Iterator[Outcome]:
+        """The outcomes of all cells as they come."""
+        told = False
+        while self._left:
+            busy: list[Unit] = []
+            for outcome in execute(self._free(self._left, busy)):
+                if self.store is not None:
+                    self.store.release(outcome.key)
+                yield from self.drained()
+                yield outcome
+            yield from self.drained()
+            self._left = busy
+            if busy and self.store is not None:
+                if not told:
+                    warnings.warn(
+                        f"{self.store.path}: waiting for cells that another process is running",
+                        stacklevel=4,
+                    )
+                told = True
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+                self.store.refresh()
+                self._left = self._without_finished(busy)
+        yield from self.drained()
+
+    def _without_finished(self, units: list[Unit]) -> list[Unit]:
+        """The units without the cells that the store has, which are found; each cell once."""
+        left = []
+        for unit in units:
+            cells = []
+            for cell in unit.cells:
+                if self.store is not None and cell.key in self.store.outcomes:
+                    if cell.key not in self._started:
+                        self._started.add(cell.key)
+                        self.found.append(Outcome(cell.key, self.store.outcomes[cell.key]))
+                elif cell.key not in self._started:
+                    cells.append(cell)
+            if cells:
+                left.append(unit._replace(cells=cells))
+        return left
+
+    def _free(self, units: list[Unit], busy: list[Unit]) -> Iterator[Unit]:
+        """The units that nobody works on; those of others are added to `busy`."""
+        for unit in units:
+            mine, others = [], []
+            for cell in unit.cells:
+                if cell.key in self._started:
+                    continue
+                if self.store is None or self.store.claim(cell.key):
+                    mine.append(cell)
+                else:
+                    others.append(cell)
+            if self.store is not None and mine:
+                self.store.refresh()  # another process may have finished some just before
+                left = self._without_finished([unit._replace(cells=mine)])
+                unfinished = left[0].cells if left else []
+                for cell in mine:
+                    if cell not in unfinished:
+                        self.store.release(cell.key)
+                mine = unfinished
+            if others:
+                busy.append(unit._replace(cells=others))
+            if mine:
+                self._started |= {cell.key for cell in mine}
+                yield unit._replace(cells=mine)
+
+
+def _apart(units: list[Unit]) -> list[Unit]:
+    """Units of single cells if there are too few units for several processes."""
+    if len(units) >= MIN_UNITS:
+        return units
+    return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
+
+
+def _key(plan: Plan, grid: Grid, where: str) -> str:
+    """A digest of everything that determines the rows of a cell."""
+    version = importlib.metadata.version("indefinite_opt")
+    entries = "; ".join(map(str, grid.entries))
+    content = f"{version}\n{plan!r}\n{entries}\n{grid.solver} {grid.warm}\n{where}"
+    return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+class StudyOutcome:
+    """The rows of a study; see `Study.run`.
+
+    Attributes
+    ----------
+    study : Study
+    rows : list of dict
+        By data set, method and division, one row for each tested entry of a grid: data, method,
+        entry (its index), chosen (its title), solver, run, fold, selection (the mean score by which
+        the inner protocol chose it, larger is better), selection_seconds, the metrics, and error,
+        which is empty unless the cell failed.
+    """
+
+    def __init__(self, study: Study, rows: list[Row]) -> None:
+        self.study = study
+        self.rows = rows
+
+    @functools.cached_property
+    def chosen_rows(self) -> list[Row]:
+        """One row per data set, method and division: with the entry that was chosen.
+
+        Without an inner protocol it is the entry of the best mean over all divisions.
+        """
+        if self.study.plan.protocol.inner is not None:
+            return self.rows
+        kept = []
+        for (_, label), rows in self._groups(self.rows).items():
+            grid = self.study.grids[label]
+            best = grid.best(self._scores(rows, len(grid.entries)))
+            kept += [row for row in rows if row["entry"] == best]
+        return kept
+
+    def _scores(self, rows: list[Row], count: int) -> list[float]:
+        """The mean score of each entry; NaN if it failed on a division."""
+        metric = METRICS[self.study.select]
+        sign = 1.0 if metric.larger_is_better else -1.0
+        scores: list[list[float]] = [[] for _ in range(count)]
+        for row in rows:
+            scores[row["entry"]].append(sign * float(row[metric.name]))
+        return [float(np.mean(values)) if values else float("nan") for values in scores]
+
+    @staticmethod
+    def _groups(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            groups.setdefault((row["data"], row["method"]), []).append(row)
+        return groups
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a table."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def column(self, data: str, method: str, name: str) -> list[Any]:
+        """An entry of the chosen rows of a data set and method, by run and fold."""
+        mine = (row for row in self.chosen_rows if (row["data"], row["method"]) == (data, method))
+        return [row[name] for row in mine]
+
+    def run_means(self, data: str, method: str, name: str) -> list[float]:
+        """A metric of each run: the mean over its folds that did not fail."""
+        return _run_means(self._groups(self.chosen_rows)[data, method], name)
+
+    @functools.cached_property
+    def table(self) -> list[Row]:
+        """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
+
+        Each metric `m` that is a number has its mean over runs in `m`, and in `m_sd` the standard
+        deviation over the runs (of the population; of the folds, if there is one run only).
+        """
+        summary = []
+        for (data, label), rows in self._groups(self.chosen_rows).items():
+            good = [row for row in rows if not row["error"]]
+            line: Row = {
+                "data": data, "method": label, "divisions": len(rows),
+                "runs": len({row["run"] for row in rows}), "failed": len(rows) - len(good),
+            }  # fmt: skip
+            for name in ("selection", "selection_seconds", *self.study.plan.metrics):
+                if any(isinstance(row[name], str) for row in good):
+                    continue
+                means = _run_means(rows, name)
+                spread = means if len(means) > 1 else [float(row[name]) for row in good]
+                line[name] = float(np.mean(means)) if means else float("nan")
+                line[f"{name}_sd"] = float(np.std(spread)) if spread else float("nan")
+            summary.append(line)
+        return summary
+
+
+def _run_means(rows: list[Row], name: str) -> list[float]:
+    runs: dict[int, list[float]] = {}
+    for row in rows:
+        if not row["error"]:
+            runs.setdefault(row["run"], []).append(float(row[name]))
+    return [float(np.mean(values)) for values in runs.values()]

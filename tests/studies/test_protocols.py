@@ -1,0 +1,369 @@
+"""Protocols divide as scikit-learn does; studies choose, average and resume by the stated rules."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import recall_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.errors import BadArgument, DataError, ParameterError, UnknownName
+from indefinite_opt.studies import (
+    Grid,
+    LeaveOneOut,
+    Nested,
+    RepeatedKFold,
+    RepeatedSplit,
+    SelectThenTest,
+    Study,
+)
+
+Array = NDArray[Any]
+
+
+def points(n: int = 48, seed: int = 0) -> tuple[Array, Array]:
+    """Two overlapping classes in the plane."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 2))
+    return X, np.where(X[:, 0] + 0.8 * generator.standard_normal(n) > 0.2, 1, -1)
+
+
+@pytest.fixture(scope="module")
+def problem() -> iopt.KernelProblem:
+    return iopt.KernelProblem.from_data(*points(), "gaussian(gamma=0.5)")
+
+
+# ------------------------------------------------------------------------------------- divisions
+
+
+def test_folds_are_those_of_scikit_learn() -> None:
+    _, y = points()
+    divisions = RepeatedKFold(folds=4, repeats=3, seed=7).divisions(y)
+    assert [(d.run, d.fold) for d in divisions] == [(r, f) for r in range(3) for f in range(4)]
+    for run in range(3):
+        splitter = StratifiedKFold(4, shuffle=True, random_state=7 + run)
+        for (train, test), mine in zip(
+            splitter.split(y, y), divisions[4 * run : 4 * run + 4], strict=True
+        ):
+            np.testing.assert_array_equal(mine.train, train)
+            np.testing.assert_array_equal(mine.test, test)
+
+
+def test_splits_have_the_size_that_is_asked_for() -> None:
+    _, y = points()
+    for train, share, size in ((30, 1.0, 30), (0.5, 1.0, 24), (100, 0.75, 36)):
+        divisions = RepeatedSplit(train, repeats=3, seed=2, max_share=share).divisions(y)
+        assert [d.run for d in divisions] == [0, 1, 2]
+        for run, mine in enumerate(divisions):
+            assert (mine.train.size, mine.test.size) == (size, y.size - size)
+            splitter = StratifiedShuffleSplit(
+                1, train_size=size, test_size=y.size - size, random_state=2 + run
+            )
+            ((expected, _),) = splitter.split(y, y)
+            assert set(mine.train) == set(expected)
+            assert not set(mine.train) & set(mine.test)
+
+
+def test_one_point_is_left_out_at_a_time() -> None:
+    divisions = LeaveOneOut().divisions(np.array([1, -1, 1]))
+    assert [(d.train.tolist(), d.test.tolist()) for d in divisions] == [
+        ([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2]),
+    ]  # fmt: skip
+
+
+def test_protocols_say_what_they_do() -> None:
+    assert str(Nested(5, 5)).startswith("5 stratified folds, parameters chosen by 5 stratified")
+    assert str(SelectThenTest(train=767)).startswith(
+        "one random stratified split with 767 training points"
+    )
+    assert str(RepeatedKFold(5, 10)) == "10 × 5 stratified folds"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: RepeatedKFold(folds=1),
+        lambda y: RepeatedKFold(repeats=0),
+        lambda y: RepeatedKFold(folds=40).divisions(y),
+        lambda y: RepeatedSplit(train=48).divisions(y),
+        lambda y: RepeatedSplit(train=1.5),
+        lambda y: Nested(5, Nested(5, 5)),
+        lambda y: Nested(2.5, 5),
+        lambda y: LeaveOneOut().divisions(y[:1]),
+    ],
+)
+def test_impossible_protocols(make: Any) -> None:
+    with pytest.raises(BadArgument):
+        make(points()[1])
+
+
+# ----------------------------------------------------------------------------------------- grids
+
+
+def test_ties_go_to_the_smallest_C_then_to_the_first() -> None:
+    grid = Grid("SVMDual", C=[10, 1], kernel=["gaussian(gamma=1)", "gaussian(gamma=2)"])
+    assert [entry.C for entry in grid.entries] == [10, 1, 10, 1]
+    assert grid.best([0.9, 0.9, 0.9, 0.9]) == 1
+    assert grid.best([0.9, 0.8, 0.9, 0.9 - 1e-16]) == 3
+    assert grid.best([0.9, 0.8, 0.9, 0.8]) == 0
+    assert grid.best([float("nan"), 0.1, float("nan"), 0.2]) == 3
+    assert grid.best([float("nan")] * 4) == 1
+
+
+def test_grids_refuse_what_no_method_has() -> None:
+    with pytest.raises(UnknownName, match="Did you mean C"):
+        Grid("SVMDual", c=[1])
+    with pytest.raises(ParameterError, match="C: expected a positive"):
+        Grid("SVMDual", C=[1, -1])
+    with pytest.raises(ParameterError, match="solver: expected one of"):
+        Grid("LPSVM", solver="smo")
+    with pytest.raises(ParameterError, match="at least one"):
+        Grid("SVMDual", C=[])
+    assert str(Grid("SVMDual", C=[1, 2.5], bias=False)) == "SVMDual(bias=False) over C in {1, 2.5}"
+
+
+# --------------------------------------------------------------------------------------- studies
+
+
+def test_nested_selection_is_that_of_scikit_learn() -> None:
+    """The same folds, the same grid and the same rule: the same choices and accuracies."""
+    X, y = points(60, seed=3)
+    Cs, gammas = [0.1, 1.0, 10.0], [0.1, 1.0]
+    kernels = [f"gaussian(gamma={gamma})" for gamma in gammas]
+    study = Study(
+        data={"plane": iopt.KernelProblem.from_data(X, y, "gaussian")},
+        methods={"SVM": Grid("SVMDual", C=Cs, kernel=kernels, solver="smo")},
+        protocol=Nested(outer=RepeatedKFold(3, seed=1), inner=RepeatedKFold(4, seed=2)),
+    )
+    outcome = study.run()
+    for row, (train, test) in zip(
+        outcome.rows, StratifiedKFold(3, shuffle=True, random_state=1).split(X, y), strict=True
+    ):
+        # scikit-learn takes the first of equal scores: with C outside it is the smallest C.
+        search = GridSearchCV(
+            SVC(tol=1e-6), [{"C": [C], "gamma": [gamma]} for C in Cs for gamma in gammas],
+            cv=StratifiedKFold(4, shuffle=True, random_state=2),
+        ).fit(X[train], y[train])  # fmt: skip
+        chosen = f"SVMDual(C={search.best_params_['C']:g}), gaussian"
+        assert row["chosen"].replace("SVMDual,", "SVMDual(C=1),").startswith(chosen)
+        assert f"gamma={search.best_params_['gamma']}" in row["chosen"]
+        assert row["selection"] == pytest.approx(search.best_score_)
+        assert row["accuracy"] == pytest.approx(search.score(X[test], y[test]))
+
+
+def test_without_an_inner_protocol_the_best_mean_is_reported(problem: iopt.KernelProblem) -> None:
+    X, y = points()
+    grid = Grid("LIBSVM", C=[0.01, 0.3, 3.0, 100.0])
+    study = Study({"plane": problem}, {"SVM": grid}, RepeatedKFold(4, repeats=2))
+    outcome = study.run()
+    assert len(outcome.rows) == 8 * 4
+    means = np.zeros(4)
+    runs = np.zeros((4, 2))
+    for run in range(2):
+        for train, test in StratifiedKFold(4, shuffle=True, random_state=run).split(X, y):
+            for k, C in enumerate((0.01, 0.3, 3.0, 100.0)):
+                svc = SVC(C=C, gamma=0.5).fit(X[train], y[train])
+                runs[k, run] += svc.score(X[test], y[test]) / 4
+    means = runs.mean(axis=1)
+    best = int(np.argmax(means))
+    (row,) = outcome.table
+    assert row["accuracy"] == pytest.approx(means[best])
+    assert row["accuracy_sd"] == pytest.approx(runs[best].std())
+    assert outcome.run_means("plane", "SVM", "accuracy") == pytest.approx(runs[best])
+    assert (row["runs"], row["divisions"], row["failed"]) == (2, 8, 0)
+
+
+def test_metrics_against_their_definitions(problem: iopt.KernelProblem) -> None:
+    X, y = points()
+    names = (
+        "recall", "specificity", "training_error", "support", "bounded", "lambda_min",
+        "signature_p", "signature_q", "squared_norm", "class_mean_distance",
+    )  # fmt: skip
+    study = Study({"plane": problem}, {"SVM": "SVMDual(C=2)"}, SelectThenTest(30, 3), names)
+    (row,) = study.run().rows
+    assert row["error"] == ""
+    (division,) = study.plan.protocol.divisions(y)
+    svc = SVC(C=2.0, gamma=0.5, tol=1e-8).fit(X[division.train], y[division.train])
+    predicted = svc.predict(X[division.test])
+    assert row["recall"] == pytest.approx(recall_score(y[division.test], predicted))
+    assert row["specificity"] == pytest.approx(
+        recall_score(y[division.test], predicted, pos_label=-1)
+    )
+    assert row["training_error"] == pytest.approx(
+        1 - svc.score(X[division.train], y[division.train])
+    )
+    assert row["support"] == svc.support_.size
+    assert row["bounded"] == np.sum(np.abs(svc.dual_coef_) > 2.0 - 1e-6)
+    K = problem.K[np.ix_(division.train, division.train)]
+    coef = np.zeros(30)
+    coef[svc.support_] = svc.dual_coef_[0]
+    assert row["squared_norm"] == pytest.approx(coef @ K @ coef, rel=1e-5)
+    values = np.linalg.eigvalsh(K)
+    assert row["lambda_min"] == pytest.approx(values[0], abs=1e-12)
+    assert (row["signature_p"], row["signature_q"]) == (29, 0)
+    sides = [y[division.train] > 0, y[division.train] < 0]
+    c = sides[0] / sides[0].sum() - sides[1] / sides[1].sum()
+    assert row["class_mean_distance"] == pytest.approx(c @ K @ c)
+
+
+def test_distances_have_kernels_of_their_own() -> None:
+    X, y = points(24)
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    data = iopt.datasets.Dataset(name="distances", D=D, y=y)
+    forms = ["distance(form=gaussian, gamma=0.5)", "distance(form=linear)"]
+    study = Study({"D": data}, {"SVM": Grid("SVMDual", kernel=forms)}, 3, ("objective",))
+    outcome = study.run()
+    for k, form in enumerate(("gaussian", "linear")):
+        made = iopt.KernelProblem.from_distances(D, y, form, gamma=0.5)
+        alone = Study({"K": made}, {"SVM": "SVMDual"}, 3, ("objective",)).run()
+        mine = [row["objective"] for row in outcome.rows if row["entry"] == k]
+        assert mine == pytest.approx(alone.column("K", "SVM", "objective"))
+    similarities = iopt.datasets.Dataset(name="K", K=X @ X.T, y=y)
+    (row, *_) = Study({"K": similarities}, {"SVM": Grid("SVMDual", kernel="linear")}, 3).run().rows
+    assert "not made of points" in row["error"]
+
+
+def test_failures_stay_in_their_entries(problem: iopt.KernelProblem) -> None:
+    """A weight bound that is infeasible for the training points is never chosen."""
+    grid = Grid("ConvexHullDual", mu=[1e-3, 0.2, 0.5])
+    outcome = Study({"plane": problem}, {"hull": grid}, Nested(3, 3)).run()
+    assert all(row["error"] == "" and row["entry"] in (1, 2) for row in outcome.rows)
+    fixed = Study({"plane": problem}, {"hull": "ConvexHullDual(mu=0.001)"}, Nested(3, 3)).run()
+    assert fixed.table[0]["failed"] == 3
+    assert np.isnan(fixed.table[0]["accuracy"])
+
+
+# ----------------------------------------------------------------------------------------- store
+
+
+def small(seed: int = 0) -> Study:
+    return Study(
+        {"plane": iopt.KernelProblem.from_data(*points(seed=seed), "gaussian(gamma=0.5)")},
+        {"SVM": Grid("SVMDual", C=[0.1, 1], solver="smo"), "LP": "LPSVM", "NN": "KNN"},
+        RepeatedKFold(3, repeats=2),
+        ("accuracy", "support"),
+    )
+
+
+def text(outcome: Any) -> str:
+    """The rows as text, in which NaN equals NaN."""
+    return json.dumps(outcome.rows)
+
+
+def counted(study: Study, store: Path, **options: Any) -> tuple[int, Any]:
+    """How many cells were run, and the outcome; the first call tells what was in the store."""
+    calls: list[int] = []
+    before = len(store.read_bytes().splitlines()) if store.exists() else 0
+    outcome = study.run(store, progress=lambda done, total, row: calls.append(done), **options)
+    return len(store.read_bytes().splitlines()) - before, outcome
+
+
+def test_only_missing_cells_are_run(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    ran, first = counted(small(), store)
+    assert ran == 18
+    again, second = counted(small(), store)
+    assert again == 0
+    assert text(second) == text(first)
+    assert counted(small(), store, resume=False)[0] == 18
+    assert counted(small(seed=1), store)[0] == 18
+    assert counted(small(), tmp_path / "cells.jsonl")[0] == 0
+
+
+def test_a_damaged_line_costs_its_cell(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    _, first = counted(small(), store)
+    lines = store.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"accuracy": 0.', b'"accuracy": 1.', 1)
+    lines[5] = b"\xff\x00" + lines[5]
+    lines[7] = lines[7][:40] + b"\n"
+    lines[-1] = lines[-1][:50]
+    store.write_bytes(b"".join(lines))
+    with pytest.warns(UserWarning, match="left out damaged line 4, line 6, line 8") as told:
+        _, second = counted(small(), store)
+    assert len(told) == 1
+    assert text(second) == text(first)
+    good = [json.loads(line) for line in store.read_bytes().splitlines()[-4:]]
+    assert all(entry["rows"] for entry in good)
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    for text in ("no study\n", "no study", '{"K": 1}\n'):
+        notes.write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match="a store of results"):
+            small().run(notes)
+        assert notes.read_text(encoding="utf-8") == text
+
+
+SLOW_STUDY = """
+import sys, time
+from pathlib import Path
+import test_protocols
+from indefinite_opt.studies import cells
+
+original = cells._cell_rows
+
+def slowly(unit, cell):
+    time.sleep(float(sys.argv[2]))
+    return original(unit, cell)
+
+cells._cell_rows = slowly
+print(len(test_protocols.small().run(Path(sys.argv[1])).rows))
+"""
+
+
+def started(store: Path, pause: float) -> subprocess.Popen[str]:
+    here = [Path(__file__).parent, Path(__file__).parents[1], Path(iopt.__file__).parents[1]]
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SLOW_STUDY, str(store), str(pause)],
+        stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, here))},
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_killed_and_continued(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    process = started(store, 0.05)
+    try:
+        while not (store.exists() and store.read_bytes().count(b"\n") >= 4):
+            assert process.poll() is None
+            time.sleep(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    done = store.read_bytes().count(b"\n")
+    assert 4 <= done < 18
+    ran, outcome = counted(small(), store)
+    assert ran == 18 - done
+    assert text(outcome) == text(small().run())
+
+
+def test_two_processes_divide_the_cells(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    processes = [started(store, 0.05) for _ in range(2)]
+    for process in processes:
+        told, _ = process.communicate(timeout=300)
+        assert told == "24\n"
+    keys = [json.loads(line)["key"] for line in store.read_bytes().splitlines()]
+    assert len(keys) == len(set(keys)) == 18
+
+
+def test_joblib_changes_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    ran, outcome = counted(small(), store, n_jobs=2)
+    assert ran == 18
+    assert text(outcome) == text(small().run())
