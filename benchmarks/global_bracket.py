@@ -25,7 +25,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,8 +35,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.foundation import Journal as JsonLines
 from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.studies.cells import Outcome
+from indefinite_opt.studies.store import Store
 
 Array = NDArray[np.float64]
 
@@ -192,22 +192,22 @@ class Journal:
     """Finished work by its key, in memory and optionally as JSON lines in a file."""
 
     def __init__(self, path: Path | None) -> None:
-        self.file = None if path is None else JsonLines(path)
-        self.lines: dict[str, dict[str, Any]] = {}
-        if self.file is not None:
-            self.lines = self.file.latest(itemgetter("key"))[0]
+        self.store = None if path is None else Store(path)
+        self.kept: dict[str, list[dict[str, Any]]] = {}
+        if self.store is not None:
+            self.kept = self.store.outcomes
 
     def get(self, kind: type[Kept], key: str) -> Kept | None:
         """The outcome stored under a key, or None."""
-        line = self.lines.get(f"{kind.__name__} {key}")
-        return None if line is None else kind(**line["kept"])
+        rows = self.kept.get(f"{kind.__name__} {key}")
+        return None if rows is None else kind(**rows[0])
 
     def put(self, key: str, kept: Kept) -> Kept:
         """Store an outcome, at once on disk, too."""
-        key = f"{type(kept).__name__} {key}"
-        self.lines[key] = {"key": key, "kept": asdict(kept)}
-        if self.file is not None:
-            self.file.append(self.lines[key])
+        outcome = Outcome(f"{type(kept).__name__} {key}", [asdict(kept)])
+        self.kept[outcome.key] = outcome.rows
+        if self.store is not None:
+            self.store.add(outcome)
         return kept
 
     def once(self, kind: type[Kept], key: str, work: Callable[[], Kept]) -> Kept:

@@ -38,7 +38,6 @@ from indefinite_opt.foundation.interruptible import (
     limited,
     within,
 )
-from indefinite_opt.foundation.journal import Journal
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.registry import discover
 from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
@@ -50,7 +49,6 @@ __all__ = [
     "SECONDS_BEYOND_LIMIT",
     "SYMMETRY_TOLERANCE",
     "Array",
-    "Journal",
     "Stored",
     "TimeLimitReached",
     "Values",

@@ -6,7 +6,8 @@ data sets, methods over a `Grid` of parameters, and a protocol; its cells are st
 """
 
 from indefinite_opt.studies import baselines, reference_library
-from indefinite_opt.studies.comparison import Comparison, compare, warm_up
+from indefinite_opt.studies.cells import warm_up
+from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.metrics import METRICS

@@ -142,7 +142,7 @@ def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
             "chosen": str(entries[index]), "solver": cell.grid.solver,
             "run": division.run, "fold": division.fold,
             "selection": float("nan"), "selection_seconds": 0.0, **selection,
-            **dict.fromkeys(plan.metrics, float("nan")), "error": error,
+            **{name: METRICS[name].missing for name in plan.metrics}, "error": error,
         }  # fmt: skip
         if isinstance(fit, Fit):
             try:

@@ -3,53 +3,58 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+import dataclasses
+import importlib.metadata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import checks, label_vector, real_array
-from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import KernelProblem, Split, check_problem
-from indefinite_opt.solvers import Claim, Status, as_solver
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.foundation import checks, label_vector, parse_call, real_array
+from indefinite_opt.modeling import Formulation, short
+from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.solvers import Claim, as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.studies.cells import FAILURES, warm_up
-from indefinite_opt.studies.methods import NO_SOLVER, Method, as_method, default_methods
-from indefinite_opt.studies.record import (
-    COLUMNS,
-    HeldOut,
-    Ledger,
-    Row,
-    cell_key,
-    data_digest,
-    study_settings,
+from indefinite_opt.studies.cells import FAILURES, Row
+from indefinite_opt.studies.data import Data, HeldOut
+from indefinite_opt.studies.methods import NO_SOLVER, Grid, Method, as_grid, default_methods
+from indefinite_opt.studies.protocols import (
+    FixedTestSet,
+    Nested,
+    Protocol,
+    RepeatedKFold,
+    as_protocol,
 )
+from indefinite_opt.studies.study import Progress, Study
 from indefinite_opt.workflow import Result, available_solvers, solve
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Method", "as_method", "compare", "default_methods", "warm_up"]
+__all__ = ["COLUMNS", "Comparison", "compare"]
 
-Cell = tuple[Method, str]
-Work = tuple[int, Callable[[], Split], list[Cell]]
-Progress = Callable[[int, int, Row], None]
 Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 
+METRICS = (
+    "accuracy", "objective", "claim", "gap_kind", "gap", "support", "seconds", "status",
+)  # fmt: skip
+"""The metrics of `METRICS` that a comparison shows."""
 
-class CellOptions(NamedTuple):
-    """How every cell is solved; see `solve`."""
+COLUMNS = ("formulation", "solver", "fold", *METRICS, "error", "run", "chosen")
 
-    seed: int
-    tol: float
-    time_limit: float | None
+INNER_FOLDS = 3
+"""Folds of the training points that choose the parameters of a grid unless a protocol says more:
+the fewest that leave most of the training points to train."""
+
+VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
+"""Packages whose versions are among the settings of a comparison."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +69,16 @@ class Comparison:
     settings : dict of str to str
         What is needed to run the study again.
     rows : list of dict
-        One entry per cell (formulation, solver, fold); see `frame`.
+        One entry per cell (formulation, solver, run, fold); see `frame`.
+    preferred : dict of str to Formulation or Baseline
+        By its title in the rows, each method with the parameters that were chosen most often.
     """
 
     problem: KernelProblem
     methods: list[Method]
     settings: dict[str, str]
     rows: list[Row]
+    preferred: dict[str, Method] = field(default_factory=dict)
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -79,7 +87,7 @@ class Comparison:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per cell, with accuracy, objective, claim, the gap of `gap_kind`, and so on."""
+        """One row per cell: accuracy, objective, claim, gap, the chosen parameters, and so on."""
         import pandas as pd
 
         return pd.DataFrame(self.rows, columns=list(COLUMNS))
@@ -96,9 +104,10 @@ class Comparison:
 
     @cached_property
     def fitted(self) -> list[Result]:
-        """The formulations solved on all data, without those that fail."""
+        """The formulations solved on all data, without those that fail; see `preferred`."""
         results = []
-        for formulation in self.formulations:
+        for each in self.formulations:
+            formulation = cast("Formulation", self.preferred.get(str(each), each))
             with contextlib.suppress(*FAILURES):
                 results.append(solve(self.problem, formulation, tol=float(self.settings["tol"])))
         return results
@@ -124,7 +133,7 @@ class Comparison:
 
 def compare(
     problem: KernelProblem,
-    formulations: Iterable[Method | type[Method] | str] | None = None,
+    formulations: Iterable[Grid | Method | type[Method] | str] | None = None,
     solvers: Sequence[str] | None = None,
     test: Test | None = None,
     n_jobs: int | None = None,
@@ -133,8 +142,11 @@ def compare(
     seed: int = 0,
     tol: float = 1e-6,
     time_limit: float | None = None,
+    protocol: Protocol | int | None = None,
+    grid: Mapping[str, Any] | None = None,
     record: str | Path | None = None,
     resume: bool = True,
+    cluster: Any = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Run formulations × solvers × folds, and collect what each cell achieved and proved.
@@ -144,8 +156,8 @@ def compare(
     problem : KernelProblem
         If `from_data` made it with scaling, each fold is scaled by its own training points.
     formulations : iterable, optional
-        Formulations and baselines as objects, classes or names; by default all, with their default
-        parameters. One that is listed twice is run once.
+        Formulations and baselines as objects, classes or names, or a `studies.Grid` of one; by
+        default all, with their default parameters. One that is listed twice is run once.
     solvers : sequence of str, optional
         Every formulation is run with each of these solvers that fits it; by default with its
         default solver. Baselines have no solver.
@@ -157,12 +169,22 @@ def compare(
     folds : int
         Number of stratified cross-validation folds, shuffled by `seed`.
     tol, time_limit
-        As in `solve`, for every cell.
+        As in `solve`, for every fit.
+    protocol : Protocol or int, optional
+        How the points are divided in place of `folds`; see `studies.protocols`.
+    grid : mapping of str to list, optional
+        Values of parameters, such as {"C": [0.1, 1, 10], "kernel": ["linear", "gaussian"]}, for
+        every method that has the parameter and for which it is not written out. Without a protocol
+        the values are chosen in each fold by three folds of its training points (`Nested`), and
+        then tested once.
     record : path, optional
-        A .jsonl file that receives every row as soon as it is known, so that an interrupted study
-        can be resumed; or a folder, in which each study has a file of its own.
+        A .jsonl file that receives every cell as soon as it is known, so that an interrupted
+        comparison can be resumed, or a folder for it. It may hold many comparisons, and several
+        processes may share it.
     resume : bool
-        Whether to continue an existing record; otherwise it is cleared.
+        Whether to use the cells of an existing record; otherwise all are run again.
+    cluster : str, Client or Cluster of dask.distributed, optional
+        Runs the cells on an existing cluster, given by its address or an object.
     progress : callable, optional
         Called with (number of rows done, number of all rows, last row).
 
@@ -183,79 +205,128 @@ def compare(
     >>> comparison = compare(problem, ["SVMDual", "UniformWeights"], folds=2)
     >>> comparison.summary[["formulation", "accuracy", "claim"]].values.tolist()
     [['SVMDual', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
+    >>> chosen = compare(problem, ["SVMDual", "KNN"], folds=2, grid={"C": [0.1, 10], "k": [1, 3]})
+    >>> chosen.summary["chosen"].tolist()
+    ['C=0.1 (2)', 'k=1 (2)']
     """
     check_problem(problem)
     checks.limits(tol, time_limit)
     checks.seed("seed", seed)
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
-    methods = _methods(formulations)
-    cells = [(method, name) for method in methods for name in _solver_names(method, solvers)]
-    if not cells:
-        raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
+    grids = _grids(formulations, solvers, grid or {})
     held_out = None if test is None else _checked_test(problem, test)
-    splits = _splits(problem, held_out, folds, seed)
-    settings = study_settings(problem, held_out, folds, seed, tol, time_limit)
-    with contextlib.ExitStack() as stack:
-        ledger = None
-        if record is not None:
-            study = {**settings, "data": data_digest(problem, held_out)}
-            ledger = stack.enter_context(Ledger(Path(record), study, len(splits), resume))
-        options = CellOptions(seed, tol, time_limit)
-        rows = _rows(cells, splits, options, n_jobs, ledger, progress)
-    return Comparison(problem, methods, settings, rows)
+    several = any(len(each.entries) > 1 for _, each in grids)
+    chosen = _protocol(protocol, held_out, folds, seed, several)
+    study = Study(
+        {problem.name: Data(problem, test=held_out)},
+        {f"{title} · {each.solver}": each for title, each in grids},
+        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit, name="comparison",
+    )  # fmt: skip
+    titles = dict(zip(study.grids, grids, strict=True))
 
+    def shown(row: Row) -> Row:
+        title, each = titles[row["method"]]
+        told = {"formulation": title, "chosen": each.varied(row["entry"])}
+        return {name: told.get(name, row.get(name)) for name in COLUMNS}
 
-def _rows(
-    cells: list[Cell],
-    splits: list[Callable[[], Split]],
-    options: CellOptions,
-    n_jobs: int | None,
-    ledger: Ledger | None,
-    progress: Progress | None,
-) -> list[Row]:
-    """The rows of all cells in order, taken from the ledger or computed now and written to it."""
-    order = {(str(method), solver): k for k, (method, solver) in enumerate(cells)}
-    total = len(cells) * len(splits)
-    recorded = {} if ledger is None else ledger.rows
-    rows = [row for key, row in recorded.items() if key[:2] in order]
-    if progress and rows:
-        progress(len(rows), total, rows[-1])
-    for row in _run(_missing(cells, splits, rows), n_jobs, options):
-        rows.append(row)
-        # An interrupted cell is not recorded, so that a resumed study solves it again.
-        if ledger is not None and row["status"] != str(Status.INTERRUPTED):
-            ledger.write(row)
+    def advance(done: int, total: int, row: Row) -> None:
         if progress:
-            progress(len(rows), total, row)
-    return sorted(rows, key=lambda row: (order[row["formulation"], row["solver"]], row["fold"]))
+            progress(done, total, shown(row))
+
+    outcome = study.run(record, n_jobs, cluster=cluster, resume=resume, progress=advance)
+    rows = [shown(row) for row in outcome.chosen_rows]
+    settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
+    methods = {title: each.base for title, each in grids}
+    preferred: dict[str, Method] = {}
+    for title, each in titles.values():
+        entries = Counter(
+            row["entry"] for row in outcome.chosen_rows if titles[row["method"]][1] is each
+        )
+        preferred.setdefault(title, each.entries[entries.most_common(1)[0][0]].method)
+    return Comparison(problem, list(methods.values()), settings, rows, preferred)
 
 
-def _missing(cells: list[Cell], splits: list[Callable[[], Split]], rows: list[Row]) -> list[Work]:
-    """The cells of each fold that have no row yet; folds without any are omitted."""
-    done = {cell_key(row) for row in rows}
-    work = [
-        (fold, split, [cell for cell in cells if (str(cell[0]), cell[1], fold) not in done])
-        for fold, split in enumerate(splits)
-    ]
-    return [item for item in work if item[2]]
+def _grids(
+    formulations: Iterable[Grid | Method | type[Method] | str] | None,
+    solvers: Sequence[str] | None,
+    values: Mapping[str, Any],
+) -> list[tuple[str, Grid]]:
+    """Each method with each solver that fits it, once, over its share of the values."""
+    if isinstance(formulations, str | type | Formulation | Baseline | Grid):
+        formulations = [formulations]
+    items = list(formulations or default_methods())
+    known = {name for item in [*items, *default_methods()] for name in as_grid(item).names}
+    for name in values:
+        if name not in known | {"kernel"}:
+            raise UnknownName("grid", name, known)
+    found: dict[tuple[str, str], Grid] = {}
+    for item in items:
+        grid, written = as_grid(item), _written(item)
+        mine = {
+            name: several
+            for name, several in values.items()
+            if name in {*grid.names, "kernel"} and name not in written
+        }
+        for solver in _solver_names(grid, solvers):
+            each = grid.over(solver, mine)
+            title = each.title if values else str(each)
+            found.setdefault((title, solver), each)
+    if not found:
+        raise ParameterError("solvers", "at least one that fits a formulation", repr(solvers))
+    return [(title, grid) for (title, _), grid in found.items()]
 
 
-def _methods(given: Iterable[Method | type[Method] | str] | None) -> list[Method]:
-    """The methods to compare, each one once."""
-    if isinstance(given, str | type | Formulation | Baseline):
-        given = [given]
-    methods = [as_method(item) for item in given or default_methods()]
-    return list({str(method): method for method in methods}.values())
+def _written(item: Grid | Method | type[Method] | str) -> set[str]:
+    """The parameters that a caller has given a value: those are not varied."""
+    if isinstance(item, str):
+        return set(parse_call(item)[1])
+    if isinstance(item, Grid):
+        kernel = set() if item.kernels == (None,) else {"kernel"}
+        return {name for name, _ in item.parameters} | kernel
+    fields = dataclasses.fields(item)  # type: ignore[arg-type]
+    return {each.name for each in fields if getattr(item, each.name, None) is not each.default}
 
 
-def _solver_names(method: Method, solvers: Sequence[str] | None) -> list[str]:
-    if isinstance(method, Baseline):
-        return [NO_SOLVER]
-    if solvers is None:
-        return [method.structure_type.default_solver]
-    fitting = available_solvers(method)
+def _solver_names(grid: Grid, solvers: Sequence[str] | None) -> list[str]:
+    if grid.solver == NO_SOLVER or solvers is None:
+        return [grid.solver]
+    fitting = available_solvers(grid.method)  # type: ignore[arg-type]
     return [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
+
+
+def _protocol(
+    given: Protocol | int | None, test: HeldOut | None, folds: int, seed: int, varied: bool
+) -> Protocol:
+    """The protocol of a comparison: with a grid the parameters are chosen by inner folds."""
+    if given is not None:
+        if test is not None:
+            raise ParameterError("protocol", "None with a fixed test set", str(given))
+        return as_protocol(given)
+    outer = FixedTestSet() if test is not None else RepeatedKFold(folds, seed=seed)
+    return Nested(outer, RepeatedKFold(INNER_FOLDS, seed=seed)) if varied else outer
+
+
+def _settings(
+    problem: KernelProblem,
+    protocol: Protocol,
+    grid: Mapping[str, Any],
+    seed: int,
+    tol: float,
+    time_limit: float | None,
+) -> dict[str, str]:
+    """What is needed to run a comparison again, as texts for reports."""
+    over = "; ".join(f"{name} in {', '.join(map(str, grid[name]))}" for name in grid)
+    return {
+        "problem": problem.name,
+        "points": str(problem.n),
+        "kernel": "precomputed" if problem.kernel is None else str(problem.kernel),
+        "scaling": problem.scaling or "none",
+        "evaluation": str(protocol),
+        **({"grid": over} if grid else {}),
+        "seed": str(seed),
+        "tol": short(tol),
+        "time limit": "none" if time_limit is None else f"{short(time_limit)} s",
+        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
+    }
 
 
 def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
@@ -276,111 +347,23 @@ def _kind(test: object) -> str:
     return f"{type(test).__name__}{size}"
 
 
-def _splits(
-    problem: KernelProblem, test: HeldOut | None, folds: int, seed: int
-) -> list[Callable[[], Split]]:
-    if test is not None:
-        return [partial(_fixed_split, problem, *test)]
-    checks.whole("folds", folds, 2, problem.smaller_class, reason="the smaller class")
-    from sklearn.model_selection import StratifiedKFold
-
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    indices = splitter.split(np.zeros(problem.n), problem.y)
-    return [partial(problem.split, train, held) for train, held in indices]
-
-
-def _fixed_split(
-    problem: KernelProblem, K_new: NDArray[Any], labels: NDArray[Any], among: NDArray[Any]
-) -> Split:
-    return Split(problem, K_new, labels, lambda: among)
-
-
-def _run(work: list[Work], n_jobs: int | None, options: CellOptions) -> Iterator[Row]:
-    if n_jobs in (None, 1) or len(work) < 2:
-        for item in work:
-            yield from _fold_rows(item, options)
-        return
-    from joblib import Parallel, delayed, parallel_config
-
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        jobs = (delayed(_fold_list)(item, options) for item in work)
-        for rows in parallel(jobs):
-            yield from rows
-
-
-def _fold_list(work: Work, options: CellOptions) -> list[Row]:
-    return list(_fold_rows(work, options))
-
-
-def _fold_rows(work: Work, options: CellOptions) -> Iterator[Row]:
-    fold, make_split, cells = work
-    split = make_split()
-    warm_up({name for _, name in cells})
-    for method, solver in cells:
-        yield _cell(split, method, solver, fold, options)
-
-
-def _cell(split: Split, method: Method, solver: str, fold: int, options: CellOptions) -> Row:
-    seed, tol, time_limit = options
-    row: Row = {
-        "formulation": str(method), "solver": solver, "fold": fold,
-        "accuracy": float("nan"), "objective": float("nan"), "claim": "-", "gap_kind": "",
-        "gap": float("nan"), "support": 0, "seconds": float("nan"), "status": "failed",
-        "error": "",
-    }  # fmt: skip
-    try:
-        if isinstance(method, Baseline):
-            row.update(_fitted(split, method, seed))
-        else:
-            result = solve(split.problem, method, solver, tol, time_limit, seed=seed)
-            row.update(_solved(split, result))
-    except FAILURES as error:
-        row["error"] = f"{type(error).__name__}: {error}"
-    return row
-
-
-def _fitted(split: Split, baseline: Baseline, seed: int) -> Row:
-    began = time.perf_counter()
-    fitted = baseline.fit(split.problem, seed)
-    seconds = time.perf_counter() - began
-    predicted = fitted.predict(split.K_new)
-    return {
-        "accuracy": float(np.mean(predicted == split.labels)),
-        "support": int(fitted.support.size),
-        "seconds": seconds,
-        "status": "fitted",
-    }
-
-
-def _solved(split: Split, result: Result) -> Row:
-    classifier, certificate = result.classifier, result.certificate
-    among = split.K_new_new() if classifier.new_points == "joint" else None
-    predicted = classifier.predict(split.K_new, among)
-    return {
-        "accuracy": float(np.mean(predicted == split.labels)),
-        "objective": result.objective,
-        "claim": certificate.claim.name,
-        "gap_kind": certificate.gap_kind,
-        "gap": float(certificate.measure),
-        "support": int(classifier.support.size),
-        "seconds": result.seconds,
-        "status": str(result.status),
-    }
-
-
 def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
     good = [row for row in rows if not row["error"]]
     kinds = {row["gap_kind"] for row in good}
     # If only some folds are convex, only the weaker measure describes all of them.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
+    runs: dict[int, list[float]] = {}
+    for row in good:
+        runs.setdefault(row["run"], []).append(row["accuracy"])
+    means = [float(np.mean(of_run)) for of_run in runs.values()]
     accuracies = [row["accuracy"] for row in good]
+    counts = Counter(row["chosen"] for row in good if row["chosen"])
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]
     return {
         "formulation": formulation,
         "solver": solver,
         "accuracy": _mean(accuracies),
-        "spread": float(np.std(accuracies)) if accuracies else float("nan"),
+        "spread": float(np.std(means if len(means) > 1 else accuracies)) if good else np.nan,
         "objective": _mean([row["objective"] for row in good]),
         "claim": min(claims).name if claims else "-",
         "gap_kind": kind,
@@ -389,6 +372,7 @@ def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
         "seconds": _mean([row["seconds"] for row in good]),
         "failed": len(rows) - len(good),
         "cells": len(rows),
+        "chosen": ", ".join(f"{name} ({count})" for name, count in counts.most_common()),
     }
 
 

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indefinite_opt.errors import ParameterError, UnknownName
@@ -112,7 +113,7 @@ class Grid:
         **parameters: Any,
     ) -> None:
         base = as_method(method)
-        names = [field.name for field in dataclasses.fields(base)]  # type: ignore[arg-type]
+        names = _names(base)
         for name, values in parameters.items():
             if name not in names:
                 raise UnknownName(f"parameter of {type(base).__name__}", name, names)
@@ -137,7 +138,7 @@ class Grid:
         fixed = {name: values[0] for name, values in self.parameters if len(values) == 1}
         return _replaced(self.method, fixed)
 
-    @property
+    @functools.cached_property
     def entries(self) -> list[Entry]:
         """All combinations, in order; the kernel varies slower than the parameters."""
         names = [name for name, _ in self.parameters]
@@ -160,6 +161,36 @@ class Grid:
         tied = [index for index, score in enumerate(finite) if score >= most - slack]
         return min(tied, key=lambda index: (entries[index].C, index))
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all parameters of the method."""
+        return _names(self.method)
+
+    @property
+    def title(self) -> str:
+        """The method without the parameters that vary."""
+        varied = any(len(values) > 1 for _, values in self.parameters)
+        # A baseline shows the defaults of its parameters, too, in place of the varied values.
+        return self.base.name if varied and isinstance(self.base, Baseline) else str(self.base)
+
+    def over(self, solver: str, values: Mapping[str, Any]) -> Grid:
+        """The same with another solver, and over these values in place of its own."""
+        own = {name: list(several) for name, several in self.parameters}
+        kernel = None if self.kernels == (None,) else list(self.kernels)
+        chosen = None if solver == NO_SOLVER else solver
+        all_values = {"kernel": kernel, **own, **values}
+        return Grid(self.method, solver=chosen, warm=self.warm, **all_values)
+
+    def varied(self, index: int) -> str:
+        """The parameters of an entry in which the entries of the grid differ, as text."""
+        entry = self.entries[index]
+        shown = [
+            f"{name}={short(getattr(entry.method, name))}"
+            for name, values in self.parameters
+            if len(values) > 1
+        ]
+        return ", ".join([*shown, *([str(entry.kernel)] if len(self.kernels) > 1 else [])])
+
     def __str__(self) -> str:
         varied = [f"{name} in {_listed(values)}" for name, values in self.parameters
                   if len(values) > 1]  # fmt: skip
@@ -171,6 +202,10 @@ class Grid:
 def as_grid(given: Grid | Method | type[Method] | str) -> Grid:
     """A grid, or one of a single entry for a method."""
     return given if isinstance(given, Grid) else Grid(given)
+
+
+def _names(method: Method) -> list[str]:
+    return [field.name for field in dataclasses.fields(method)]  # type: ignore[arg-type]
 
 
 def _replaced(method: Method, parameters: dict[str, Any]) -> Method:

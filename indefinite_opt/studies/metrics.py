@@ -85,12 +85,15 @@ class Metric:
         From a `Fit`.
     larger_is_better : bool or None
         None if a choice by this metric makes no sense.
+    missing : float, int or str
+        What stands in its place where a cell failed.
     """
 
     name: str
     meaning: str
     value: Callable[[Fit], float | int | str]
     larger_is_better: bool | None = None
+    missing: float | int | str = float("nan")
 
 
 def _recall(fit: Fit, which: int) -> float:
@@ -125,7 +128,7 @@ def _bounded(fit: Fit) -> float:
 def _certificate(name: str) -> Callable[[Fit], Any]:
     def value(fit: Fit) -> Any:
         if fit.result is None:
-            return {"claim": "-", "gap_kind": ""}.get(name, float("nan"))
+            return METRICS[name].missing
         certificate = fit.result.certificate
         if name == "claim":
             return certificate.claim.name
@@ -149,10 +152,13 @@ _ALL = (
            _training_error, False),
     Metric("objective", "objective of the program, in the declared sense",
            lambda fit: float("nan") if fit.result is None else float(fit.result.objective)),
-    Metric("claim", "what the certificate claims", _certificate("claim")),
-    Metric("gap_kind", "the name of the gap of the certificate", _certificate("gap_kind")),
+    Metric("claim", "what the certificate claims", _certificate("claim"),
+           missing="-"),
+    Metric("gap_kind", "the name of the gap of the certificate", _certificate("gap_kind"),
+           missing=""),
     Metric("gap", "the gap of the certificate", _certificate("gap"), False),
-    Metric("support", "number of support vectors", lambda fit: int(fit.fitted.support.size), False),
+    Metric("support", "number of support vectors", lambda fit: int(fit.fitted.support.size), False,
+           missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
     Metric("squared_norm", "squared norm of the normal vector, coefᵀ K coef; may be negative",
            _squared_norm),
@@ -170,7 +176,8 @@ _ALL = (
     Metric("prediction_seconds", "time to classify all test points from their kernel values",
            lambda fit: fit.prediction[1], False),
     Metric("status", "why the solver stopped",
-           lambda fit: "fitted" if fit.result is None else str(fit.result.status)),
+           lambda fit: "fitted" if fit.result is None else str(fit.result.status),
+           missing="failed"),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _ALL}

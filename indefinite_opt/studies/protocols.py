@@ -31,6 +31,7 @@ from indefinite_opt.foundation import checks
 
 __all__ = [
     "Division",
+    "FixedTestSet",
     "LeaveOneOut",
     "Nested",
     "Protocol",
@@ -94,6 +95,17 @@ class LeaveOneOut(Protocol):
 
     def __str__(self) -> str:
         return "leave one out"
+
+
+@dataclass(frozen=True)
+class FixedTestSet(Protocol):
+    """All points train; the test points are apart from them, in `Data.test`."""
+
+    def divisions(self, y: Labels) -> list[Division]:
+        return [Division(0, 0, np.arange(len(y)), np.arange(0))]
+
+    def __str__(self) -> str:
+        return "fixed test set"
 
 
 @dataclass(frozen=True)

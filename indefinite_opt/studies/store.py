@@ -17,7 +17,6 @@ import stat
 import sys
 import warnings
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,6 +32,9 @@ FILE_IN_A_FOLDER = "cells.jsonl"
 LOCKS_FROM = 2**40
 """The first byte of the file that stands for a lock: far beyond any content. This one is held while
 a line is written, and those that follow stand for cells."""
+
+LINE_START = b'{"key": "'
+"""How every line begins: a file that begins otherwise and has no valid line is no store."""
 
 MAX_FAULTS_SHOWN = 5
 """Number of unusable lines of a store that a warning names."""
@@ -71,7 +73,7 @@ class Store:
             raise _unusable(self.path, error) from None
         self._writable = writable
         try:
-            self.refresh()
+            self._check()
         except BaseException:
             self.close()
             raise
@@ -86,38 +88,38 @@ class Store:
         """Close the file and release all locks."""
         os.close(self._file)
 
-    def refresh(self) -> None:
-        """Read the lines that were added since the last time, by any process."""
+    def refresh(self) -> list[int]:
+        """Read the lines that any process has added since; the numbers of damaged ones."""
         os.lseek(self._file, self._read_to, os.SEEK_SET)
         content = _read(self._file)
         *lines, rest = content.split(b"\n")
-        faults = []
+        self._read_to += len(content) - len(rest)
+        damaged = []
         for line in lines:
             self._lines += 1
             text = line.strip(b"\0 \t\r")
-            if text:
-                outcome = _parsed(text)
-                if outcome is None:
-                    faults.append(f"line {self._lines}")
-                else:
-                    self.outcomes[outcome.key] = outcome.rows
-        first = self._read_to == 0
-        self._read_to += len(content) - len(rest)
-        begun = content.lstrip(b"\0\n")
-        if (
-            first
-            and not self.outcomes
-            and begun
-            and not (begun.startswith(b'{"key') or b'{"key'.startswith(begun))
-        ):
+            outcome = _parsed(text)
+            if outcome is not None:
+                self.outcomes[outcome.key] = outcome.rows
+            elif text:
+                damaged.append(self._lines)
+        return damaged
+
+    def _check(self) -> None:
+        """Refuse a file of something else, and name the damaged lines of a store."""
+        damaged = self.refresh()
+        os.lseek(self._file, 0, os.SEEK_SET)
+        start = os.read(self._file, 2**10).strip(b"\0\n")[: len(LINE_START)]
+        if not self.outcomes and not LINE_START.startswith(start):
             raise DataError(
                 "record", "a store of results", f"{self.path}, which holds something else",
                 "Choose another file.",
             )  # fmt: skip
-        if first and faults:
-            more = len(faults) - MAX_FAULTS_SHOWN
-            named = ", ".join(faults[:MAX_FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-            warnings.warn(f"{self.path}: left out damaged {named}", stacklevel=3)
+        if damaged:
+            more = len(damaged) - MAX_FAULTS_SHOWN
+            named = ", ".join(f"line {number}" for number in damaged[:MAX_FAULTS_SHOWN])
+            tail = f" and {more} more" if more > 0 else ""
+            warnings.warn(f"{self.path}: left out damaged {named}{tail}", stacklevel=4)
 
     def add(self, outcome: Outcome) -> None:
         """Write the rows of a cell to the disk at once."""
@@ -181,8 +183,7 @@ def _read(file: int) -> bytes:
 
 
 def _append(file: int, path: Path, outcome: Outcome) -> None:
-    content = json.dumps(outcome.rows)
-    line = {"key": outcome.key, "crc": zlib.crc32(content.encode()), "rows": outcome.rows}
+    line = {"key": outcome.key, "crc": _checksum(*outcome), "rows": outcome.rows}
     left = memoryview(json.dumps(line).encode() + b"\n")
     try:
         _lock(file, LOCKS_FROM, wait=True)
@@ -204,13 +205,15 @@ def _parsed(line: bytes) -> Outcome | None:
     """The outcome in a line, or None if the line is damaged."""
     try:
         entry = parsed_json(line)
-        rows: Sequence[Any] = entry["rows"]
-        whole = zlib.crc32(json.dumps(rows).encode()) == entry["crc"]
-        if whole and isinstance(entry["key"], str) and all(isinstance(row, dict) for row in rows):
-            return Outcome(entry["key"], list(rows))
-    except (ValueError, TypeError, KeyError, IndexError):
-        pass
-    return None
+        whole = entry["crc"] == _checksum(entry["key"], entry["rows"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return Outcome(entry["key"], entry["rows"]) if whole else None
+
+
+def _checksum(key: Any, rows: Any) -> int:
+    """CRC-32 of the key and the rows as they are written."""
+    return zlib.crc32(json.dumps([key, rows]).encode())
 
 
 def _unusable(path: Path, error: OSError) -> DataError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +13,8 @@ from typer.testing import Result
 
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
+from indefinite_opt.studies.cells import Outcome
+from indefinite_opt.studies.store import Store
 
 TWO = ("--formulations", "SVMDual(C=1), SpectrumSVM(C=1, transform=clip)", "--folds", 2)
 
@@ -26,6 +28,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 def record_of(output: Path) -> Path:
     (record,) = output.glob("cells*.jsonl")
     return record
+
+
+def read_rows(output: Path) -> list[dict[str, str]]:
+    with (output / "cells.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
@@ -47,7 +54,7 @@ def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
     assert header.startswith("formulation,solver,fold,accuracy")
     assert len(cells) == 4
     lines = record_of(output).read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 1 + 4
+    assert len(lines) == 4
 
 
 def test_compare_has_the_numbers_of_the_api(study: tuple[Path, Result]) -> None:
@@ -55,12 +62,12 @@ def test_compare_has_the_numbers_of_the_api(study: tuple[Path, Result]) -> None:
     data = iopt.datasets.load("breast_cancer")
     problem = iopt.KernelProblem.from_dataset(data, "sigmoid", scaling="minmax")
     expected = iopt.compare(problem, ["SVMDual", "SpectrumSVM"], folds=2)
-    rows = [json.loads(line) for line in record_of(output).read_text().splitlines()[1:]]
-    found = {(row["formulation"], row["fold"]): row for row in rows}
-    for row in expected.rows:
-        other = found[row["formulation"], row["fold"]]
-        assert other["accuracy"] == row["accuracy"]
-        assert other["objective"] == pytest.approx(row["objective"], rel=1e-9)
+    found = read_rows(output)
+    assert len(found) == len(expected.rows)
+    for row, other in zip(expected.rows, found, strict=True):
+        assert (other["formulation"], other["fold"]) == (row["formulation"], str(row["fold"]))
+        assert float(other["accuracy"]) == row["accuracy"]
+        assert float(other["objective"]) == pytest.approx(row["objective"], rel=1e-9)
 
 
 def test_a_second_run_only_reads(study: tuple[Path, Result]) -> None:
@@ -77,17 +84,36 @@ def test_a_second_run_only_reads(study: tuple[Path, Result]) -> None:
 def test_no_resume_solves_again(study: tuple[Path, Result], tmp_path: Path) -> None:
     output = tmp_path / "copy"
     shutil.copytree(study[0], output)
-    record = record_of(output)
-    header, *rows = record.read_text(encoding="utf-8").splitlines()
-    marked = [json.dumps({**json.loads(row), "accuracy": 0.125}) for row in rows]
-    record.write_text("\n".join([header, *marked, ""]), encoding="utf-8")
+    with Store(output) as store:
+        for key, (row,) in list(store.outcomes.items()):
+            store.add(Outcome(key, [{**row, "accuracy": 0.125}]))
     command = ("compare", "breast_cancer", *TWO, "--output", output, "--json")
     resumed = strict(printed(*command))["table"]
     assert [row["accuracy"] for row in resumed] == [0.125, 0.125]
-    again = strict(printed(*command, "--no-resume"))["table"]
-    assert all(row["accuracy"] > 0.9 for row in again)
-    assert "0.125," not in record.read_text(encoding="utf-8")
-    assert len(record.read_text(encoding="utf-8").splitlines()) == 5
+    for more in (("--no-resume",), ()):  # of two lines of one cell the later one counts
+        again = strict(printed(*command, *more))["table"]
+        assert all(row["accuracy"] > 0.9 for row in again)
+
+
+def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> None:
+    """As by the API with the same grid; what is written with a method is not varied."""
+    titles = "SVMDual, LPSVM(C=3), KNN"
+    answer = strict(
+        printed("compare", folder / "points.npz", "--formulations", titles, "--folds", 3,
+                "--grid", "C=[0.1, 10], k=[1, 3]", "--output", tmp_path / "out", "--json")
+    )  # fmt: skip
+    assert "parameters chosen by 3 stratified folds" in answer["settings"]["evaluation"]
+    problem = api_problem(folder / "points.npz", scaling="minmax")
+    grid = {"C": [0.1, 10], "k": [1, 3]}
+    expected = iopt.compare(problem, titles.split(", "), folds=3, grid=grid).summary
+    for name in ("formulation", "accuracy", "chosen"):
+        assert [row[name] for row in answer["table"]] == expected[name].tolist()
+    assert expected["formulation"].tolist() == ["SVMDual", "LPSVM(C=3)", "KNN"]
+    assert expected["chosen"][1] == ""
+    assert set(re.findall(r"C=[\d.]+", expected["chosen"][0])) <= {"C=0.1", "C=10"}
+    table = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
+    assert f"| SVMDual: {expected['chosen'][0]} |" in table
+    complaint("compare", folder / "points.npz", "--grid", "C=", "--output", tmp_path / "out")
 
 
 def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
@@ -95,7 +121,7 @@ def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
     titles = "SVMDual(C=1), ConvexHullDual(mu=1e-6), LPSVM"
     answer = strict(
         printed("compare", folder / "points.npz", "--formulations", titles, "--folds", 3,
-                "--seed", 4, "--output", tmp_path / "out", "--json")
+                "--seed", 4, "--grid", "none", "--output", tmp_path / "out", "--json")
     )  # fmt: skip
     assert answer["settings"]["evaluation"] == "3 stratified folds"
     assert answer["settings"]["seed"] == "4"

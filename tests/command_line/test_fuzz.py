@@ -21,9 +21,10 @@ from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import as_solver
+from indefinite_opt.studies.cells import Outcome
 from indefinite_opt.studies.comparison import Comparison
-from indefinite_opt.studies.record import COLUMNS, Ledger
 from indefinite_opt.studies.reference_library import library as references
+from indefinite_opt.studies.store import Store
 
 Reader = Callable[[bytes], object]
 
@@ -156,24 +157,23 @@ def json_values(folder: Path) -> tuple[bytes, Reader]:
 
 def record(folder: Path) -> tuple[bytes, Reader]:
     path = folder / "study.jsonl"
-    study = {"problem": "P", "data": "0" * 64}
     row = {
         "formulation": "SVMDual(C=1)", "solver": "smo", "fold": 0, "accuracy": 0.5,
         "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
-        "seconds": 0.1, "status": "solved", "error": "",
+        "seconds": 0.1, "status": "solved", "error": "", "run": 0, "chosen": "",
     }  # fmt: skip
-    with Ledger(path, study, 3, True) as ledger:
-        for fold in range(3):
-            ledger.write({**row, "fold": fold})
+    written = [Outcome(f"{fold:024}", [{**row, "fold": fold}]) for fold in range(3)]
+    with Store(path) as store:
+        for outcome in written:
+            store.add(outcome)
 
     def read(content: bytes) -> object:
-        with Ledger(stored(path, content), study, 3, True) as ledger:
-            rows = list(ledger.rows.values())
-        assert all(list(row) == list(COLUMNS) and row["fold"] in range(3) for row in rows)
-        assert all(row["error"] or 0.0 <= row["accuracy"] <= 1.0 for row in rows)
-        comparison = Comparison(PROBLEM, [DUAL], {}, rows)
-        assert comparison.summary.get("cells", [0])[0] <= 3
-        return comparison.to_markdown() if rows else None
+        with Store(stored(path, content)) as store:
+            found = dict(store.outcomes)
+        # A line is read as it was written, or not at all.
+        assert all(Outcome(*pair) in written for pair in found.items())
+        rows = [row for rows in found.values() for row in rows]
+        return Comparison(PROBLEM, [DUAL], {}, rows).to_markdown() if rows else None
 
     return path.read_bytes(), read
 

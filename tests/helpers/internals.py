@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.figures import regions
-from indefinite_opt.foundation import journal
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
@@ -52,24 +51,6 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
     """Pairs are learned from in blocks of so many: the usual size exceeds any test's data."""
     monkeypatch.setattr(confidence_functions, "_CHUNK", entries)
-
-
-def on_lock(monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
-    """Tell whether a journal was free whenever somebody asks: from outside a wait looks like work.
-
-    Parameters
-    ----------
-    told : callable
-        Called with True where the journal was free.
-    """
-    original = journal._lock
-
-    def lock(file: Any) -> bool:
-        free = original(file)
-        told(free)
-        return free
-
-    monkeypatch.setattr(journal, "_lock", lock)
 
 
 def decisions_on_grid(

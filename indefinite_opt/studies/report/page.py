@@ -26,6 +26,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.report.tables import (
     Row,
     accuracy_text,
+    chosen_text,
     claim_text,
     failures_text,
     gap_text,
@@ -203,8 +204,9 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     if abs(row["accuracy"] - best) < 5e-5:
         accuracy = f"<strong>{accuracy}</strong>"
     failed = failures_text(comparison, row)
+    chosen = f"<small>{_text(chosen_text(row))}</small>" if chosen_text(row) else ""
     cells = [
-        f'<th scope="row">{_named(row["formulation"])}</th>',
+        f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
         f"<td>{_text(row['solver'])}</td>",
         f'<td class="n">{accuracy}</td>',
         f'<td class="n">{number_text(row["objective"], ".6g")}</td>',

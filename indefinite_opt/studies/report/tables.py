@@ -26,6 +26,11 @@ def records_of(table: Any) -> list[dict[Any, Any]]:
     return list(table.to_dict("records"))
 
 
+def chosen_text(row: Row) -> str:
+    """The parameters that a grid left to be chosen, with the number of cells that chose them."""
+    return str(row.get("chosen", ""))
+
+
 def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
@@ -75,9 +80,10 @@ def to_markdown(comparison: ComparisonLike) -> str:
     lines = [_markdown_row(_HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
     failures = []
     for row in records_of(comparison.summary):
+        chosen = chosen_text(row)
         lines.append(_markdown_row([
-            row["formulation"], row["solver"], accuracy_text(row),
-            number_text(row["objective"], ".6g"),
+            f"{row['formulation']}: {chosen}" if chosen else row["formulation"], row["solver"],
+            accuracy_text(row), number_text(row["objective"], ".6g"),
             claim_text(row), " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
             number_text(row["seconds"], ".3g"),
         ]))  # fmt: skip
@@ -120,17 +126,18 @@ def terminal_table(comparison: ComparisonLike) -> Table:
     for row in records_of(comparison.summary):
         claim = claim_text(row)
         table.add_row(
-            _two_lines(row["formulation"]), Text(row["solver"]), accuracy_text(row),
-            number_text(row["objective"], ".4g"), Text(claim, _TERMINAL_STYLES.get(claim, "red")),
+            _lines(row["formulation"], chosen_text(row)), Text(row["solver"]),
+            accuracy_text(row), number_text(row["objective"], ".4g"),
+            Text(claim, _TERMINAL_STYLES.get(claim, "red")),
             "\n".join(part for part in gap_text(row) if part), number_text(row["support"], ".4g"),
             number_text(row["seconds"], ".2g"),
         )  # fmt: skip
     return table
 
 
-def _two_lines(formulation: str) -> Any:
+def _lines(formulation: str, chosen: str) -> Any:
     from rich.text import Text
 
     name, _, rest = formulation.partition("(")
-    parameters = rest.removesuffix(")")
+    parameters = "\n".join(part for part in (rest.removesuffix(")"), chosen) if part)
     return Text(name).append(f"\n{parameters}" if parameters else "", "dim")
