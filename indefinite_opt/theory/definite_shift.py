@@ -33,7 +33,7 @@ class DefiniteShift:
         K + Δeeᵀ is positive definite if and only if Δ exceeds this; it may be negative. inf if K is
         not, or not beyond rounding, conditionally positive definite.
     proved : float
-        A Δ for which that is proved with all rounding, the smallest that was tried; inf if none.
+        The smallest Δ of those tried for which that is proved, with all rounding; inf if none.
     conditional : LeastEigenvalue
         Least vᵀKv over ‖v‖ = 1, eᵀv = 0.
     """
@@ -70,7 +70,7 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
     Raises
     ------
     ProblemError
-        If rows of K are computed on demand.
+        If rows of K are computed on demand, or K was changed after the problem was made.
 
     Notes
     -----
@@ -92,6 +92,7 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
 (least eigenvalue -1)
     """
     check_problem(problem)
+    problem.check_unchanged()
     K, n = problem.K, problem.n
     constant = 0.5 * sum(problem.gram.extremes)
     rest = K - constant

@@ -34,7 +34,7 @@ def loosli_proposition_3_1(problem: KernelProblem) -> float:
     Raises
     ------
     ProblemError
-        If rows of K are computed on demand.
+        If rows of K are computed on demand, or K was changed after the problem was made.
 
     Notes
     -----
@@ -52,5 +52,6 @@ def loosli_proposition_3_1(problem: KernelProblem) -> float:
     2.0
     """
     check_problem(problem)
+    problem.check_unchanged()
     total = float(np.abs(problem.spectrum.values).sum())
     return float(np.sqrt(total / problem.n + problem.zero_tolerance))

@@ -102,7 +102,8 @@ def dual_stabilisation(
     ParameterError
         If C is not a positive number, or the tolerance not between 0 and 1.
     ProblemError
-        If alpha is not n finite numbers, not feasible, or no solution of (15).
+        If alpha is not n finite numbers, not feasible, or no solution of (15); or if K was changed
+        after the problem was made.
 
     References
     ----------
@@ -122,6 +123,7 @@ leave their bounds by 0.04 C.
     Objective 0.2 in (15), (17) and (18); with any α₊ and α₋ that of (19) reaches 0.35.
     """
     stabilised, qp = _dual(problem, C)
+    problem.check_unchanged()
     tilde = stationary_weights(qp, alpha, tol)
     restored = problem.y * stabilised.coefficients(problem.y * tilde)
     plus, minus = 0.5 * (restored + tilde), 0.5 * (restored - tilde)

@@ -16,7 +16,8 @@ def available_solvers(
 ) -> list[str]:
     """Names of the solvers for a formulation, or of all solvers.
 
-    A solver that needs convexity is listed unless the formulation is nonconvex for every kernel.
+    A solver that needs convexity is listed unless the formulation is nonconvex for every kernel,
+    and one that needs a bias unless the formulation has none.
     """
     files = known()
     if formulation is None:

@@ -138,6 +138,20 @@ def test_the_programs_evaluate_as_they_are_printed() -> None:
         assert "constant of shape" not in str(program.legend())
 
 
+def test_a_changed_kernel_matrix_is_found_out() -> None:
+    K = np.array([[-3.0, 4.0], [4.0, 3.0]])
+    problem = iopt.KernelProblem(K, [1, -1])
+    dual_stabilisation(problem, 1.0, [0.2, 0.2])
+    K[0, 0] = 3.0
+    for call in (
+        lambda: dual_stabilisation(problem, 1.0, [0.2, 0.2]),
+        lambda: iopt.theory.lin_lin_theorem_3(problem),
+        lambda: iopt.theory.loosli_proposition_3_1(problem),
+    ):
+        with pytest.raises(iopt.errors.ProblemError, match="changed since"):
+            call()
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(iopt.errors.ProblemError, match="stationary"):
         dual_stabilisation(COUNTEREXAMPLE, 1.0, [0.3, 0.3])
