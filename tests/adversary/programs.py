@@ -208,7 +208,8 @@ class Program:
         values = 0.5 * np.einsum("pi,ij,pj->p", X, self.P, X) + X @ self.q
         seen: dict[bytes, int] = {}
         for k in np.argsort(values, kind="stable"):
-            seen.setdefault((np.round(X[k], 7) + 0.0).tobytes(), int(k))
+            # Of two faces one may meet the other's row up to rounding only, at nearly the same point.
+            seen.setdefault((np.round(X[k], 10) + 0.0).tobytes(), int(k))
         return tuple(found[k] for k in seen.values())
 
     def minimum(self) -> tuple[Fraction, Vector] | None:
