@@ -65,7 +65,7 @@ class Formulation(ABC):
         """The classifier that values of the variables define."""
 
     def remarks(self, problem: Any, values: Values) -> list[str]:
-        """Sentences for the certificate on the classifier that optimal values define."""
+        """Sentences for the certificate on the classifier that feasible values define."""
         return []
 
     def dual_bound(self, problem: Any, multipliers: Values) -> float:

@@ -218,6 +218,7 @@ def certify(
             reasons.append(structure.open_gap.format(relative_gap))
     if claim >= Claim.STATIONARY:
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
+    if claim >= Claim.FEASIBLE:
         reasons += formulation.remarks(problem, values)
     found = dict(optimality.multipliers)
     return Certificate(
