@@ -104,7 +104,9 @@ def test_ends_are_counted_ordered_and_true(title: str, kernel: str) -> None:
 def test_the_best_of_many_ends_keep_their_weights() -> None:
     """ "empty but for the best of many": no end without weights is better than one with them."""
     result = iopt.solve(
-        rugged_problem(200), "ConvexHullDual", solver=MultiStart(starts=150, kicks=0, budget=INF)
+        rugged_problem(200),
+        "ConvexHullDual(relative=5)",
+        solver=MultiStart(starts=150, kicks=0, budget=INF),
     )
     kept = [bool(end.values) for end in result.optima]
     assert 50 <= sum(kept) < len(kept)
