@@ -1,0 +1,92 @@
+"""Cells on a Dask cluster: the same rows as here, though a worker is killed on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.studies import Grid, RepeatedKFold, Study
+
+EARLY_DEATHS = 1
+"""Cells that are finished when a worker is killed: the other cells are then under way."""
+
+
+def study() -> Study:
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = np.where(X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(60) > 0, 1, -1)
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
+    grid = Grid("SVMDual", C=[1, 3, 10, 30, 100], solver="multistart(starts=30)")
+    methods = {"SVM": grid, "LP": "LPSVM", "NN": "KNN"}
+    return Study({"plane": problem}, methods, RepeatedKFold(3, repeats=4), ("accuracy",))
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler with two workers, as its own processes; nobody revives a worker."""
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    where = {**os.environ, "PYTHONPATH": str(Path(iopt.__file__).parents[1])}
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen(
+        [*command, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
+        stderr=subprocess.PIPE, text=True, env=where,
+    )  # fmt: skip
+    assert scheduler.stderr is not None
+    address = next(
+        word for line in scheduler.stderr for word in line.split() if word.startswith("tcp://")
+    )
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"]
+    pair = [
+        subprocess.Popen([*command, "--no-nanny", "--nthreads", "1"], stderr=-3, env=where)
+        for _ in range(2)
+    ]
+    yield address, pair
+    for process in [*pair, scheduler]:
+        process.kill()
+        process.wait()
+    scheduler.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
+    address, pair = workers
+    from distributed import Client
+
+    with Client(address, timeout=60) as client:
+        client.wait_for_workers(2, timeout=60)
+        counts: list[int] = []
+
+        def progress(done: int, total: int, row: dict[str, Any]) -> None:
+            counts.append(done)
+            if done == EARLY_DEATHS:
+                pair[0].send_signal(signal.SIGKILL)
+
+        store = tmp_path / "cells.jsonl"
+        outcome = study().run(store, cluster=client, progress=progress)
+        assert len(client.nthreads()) == 1
+    assert counts == list(range(1, 37))
+    assert store.read_bytes().count(b"\n") == 36
+    expected = study().run()
+    assert [row["accuracy"] for row in outcome.rows] == [row["accuracy"] for row in expected.rows]
+    # By its address, and with a store that has all cells, nothing is left to run.
+    again = study().run(store, cluster=address)
+    assert str(again.rows) == str(outcome.rows)
+
+
+def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indefinite_opt.studies.execution.SECONDS_TO_CONNECT", 1)
+    if "distributed" in sys.modules:
+        with pytest.raises(DataError, match="the address of a Dask scheduler"):
+            study().run(cluster="tcp://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ParameterError, match=r"indefinite_opt\[cluster\]"):
+        study().run(cluster="tcp://127.0.0.1:9")
