@@ -260,7 +260,7 @@ def _grids(
             raise UnknownName("grid", name, known)
     found: dict[tuple[str, str], Grid] = {}
     for item in items:
-        grid, written = as_grid(item), _written(item)
+        grid, written = as_grid(item), _written(item, values)
         mine = {
             name: several
             for name, several in values.items()
@@ -275,15 +275,15 @@ def _grids(
     return [(title, grid) for (title, _), grid in found.items()]
 
 
-def _written(item: Grid | Method | type[Method] | str) -> set[str]:
-    """The parameters that a caller has given a value: those are not varied."""
+def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> set[str]:
+    """Those parameters that the caller has given a value of his own, which are not varied."""
     if isinstance(item, str):
         return set(parse_call(item)[1])
     if isinstance(item, Grid):
         kernel = set() if item.kernels == (None,) else {"kernel"}
         return {name for name, _ in item.parameters} | kernel
-    fields = dataclasses.fields(item)  # type: ignore[arg-type]
-    return {each.name for each in fields if getattr(item, each.name, None) is not each.default}
+    usual = {each.name: each.default for each in dataclasses.fields(item)}  # type: ignore[arg-type]
+    return {name for name in names if name in usual and getattr(item, name) != usual[name]}
 
 
 def _solver_names(grid: Grid, solvers: Sequence[str] | None) -> list[str]:

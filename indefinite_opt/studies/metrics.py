@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks, finite_array
+from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import Result
@@ -55,11 +57,20 @@ class Fit:
 
     @cached_property
     def prediction(self) -> tuple[NDArray[Any], float]:
-        """Labels predicted for the test points, and the seconds that it took."""
-        joint = getattr(self.fitted, "new_points", None) == "joint"
-        among = self.split.K_new_new() if joint else None
+        """Labels predicted for the test points, and the seconds that it took.
+
+        Of fits on one split that transform the joint kernel matrix alike the first one alone pays
+        for its eigendecomposition.
+        """
+        fitted: Any = self.fitted
         began = time.perf_counter()
-        labels = self.fitted.predict(self.split.K_new, among)
+        if getattr(fitted, "new_points", None) != "joint":
+            labels = fitted.predict(self.split.K_new)
+        elif isinstance(fitted.change, KernelChange):
+            # Rows of the transformed joint matrix are used as they are.
+            labels = replace(fitted, change=None).predict(_joint_rows(self.split, fitted.change))
+        else:
+            labels = fitted.predict(self.split.K_new, self.split.K_new_new())
         return labels, time.perf_counter() - began
 
     @property
@@ -94,6 +105,20 @@ class Metric:
     value: Callable[[Fit], float | int | str]
     larger_is_better: bool | None = None
     missing: float | int | str = float("nan")
+
+
+_JOINT: WeakKeyDictionary[Split, dict[tuple[str, bool], Array]] = WeakKeyDictionary()
+"""The transformed rows of the test points of a split, as long as the split is in use."""
+
+
+def _joint_rows(split: Split, change: KernelChange) -> Array:
+    known = _JOINT.setdefault(split, {})
+    key = (change.transform, change.centered)
+    if key not in known:
+        m, n = split.K_new.shape
+        among = finite_array("K_new_new", split.K_new_new(), (m, m))
+        known[key] = change.joint(finite_array("K_new", split.K_new, (m, n)), among)
+    return known[key]
 
 
 def _recall(fit: Fit, which: int) -> float:

@@ -389,7 +389,8 @@ class StudyOutcome:
                 "data": data, "method": label, "divisions": len(rows),
                 "runs": len({row["run"] for row in rows}), "failed": len(rows) - len(good),
             }  # fmt: skip
-            for name in ("selection", "selection_seconds", *self.study.plan.metrics):
+            chosen = ("selection", "selection_seconds") if self.study.plan.protocol.inner else ()
+            for name in (*chosen, *self.study.plan.metrics):
                 if any(isinstance(row[name], str) for row in good):
                     continue
                 means = _run_means(rows, name)

@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import BadArgument, DataError, ParameterError, UnknownName
+from indefinite_opt.modeling import KernelChange
 from indefinite_opt.studies import (
     Grid,
     LeaveOneOut,
@@ -233,6 +234,36 @@ def test_distances_have_kernels_of_their_own() -> None:
     similarities = iopt.datasets.Dataset(name="K", K=X @ X.T, y=y)
     (row, *_) = Study({"K": similarities}, {"SVM": Grid("SVMDual", kernel="linear")}, 3).run().rows
     assert "not made of points" in row["error"]
+
+
+def test_joint_rows_are_shared_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One eigendecomposition of the joint matrix for each transformation, whatever C is."""
+    X, y = points(40)
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
+    Cs = (0.3, 3.0, 30.0)
+    methods = {
+        transform: Grid(f"SpectrumSVM(transform={transform}, new_points=joint)", C=Cs)
+        for transform in ("clip", "flip", "shift")
+    }
+    calls: list[str] = []
+    joint = KernelChange.joint
+
+    def counted(change: KernelChange, *given: Array) -> Array:
+        calls.append(change.transform)
+        return joint(change, *given)
+
+    monkeypatch.setattr(KernelChange, "joint", counted)
+    outcome = Study({"plane": problem}, methods, SelectThenTest(25, 2)).run()
+    # Two inner folds for the choice, and one test, which is another split.
+    assert calls == ["clip"] * 3 + ["flip"] * 3 + ["shift"] * 3
+    study = Study({"plane": problem}, methods, SelectThenTest(25, 2))
+    (division,) = study.plan.protocol.divisions(y)
+    split = problem.split(division.train, division.test)
+    for row in outcome.rows:
+        formulation = study.grids[row["method"]].entries[row["entry"]].method
+        classifier = iopt.solve(split.problem, formulation).classifier
+        hits = classifier.predict(split.K_new, split.K_new_new()) == split.labels
+        assert row["accuracy"] == np.mean(hits)
 
 
 def test_failures_stay_in_their_entries(problem: iopt.KernelProblem) -> None:
