@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,21 +18,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indefinite_opt.foundation import few_threads
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import KernelProblem, Split
+from indefinite_opt.problem import Kernel, KernelProblem, Split
 from indefinite_opt.solvers import Status, as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import NO_SOLVER, Entry, Grid, Method
+from indefinite_opt.studies.methods import NO_SOLVER, Grid, Method
 from indefinite_opt.studies.metrics import METRICS, Fit, measured
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.workflow import Result, available_solvers, solve, solve_path
 
-__all__ = ["Cell", "Outcome", "Plan", "Row", "Unit", "run_unit", "warm_up"]
+__all__ = ["Cell", "Outcome", "Plan", "Row", "Unit", "forget_problems", "run_unit", "warm_up"]
 
 Row = dict[str, Any]
+Indices = NDArray[np.intp]
 
 FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 """Exceptions that make a cell fail without ending the study. Those of this package and of numpy's
@@ -87,6 +89,11 @@ class Outcome(NamedTuple):
         return any(row.get("status") == str(Status.INTERRUPTED) for row in self.rows)
 
 
+def forget_problems() -> None:
+    """Release the problems that this process keeps for the next cells."""
+    _Problems.forget()
+
+
 def run_unit(unit: Unit, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
     """The outcomes of the cells; each is first given to `write`, if it is not interrupted."""
     for cell in unit.cells:
@@ -117,157 +124,110 @@ def warm_up(names: Iterable[str]) -> None:
 
 
 def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
-    """The rows of one cell; a failure is reported in them."""
+    """The rows of one cell by entry; a failure is reported in them."""
     plan, division, entries = unit.plan, unit.division, cell.grid.entries
-    chosen: Sequence[int] = range(len(entries))
-    selection: Row = {}
-    error = ""
+    problems = _Problems.of(unit.data)
+    row: Row = {
+        "data": unit.name, "method": cell.label, "entry": 0, "chosen": "",
+        "solver": cell.grid.solver, "run": division.run, "fold": division.fold,
+        "selection": float("nan"), "selection_seconds": 0.0,
+        **{name: METRICS[name].missing for name in ("status", *plan.metrics)}, "error": "",
+    }  # fmt: skip
+    tested: Sequence[int] = range(len(entries))
     if plan.protocol.inner is not None and len(entries) > 1:
         began = time.perf_counter()
         try:
-            scores = selection_scores(unit, cell.grid)
-            chosen = [cell.grid.best(scores)]
-            selection = {
-                "selection": scores[chosen[0]],
-                "selection_seconds": time.perf_counter() - began,
-            }
+            scores = _selection_scores(problems, division.train, cell.grid, plan)
         except FAILURES as failure:
-            error, chosen = _told(failure), [0]
-    problems = _Problems.of(unit.data)
-    rows = []
-    trained = _trained(problems, division.train, division.test, entries, chosen, cell.grid, plan)
-    for index, fit in sorted(trained, key=lambda pair: pair[0]) if not error else [(0, None)]:
-        row: Row = {
-            "data": unit.name, "method": cell.label, "entry": index,
-            "chosen": str(entries[index]), "solver": cell.grid.solver,
-            "run": division.run, "fold": division.fold,
-            "selection": float("nan"), "selection_seconds": 0.0, **selection,
-            **{name: METRICS[name].missing for name in plan.metrics}, "error": error,
-        }  # fmt: skip
-        if isinstance(fit, Fit):
-            try:
-                row |= measured(fit, plan.metrics)
-            except FAILURES as failure:
-                row["error"] = _told(failure)
-        elif fit is not None:
-            row["error"] = _told(fit)
-        rows.append(row)
-    return rows
+            return [{**row, "chosen": str(entries[0]), "error": _told(failure)}]
+        best = cell.grid.best(scores)
+        tested = [best]
+        row["selection"], row["selection_seconds"] = scores[best], time.perf_counter() - began
+    rows = [
+        {**row, "entry": index, "chosen": str(entries[index]), **_measured(found, plan.metrics)}
+        for index, found in _trained(problems, division[2:], cell.grid, tested, plan)
+    ]
+    return sorted(rows, key=lambda row: row["entry"])
 
 
-def selection_scores(unit: Unit, grid: Grid) -> list[float]:
+def _measured(found: Fit | Exception, metrics: Iterable[str]) -> Row:
+    """The metrics of a fit, or the error in place of it."""
+    if isinstance(found, Fit):
+        try:
+            return measured(found, ("status", *metrics))
+        except FAILURES as failure:
+            return {"error": _told(failure)}
+    return {"error": _told(found)}
+
+
+def _selection_scores(problems: _Problems, train: Indices, grid: Grid, plan: Plan) -> list[float]:
     """The mean score of each entry over the inner divisions; larger is better.
 
     An entry that fails on one of them has no score, NaN.
     """
-    plan, train, entries = unit.plan, unit.division.train, grid.entries
     metric = METRICS[plan.select]
     sign = 1.0 if metric.larger_is_better else -1.0
-    problems = _Problems.of(unit.data)
-    inner = as_protocol(plan.protocol.inner or 0).divisions(unit.data.y[train])
-    scores = np.full((len(inner), len(entries)), np.nan)
-    for which in _by_kernel(entries):
+    inner = as_protocol(plan.protocol.inner or 0).divisions(problems.data.y[train])
+    scores = np.full((len(inner), len(grid.entries)), np.nan)
+    # Each kernel is computed once: all divisions use it before the next one.
+    kernels = itertools.groupby(range(len(grid.entries)), lambda index: grid.entries[index].kernel)
+    for entries in [list(group) for _, group in kernels]:
         for row, division in zip(scores, inner, strict=True):
             parts = train[division.train], train[division.test]
-            for index, fit in _trained(problems, *parts, entries, which, grid, plan):
-                if isinstance(fit, Fit):
+            for index, found in _trained(problems, parts, grid, entries, plan):
+                if isinstance(found, Fit):
                     with suppress(*FAILURES):
-                        row[index] = sign * float(metric.value(fit))
+                        row[index] = sign * float(metric.value(found))
     return [float(score) for score in scores.mean(axis=0)]
-
-
-def _by_kernel(entries: Sequence[Entry]) -> list[list[int]]:
-    """The indices of entries, grouped by their kernels, which come one after another."""
-    groups = itertools.groupby(range(len(entries)), key=lambda index: entries[index].kernel)
-    return [list(group) for _, group in groups]
 
 
 def _trained(
     problems: _Problems,
-    train: Any,
-    test: Any,
-    entries: Sequence[Entry],
-    which: Iterable[int],
+    parts: tuple[Indices, Indices],
     grid: Grid,
+    which: Iterable[int],
     plan: Plan,
 ) -> Iterator[tuple[int, Fit | Exception]]:
-    """Those entries trained on some points, in any order, or the exceptions that they raised."""
-    chains: dict[Any, list[int]] = {}
+    """Entries trained and to be tested on two sets of points, or the exceptions they raised.
+
+    They come in chains, in which only the parameter `grid.along` grows.
+    """
+    chains: dict[str, list[int]] = {}
     for index in which:
-        chains.setdefault((str(entries[index].kernel), *_rest(entries[index], grid)), []).append(
-            index
-        )
+        chains.setdefault(grid.beside_path(index), []).append(index)
     for chain in chains.values():
-        ordered = sorted(chain, key=lambda index: _position(entries[index], grid))
+        ordered = sorted(chain, key=grid.position)
+        methods = [grid.entries[index].method for index in ordered]
         try:
-            split = problems.split(entries[chain[0]].kernel, train, test)
+            split = problems.split(grid.entries[chain[0]].kernel, *parts)
         except FAILURES as failure:
-            yield from ((index, failure) for index in chain)
+            yield from ((index, failure) for index in ordered)
             continue
-        methods = [entries[index].method for index in ordered]
-        for index, found in zip(ordered, _fits(split, methods, grid, plan), strict=True):
-            yield index, found
+        yield from zip(ordered, _fits(split, methods, grid, plan), strict=True)
 
 
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:
-    """Methods that differ in one number, trained in order."""
-    formulations = [method for method in methods if isinstance(method, Formulation)]
-    results: Sequence[Result | Exception] = []
+    """The methods of a chain, trained in order."""
     options: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
+    path: list[Result] = []
+    formulations = [method for method in methods if isinstance(method, Formulation)]
     if grid.warm and len(formulations) > 1:
+        # If one of them fails, each is solved for itself.
         with suppress(*FAILURES):
-            results = solve_path(split.problem, formulations, grid.solver, **options)
-    if formulations and not results:
-        results = [_attempt(split, method, grid.solver, options) for method in formulations]
-    for method, result in itertools.zip_longest(methods, results):
-        if isinstance(result, Exception):
-            yield result
-            continue
+            path = solve_path(split.problem, formulations, grid.solver, **options)
+    for k, method in enumerate(methods):
         try:
-            yield _fit(split, method, result, plan)
+            if isinstance(method, Baseline):
+                began = time.perf_counter()
+                fitted = method.fit(split.problem, plan.seed)
+                yield Fit(split, method, fitted, None, time.perf_counter() - began)
+                continue
+            result = path[k] if path else solve(split.problem, method, grid.solver, **options)
+            if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
+                raise KeyboardInterrupt  # a choice among searches that were cut short is none
+            yield Fit(split, method, result.classifier, result, result.seconds)
         except FAILURES as failure:
             yield failure
-
-
-def _attempt(
-    split: Split, formulation: Formulation, solver: str, options: dict[str, Any]
-) -> Result | Exception:
-    try:
-        return solve(split.problem, formulation, solver, **options)
-    except FAILURES as failure:
-        return failure
-
-
-def _fit(split: Split, method: Method, result: Result | None, plan: Plan) -> Fit:
-    if result is not None:
-        if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
-            raise KeyboardInterrupt  # a choice among searches that were cut short is none
-        return Fit(split, method, result.classifier, result, result.seconds)
-    assert isinstance(method, Baseline)
-    began = time.perf_counter()
-    fitted = method.fit(split.problem, plan.seed)
-    return Fit(split, method, fitted, None, time.perf_counter() - began)
-
-
-def _path_parameter(grid: Grid) -> str | None:
-    """The parameter along which the entries of a grid are solved: C, else the first number."""
-    varied = {
-        name
-        for name, values in grid.parameters
-        if len(values) > 1 and all(isinstance(value, int | float) for value in values)
-    }
-    return "C" if "C" in varied else next((n for n, _ in grid.parameters if n in varied), None)
-
-
-def _rest(entry: Entry, grid: Grid) -> tuple[Any, ...]:
-    """The parameters of an entry but for that of the path, as texts."""
-    along = _path_parameter(grid)
-    return tuple(repr(getattr(entry.method, name)) for name, _ in grid.parameters if name != along)
-
-
-def _position(entry: Entry, grid: Grid) -> float:
-    along = _path_parameter(grid)
-    return 0.0 if along is None else float(getattr(entry.method, along))
 
 
 def _told(failure: Exception) -> str:
@@ -278,39 +238,50 @@ class _Problems:
     """The problems of a data set with several kernels, and their splits, kept in this process."""
 
     _kept: ClassVar[OrderedDict[Any, tuple[int, Any]]] = OrderedDict()
+    _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, data: Data) -> None:
         self.data = data
 
     @classmethod
     def of(cls, data: Data) -> _Problems:
-        """Those of these data; what an earlier cell loaded is used again."""
-        return cls._keep(("data", data.token), 0, lambda: cls(data))
-
-    def split(self, kernel: Any, train: Any, test: Any) -> Split:
-        """The split of some training and test points with a kernel."""
-        token, name = self.data.token, str(kernel)
-        return self._keep(
-            (token, name, train.tobytes(), test.tobytes()),
-            train.size,
-            lambda: self.data.split(self._problem(kernel), train, test),
-        )
-
-    def _problem(self, kernel: Any) -> KernelProblem:
-        if kernel is None:
-            return self.data.problem
-        make = functools.partial(self.data.with_kernel, kernel)
-        return self._keep((self.data.token, str(kernel)), self.data.y.size, make)
+        """Those of these data; what an earlier cell has loaded is used again."""
+        return cls._keep(("data", data.token), lambda: (data.y.size, cls(data)))
 
     @classmethod
-    def _keep(cls, key: Any, n: int, make: Callable[[], Any]) -> Any:
-        """What was made for this key, or is made now; what was used least recently goes."""
-        if key in cls._kept:
-            cls._kept.move_to_end(key)
-            return cls._kept[key][1]
-        with few_threads(n):
-            made = make()
-        cls._kept[key] = MATRICES_OF_A_PROBLEM * 8 * n * n, made
-        while len(cls._kept) > 1 and sum(size for size, _ in cls._kept.values()) > MAX_CACHE_BYTES:
-            cls._kept.popitem(last=False)
+    def forget(cls) -> None:
+        """Release everything."""
+        with cls._lock:
+            cls._kept.clear()
+
+    def split(self, kernel: Kernel | None, train: Indices, test: Indices) -> Split:
+        """The split of some training and test points with a kernel."""
+        return self._keep(
+            (self.data.token, str(kernel), train.tobytes(), test.tobytes()),
+            lambda: (train.size, self.data.split(self._problem(kernel), train, test)),
+        )
+
+    def _problem(self, kernel: Kernel | None) -> KernelProblem:
+        if kernel is None:
+            return self.data.problem
+        size, make = self.data.y.size, functools.partial(self.data.with_kernel, kernel)
+        return self._keep((self.data.token, str(kernel)), lambda: (size, make()))
+
+    @classmethod
+    def _keep(cls, key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
+        """What was made for this key, or is made now together with its number of points.
+
+        What was used least recently goes.
+        """
+        with cls._lock:
+            if key in cls._kept:
+                cls._kept.move_to_end(key)
+                return cls._kept[key][1]
+        n, made = make()
+        with cls._lock:
+            cls._kept[key] = MATRICES_OF_A_PROBLEM * 8 * n * n, made
+            while (
+                len(cls._kept) > 1 and sum(size for size, _ in cls._kept.values()) > MAX_CACHE_BYTES
+            ):
+                cls._kept.popitem(last=False)
         return made

@@ -71,8 +71,9 @@ class Data:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The labels as -1.0 and +1.0, (n,)."""
-        return self.problem.y
+        """The labels as two numbers, the larger one for +1, (n,)."""
+        given = self._loaded
+        return given.y if isinstance(given, Dataset | KernelProblem) else self.problem.y
 
     @cached_property
     def _loaded(self) -> Any:
@@ -119,14 +120,20 @@ class Data:
     @cached_property
     def digest(self) -> str:
         """A digest of everything that determines the problems, but for the kernels of a grid."""
-        problem, given = self.problem, self._loaded
-        digest = hashlib.sha256(data_digest(problem, self.test).encode())
-        told = (str(problem.kernel), problem.scaling, sorted(self.options.items()))
+        given = self._loaded
+        told: list[Any] = [str(self.kernel), sorted(self.options.items())]
+        digest = hashlib.sha256()
+        if isinstance(given, Dataset):
+            arrays = [given.y, given.X, given.K, given.D]
+            told.append(str(given.kernel))
+        else:
+            problem = self.problem
+            # Points of another scale may have the same kernel matrix.
+            arrays = [problem.X]
+            told += [str(problem.kernel), problem.scaling, data_digest(problem, self.test)]
+        for array in arrays:
+            digest.update(b"none" if array is None else _bytes(np.asarray(array)))
         digest.update(repr(told).encode())
-        # Points or distances of a different scale may have the same default kernel.
-        for array in (problem.X, getattr(given, "D", None)):
-            if array is not None:
-                digest.update(_bytes(np.asarray(array)))
         return digest.hexdigest()[:16]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import parse_call
+from indefinite_opt.foundation import checks, parse_call
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import TRANSFORMS, Kernel, kernels
 from indefinite_opt.solvers import as_solver
@@ -147,6 +147,32 @@ class Grid:
             _replaced(self.method, dict(zip(names, values, strict=True))) for values in combinations
         ]
         return [Entry(method, kernel, self.solver) for kernel in self.kernels for method in methods]
+
+    @functools.cached_property
+    def along(self) -> str | None:
+        """The parameter in whose order entries are solved: C, else the first varied number."""
+        numbers = [
+            name
+            for name, values in self.parameters
+            if len(values) > 1 and all(map(checks.is_number, values))
+        ]
+        return "C" if "C" in numbers else next(iter(numbers), None)
+
+    def position(self, index: int) -> float:
+        """The value of that parameter in an entry."""
+        return 0.0 if self.along is None else float(getattr(self.entries[index].method, self.along))
+
+    def beside_path(self, index: int) -> str:
+        """Everything else that tells an entry from others, as text."""
+        entry = self.entries[index]
+        others = [name for name, _ in self.parameters if name != self.along]
+        return repr([str(entry.kernel), *(getattr(entry.method, name) for name in others)])
+
+    @functools.cached_property
+    def identity(self) -> str:
+        """Everything that determines the fits, as text: the titles name arrays by their digests."""
+        entries = [f"{entry}; {entry.method!r}" for entry in self.entries]
+        return "\n".join([*entries, self.solver, str(self.warm)])
 
     def best(self, scores: Sequence[float]) -> int:
         """The index of the entry with the largest score; of equal ones by the rule above.

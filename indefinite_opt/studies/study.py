@@ -45,7 +45,7 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import checks
-from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit
+from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit, forget_problems
 from indefinite_opt.studies.data import Data, Source, as_data
 from indefinite_opt.studies.execution import check_jobs, on_cluster, run_units
 from indefinite_opt.studies.methods import Grid, Method, as_grid
@@ -182,6 +182,7 @@ class Study:
             units = _apart(units)
         outcomes: dict[str, list[Row]] = {}
         with ExitStack() as stack:
+            stack.callback(forget_problems)
             opened = None if store is None else stack.enter_context(Store(store))
             schedule = _Schedule(units, opened, resume)
             total = len(set(keys.values()))
@@ -306,8 +307,7 @@ def _apart(units: list[Unit]) -> list[Unit]:
 def _key(plan: Plan, grid: Grid, where: str) -> str:
     """A digest of everything that determines the rows of a cell."""
     version = importlib.metadata.version("indefinite_opt")
-    entries = "; ".join(map(str, grid.entries))
-    content = f"{version}\n{plan!r}\n{entries}\n{grid.solver} {grid.warm}\n{where}"
+    content = f"{version}\n{plan!r}\n{grid.identity}\n{where}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
@@ -320,8 +320,8 @@ class StudyOutcome:
     rows : list of dict
         By data set, method and division, one row for each tested entry of a grid: data, method,
         entry (its index), chosen (its title), solver, run, fold, selection (the mean score by which
-        the inner protocol chose it, larger is better), selection_seconds, the metrics, and error,
-        which is empty unless the cell failed.
+        the inner protocol chose it, larger is better), selection_seconds, status, the metrics, and
+        error, which is empty unless the cell failed.
     """
 
     def __init__(self, study: Study, rows: list[Row]) -> None:
