@@ -1,0 +1,159 @@
+"""What a study of a paper declares, as the docstring of `studies.papers` explains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
+from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable
+from indefinite_opt.studies.study import Study, StudyOutcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Deviation", "Entry", "Impossible", "Missing", "PaperStudy", "StandIn"]
+
+Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
+Place = str | tuple[str, str]
+
+POINTS_PER_UNIT = 1.5
+"""Percentage points that count as one standard deviation of an accuracy that is printed without
+one: two standard deviations then are 3 points, which are about what the mean of five random splits
+of a few hundred points varies by."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where our number for an entry of a published table comes from.
+
+    Parameters
+    ----------
+    method : str, optional
+        The label of the method in a `Study`; by default the name of the column.
+    metric : str
+        One of `METRICS`, or "error" for 1 - accuracy; in a `Computation` the key of the number.
+    data : str
+        The data set, or the setting of a `Computation`; `{row}` and `{column}` stand for the names
+        in the published table.
+    experiment : str, optional
+        By default the first one.
+    factor : float
+        Our number is multiplied by it: 100 where the paper prints percentages.
+    unit : float, optional
+        What counts as one standard deviation where the paper prints none, in the paper's units. By
+        default 1.5 points for shares and percentages.
+    relative : float, optional
+        The same as a share of the published number: for eigenvalues, counts and the like.
+    counted : bool
+        Whether the entry is compared at all; times, for instance, depend on the machine.
+    """
+
+    method: str | None = None
+    metric: str = "accuracy"
+    data: str = "{row}"
+    experiment: str | None = None
+    factor: float = 1.0
+    unit: float | None = None
+    relative: float | None = None
+    counted: bool = True
+
+    def spread(self, fact: Fact) -> float:
+        """One standard deviation of a published number, at least half a unit of its last digit."""
+        rounding = 0.5 * 10.0**-fact.decimals
+        if fact.spread is not None:
+            return max(fact.spread, rounding)
+        if self.relative is not None:
+            return max(self.relative * abs(fact.value), rounding)
+        return POINTS_PER_UNIT / 100.0 * self.factor if self.unit is None else self.unit
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence on a row, a column or an entry of a published table."""
+
+    reason: str
+
+
+class Deviation(Note):
+    """Why our number differs from the paper's; it is shown where it does."""
+
+
+class Impossible(Note):
+    """Why the paper's number cannot be right."""
+
+
+class Missing(Note):
+    """Why there is no number of ours: data that nobody has any more."""
+
+
+class StandIn(Note):
+    """Which other data are used in place of those of the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class PaperStudy:
+    """A table or figure of a paper: what is run, what the paper says, and how both are shown.
+
+    Parameters
+    ----------
+    paper, item, place : str
+        Authors and year; "Table 1"; and where the item stands, a page or a section.
+    title : str
+        What the item shows, in one line.
+    experiments : callable
+        Called with `quick`: the experiments by name, each a `Study` or a `Computation`.
+    minutes, quick_minutes : float
+        Measured time of the full and the quick run on two cores.
+    data : sequence of str
+        Names of the data sets it needs, for the list of studies.
+    numbers : PublishedTable, optional
+        The paper's numbers; see `published`.
+    entries : mapping of str to Entry, or callable
+        By the names of columns; a function of row and column for anything else. Columns without an
+        entry are methods of the first experiment, with their accuracy.
+    choices : sequence of str
+        What the paper leaves open, and what is chosen here.
+    notes : mapping
+        `Deviation`, `StandIn`, `Missing` or `Impossible` by row, by ("*", column) or by
+        (row, column).
+    draw : callable, optional
+        From the outcomes by the names of the experiments: a figure in the layout of the paper.
+    """
+
+    paper: str
+    item: str
+    place: str
+    title: str
+    experiments: Callable[[bool], Mapping[str, Study | Computation]]
+    minutes: float
+    quick_minutes: float
+    data: Sequence[str]
+    numbers: PublishedTable | None = None
+    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
+    choices: Sequence[str] = ()
+    notes: Mapping[Any, Note] = field(default_factory=dict)
+    draw: Callable[[Any], Figure] | None = None
+
+    def __post_init__(self) -> None:
+        if self.numbers is None and self.draw is None:
+            raise ParameterError("numbers", "a published table or a function that draws", "none")
+        rows = () if self.numbers is None else self.numbers.rows
+        columns = () if self.numbers is None else self.numbers.columns
+        for place in self.notes:
+            row, column = (place, "*") if isinstance(place, str) else place
+            if row not in ("*", *rows) or column not in ("*", *columns):
+                raise ParameterError("notes", "rows and columns of the numbers", repr(place))
+
+    def entry(self, row: str, column: str) -> Entry:
+        """Where our number for an entry of the published table comes from."""
+        if callable(self.entries):
+            return self.entries(row, column)
+        return self.entries.get(column, Entry())
+
+    def note(self, row: str, column: str) -> Note | None:
+        """The note on an entry: its own one, else that of its row, else that of its column."""
+        places: tuple[Place, ...] = ((row, column), row, (row, "*"), ("*", column))
+        return next((self.notes[place] for place in places if place in self.notes), None)

@@ -1,0 +1,319 @@
+"""A study of a paper that was run, and its numbers beside the published ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.studies.cells import Row
+from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
+from indefinite_opt.studies.papers.framework.declaration import (
+    Missing,
+    Note,
+    PaperStudy,
+    StandIn,
+)
+from indefinite_opt.studies.papers.framework.published_table import Fact
+from indefinite_opt.studies.study import Study, StudyOutcome
+
+__all__ = ["Compared", "Reproduction", "Tally", "reproduce"]
+
+Experiment = Study | Computation
+Progress = Callable[[int, int, str], None]
+
+MAX_DISTANCE = 2.0
+"""Standard deviations by which a reproduced number may differ from the published one."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Our number, with its standard deviation over runs, NaN if there is only one."""
+
+    value: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An entry of a published table and ours.
+
+    Attributes
+    ----------
+    row, column : str
+    fact : Fact
+    ours : Measured or None
+    distance : float
+        In units of the paper's standard deviation, or of what counts as one; NaN without a number.
+    counted : bool
+    note : Note or None
+    problem : str
+        Why there is no number of ours: missing data, or an error.
+    """
+
+    row: str
+    column: str
+    fact: Fact
+    ours: Measured | None
+    distance: float
+    counted: bool
+    note: Note | None
+    problem: str = ""
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether this is a published number that our data can reproduce."""
+        absent = isinstance(self.note, Missing | StandIn)
+        return self.counted and self.ours is not None and not absent
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether our number is within two standard deviations of the paper's."""
+        return self.distance <= MAX_DISTANCE
+
+    @property
+    def explained(self) -> bool:
+        """Whether a number that is not reproduced has a reason beside it."""
+        return self.note is not None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many published numbers are reproduced.
+
+    Attributes
+    ----------
+    published : int
+        Numbers of the table, but for those that depend on the machine.
+    at_hand : int
+        Those of them that were run on the data of the paper.
+    close, reproduced : int
+        Those of `at_hand` within one and within two standard deviations of the paper.
+    explained : int
+        Those of `at_hand` that are not reproduced, but have an explanation.
+    """
+
+    published: int = 0
+    at_hand: int = 0
+    close: int = 0
+    reproduced: int = 0
+    explained: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
+        return Tally(*(a + b for a, b in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """The outcome of `reproduce`.
+
+    Attributes
+    ----------
+    name : str
+    study : PaperStudy
+    quick : bool
+    experiments : dict of str to Study or Computation
+        What was run, without the data that are missing.
+    outcomes : dict of str to StudyOutcome or ComputationOutcome
+    absent : dict of str to str
+        The data sets, or settings, that could not be loaded, and why.
+    """
+
+    name: str
+    study: PaperStudy
+    quick: bool
+    experiments: dict[str, Experiment]
+    outcomes: dict[str, StudyOutcome | ComputationOutcome]
+    absent: dict[str, str]
+
+    @cached_property
+    def compared(self) -> dict[tuple[str, str], Compared]:
+        """All published numbers of the rows that were run, with ours."""
+        if self.study.numbers is None:
+            return {}
+        return {
+            (row, column): self._compare(row, column, fact)
+            for (row, column), fact in self.study.numbers.items()
+            if self._was_run(row, column)
+        }
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of the published numbers; those that were not run are only published."""
+        places = list(self.study.numbers or ())
+        counted = sum(self.study.entry(*place).counted for place in places)
+        mine = [one for one in self.compared.values() if one.at_hand]
+        return Tally(
+            counted, len(mine), sum(one.distance <= 1.0 for one in mine),
+            sum(one.reproduced for one in mine),
+            sum(not one.reproduced and one.explained for one in mine),
+        )  # fmt: skip
+
+    @property
+    def seconds(self) -> float:
+        """Computing time of all cells, whenever they were run."""
+        total = 0.0
+        for outcome in self.outcomes.values():
+            for row in outcome.rows:
+                spent = row["seconds"] + row.get("selection_seconds", 0.0)
+                total += 0.0 if math.isnan(spent) else spent
+        return total
+
+    @property
+    def failed(self) -> int:
+        """Number of rows with an error."""
+        return sum(bool(row["error"]) for outcome in self.outcomes.values() for row in outcome.rows)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of the packages that determine the numbers."""
+        names = ("indefinite_opt", "numpy", "scipy", "scikit-learn", "highspy")
+        return {name: importlib.metadata.version(name) for name in names}
+
+    @property
+    def command(self) -> str:
+        """The command that runs the study."""
+        return f"indefinite-opt reproduce {self.name}{' --quick' if self.quick else ''}"
+
+    def _was_run(self, row: str, column: str) -> bool:
+        """Whether an entry belongs to this run; a quick one leaves out rows and columns."""
+        entry = self.study.entry(row, column)
+        note = self.study.note(row, column)
+        experiment, data = self._source(row, column)
+        if isinstance(note, Missing) or data in self.absent:
+            return not self.quick
+        if experiment not in self.experiments:
+            return False
+        chosen = self.experiments[experiment]
+        if isinstance(chosen, Study):
+            return data in chosen.sources and (entry.method or column) in chosen.grids
+        return data in chosen.settings
+
+    def _source(self, row: str, column: str) -> tuple[str, str]:
+        """The experiment and the data set, or setting, of an entry."""
+        entry = self.study.entry(row, column)
+        first = next(iter(self.experiments), "")
+        return entry.experiment or first, entry.data.format(row=row, column=column)
+
+    def _compare(self, row: str, column: str, fact: Fact) -> Compared:
+        entry, note = self.study.entry(row, column), self.study.note(row, column)
+        ours, problem = self._ours(row, column)
+        if ours is None or math.isnan(ours.value):
+            reason = note.reason if isinstance(note, Missing) else problem
+            return Compared(row, column, fact, None, math.nan, entry.counted, note, reason)
+        # What is printed was rounded, so that ours is rounded, too.
+        distance = abs(round(ours.value, fact.decimals) - fact.value) / entry.spread(fact)
+        return Compared(row, column, fact, ours, distance, entry.counted, note)
+
+    def _ours(self, row: str, column: str) -> tuple[Measured | None, str]:
+        entry = self.study.entry(row, column)
+        experiment, data = self._source(row, column)
+        if data in self.absent:
+            return None, self.absent[data]
+        outcome = self.outcomes.get(experiment)
+        if isinstance(outcome, StudyOutcome):
+            mine = (data, entry.method or column)
+            lines = [one for one in outcome.table if (one["data"], one["method"]) == mine]
+            if not lines or lines[0]["failed"] == lines[0]["divisions"]:
+                rows = [one for one in outcome.rows if (one["data"], one["method"]) == mine]
+                return None, rows[0]["error"] if rows else "not run"
+            error = entry.metric == "error"
+            metric = "accuracy" if error else entry.metric
+            value, spread = lines[0][metric], lines[0][f"{metric}_sd"]
+            value = 1.0 - value if error else value
+            spread = math.nan if lines[0]["divisions"] == 1 else spread
+        elif outcome is not None:
+            rows = outcome.settings.get(data, [])
+            if not rows or rows[0]["error"]:
+                return None, rows[0]["error"] if rows else "not run"
+            values = [float(one[entry.metric]) for one in rows]
+            value = float(np.mean(values))
+            spread = float(np.std(values)) if len(values) > 1 else math.nan
+        else:
+            return None, "not run"
+        return Measured(entry.factor * value, entry.factor * spread), ""
+
+
+def reproduce(
+    name: str,
+    study: PaperStudy,
+    *,
+    quick: bool = False,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    cluster: Any = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run a study, or those of its cells that a store does not have yet.
+
+    Data that cannot be loaded are left out, and named in the outcome.
+
+    Parameters
+    ----------
+    name, study : str, PaperStudy
+        As in `studies`.
+    quick : bool
+        Whether only a part is run, as the study declares it.
+    store, n_jobs, cluster
+        As in `Study.run`.
+    progress : callable, optional
+        Called with the number of finished cells, of all cells of an experiment, and a title.
+    """
+    experiments: dict[str, Experiment] = {}
+    outcomes: dict[str, StudyOutcome | ComputationOutcome] = {}
+    absent: dict[str, str] = {}
+    for label, declared in study.experiments(quick).items():
+        missing = _missing(declared)
+        absent |= missing
+        experiment = _without(declared, missing)
+        if experiment is None:
+            continue
+        experiments[label] = experiment
+
+        def told(done: int, total: int, row: Row, label: str = label) -> None:
+            if progress:
+                where = row.get("data") or row.get("setting") or ""
+                progress(done, total, f"{name} {label}, {where}")
+
+        outcomes[label] = experiment.run(store, n_jobs, cluster=cluster, progress=told)
+    return Reproduction(name, study, quick, experiments, outcomes, absent)
+
+
+def _sources(experiment: Experiment) -> Iterator[tuple[str, Data]]:
+    if isinstance(experiment, Study):
+        yield from experiment.sources.items()
+    else:
+        for name, sources in experiment.sources.items():
+            yield from ((name, source) for source in sources)
+
+
+def _missing(experiment: Experiment) -> dict[str, str]:
+    """The data sets that cannot be loaded, and why."""
+    found = {}
+    for name, source in _sources(experiment):
+        try:
+            _ = source.y
+        except IndefiniteOptError as error:
+            found[name] = str(error)
+    return found
+
+
+def _without(experiment: Experiment, names: Mapping[str, str]) -> Experiment | None:
+    """The experiment without some data; None if nothing is left."""
+    if isinstance(experiment, Computation):
+        left = experiment.without(set(names))
+        return left if left.settings else None
+    kept = {name: data for name, data in experiment.sources.items() if name not in names}
+    # The time is always recorded, so that a study that was resumed knows what it cost.
+    metrics = (*experiment.metrics, "seconds")
+    return dataclasses.replace(experiment, data=kept, metrics=metrics) if kept else None
