@@ -12,6 +12,7 @@ from indefinite_opt.command_line.bound import bound, check_proof
 from indefinite_opt.command_line.compare import compare
 from indefinite_opt.command_line.qp import qp
 from indefinite_opt.command_line.reference import reference_app
+from indefinite_opt.command_line.reproduce import reproduce
 from indefinite_opt.command_line.show import list_, show
 from indefinite_opt.command_line.solve import solve, verify
 from indefinite_opt.command_line.terminal import Interrupts, say, stderr
@@ -54,6 +55,7 @@ for command in (show, solve, bound, verify, qp):
     app.command()(command)
 app.command("check-proof")(check_proof)
 app.command()(compare)
+app.command()(reproduce)
 app.add_typer(reference_app, name="reference")
 
 

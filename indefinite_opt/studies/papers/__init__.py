@@ -87,10 +87,14 @@ from indefinite_opt.studies.papers.framework import (
     Reproduction,
     StandIn,
     Tally,
+    duration,
     find,
     published,
     reproduce,
     studies,
+    summary,
+    write_index,
+    write_study,
 )
 
 __all__ = [
@@ -107,8 +111,12 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "duration",
     "find",
     "published",
     "reproduce",
     "studies",
+    "summary",
+    "write_index",
+    "write_study",
 ]

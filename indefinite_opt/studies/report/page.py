@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 import math
-import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.errors import DataError, IndefiniteOptError
+from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,
     comparison_figure,
@@ -23,6 +17,14 @@ from indefinite_opt.figures import (
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.display import latex_expression, mathml
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.studies.report.markup import (
+    STYLE,
+    badge,
+    definitions,
+    escaped,
+    image,
+    write_page,
+)
 from indefinite_opt.studies.report.tables import (
     Row,
     accuracy_text,
@@ -35,13 +37,9 @@ from indefinite_opt.studies.report.tables import (
 )
 from indefinite_opt.theory import diagnose
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["to_html"]
 
-_FOLDER = Path(__file__).parent
-"""Holds the template page.html and the style sheet page.css."""
+_TEMPLATE = Path(__file__).with_name("page.html")
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
@@ -82,27 +80,27 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         If the path cannot be written.
     """
     sentences = diagnose(comparison.problem).sentences
-    page = Template(_FOLDER.joinpath("page.html").read_text(encoding="utf-8")).substitute(
-        title=_text(f"Indefinite kernels: {comparison.problem.name}"),
-        style=_FOLDER.joinpath("page.css").read_text(encoding="utf-8"),
-        name=_text(comparison.problem.name),
+    page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
+        style=STYLE.read_text(encoding="utf-8"),
+        name=escaped(comparison.problem.name),
         lead=_lead(comparison),
         facts=_facts(comparison),
         results=_results(comparison),
-        claims=_definitions(
-            (_badge(claim), _text(CLAIM_MEANINGS[claim])) for claim in CLAIM_MEANINGS
+        claims=definitions(
+            (badge(claim), escaped(CLAIM_MEANINGS[claim])) for claim in CLAIM_MEANINGS
         ),
-        measures=_definitions((_text(k), _text(v)) for k, v in MEASURE_MEANINGS.items()),
-        figure=_image(comparison_figure(comparison), "Accuracy, time and gaps"),
+        measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
+        figure=image(comparison_figure(comparison), "Accuracy, time and gaps"),
         regions=_regions(comparison),
         problems="\n".join(_card(f, comparison.problem) for f in comparison.formulations),
-        spectrum=_image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
+        spectrum=image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
         sentences="".join(f"<li>{_scripted(s)}</li>" for s in sentences),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
-        settings=_definitions((_text(k), _text(v)) for k, v in comparison.settings.items()),
+        settings=definitions((escaped(k), escaped(v)) for k, v in comparison.settings.items()),
     )
-    return _write(Path(path), page)
+    return write_page(Path(path), page)
 
 
 def _regions(comparison: ComparisonLike) -> str:
@@ -111,41 +109,15 @@ def _regions(comparison: ComparisonLike) -> str:
     if X is None or X.shape[1] != 2 or not comparison.fitted:
         return ""
     figure = regions_figure(comparison.problem, comparison.fitted)
-    drawing = _image(figure, "Decision regions")
+    drawing = image(figure, "Decision regions")
     caption = "Decision functions after training on all points; support vectors are circled."
     return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
 
 
-def _write(path: Path, text: str) -> Path:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise DataError(
-            "path", "a file that can be written", f"{str(path)!r} ({error.strerror})"
-        ) from None
-    return path
-
-
-def _text(value: Any) -> str:
-    return html.escape(str(value))
-
-
 def _scripted(value: str) -> str:
     """Escaped text with the index of K_ij and the exponent of R^(p,q) set as such."""
-    indexed = re.sub(r"(\w)_(\w+)", r"\1<sub>\2</sub>", _text(value))
+    indexed = re.sub(r"(\w)_(\w+)", r"\1<sub>\2</sub>", escaped(value))
     return re.sub(r"\^(\([\d,]+\))", r"<sup>\1</sup>", indexed)
-
-
-def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Rows of a definition list, from terms and meanings in HTML."""
-    return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
-
-
-def _badge(name: str) -> str:
-    return f'<span class="badge {_text(name.lower())}">{_text(name)}</span>'
 
 
 def _lead(comparison: ComparisonLike) -> str:
@@ -162,7 +134,7 @@ def _lead(comparison: ComparisonLike) -> str:
         f"The centred kernel matrix has signature ({p}, {q}): it is {nature}.",
         f"{proved} of {len(rows)} rows are proved global optima in every fold.",
     ]
-    return _text(" ".join(sentences))
+    return escaped(" ".join(sentences))
 
 
 def _evaluation(comparison: ComparisonLike) -> str:
@@ -181,14 +153,14 @@ def _facts(comparison: ComparisonLike) -> str:
         "signature": "({}, {})".format(*problem.signature),
         "evaluation": _evaluation(comparison),
     }
-    return _definitions((_text(k), _text(v)) for k, v in facts.items())
+    return definitions((escaped(k), escaped(v)) for k, v in facts.items())
 
 
 def _named(formulation: str) -> str:
     """The class in the text face, its parameters smaller below."""
     name, bracket, rest = formulation.partition("(")
-    parameters = f"<small>{_text(rest.removesuffix(')'))}</small>" if bracket else ""
-    return f"<strong>{_text(name)}</strong>{parameters}"
+    parameters = f"<small>{escaped(rest.removesuffix(')'))}</small>" if bracket else ""
+    return f"<strong>{escaped(name)}</strong>{parameters}"
 
 
 def _results(comparison: ComparisonLike) -> str:
@@ -204,31 +176,31 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     if abs(row["accuracy"] - best) < 5e-5:
         accuracy = f"<strong>{accuracy}</strong>"
     failed = failures_text(comparison, row)
-    chosen = f"<small>{_text(chosen_text(row))}</small>" if chosen_text(row) else ""
+    chosen = f"<small>{escaped(chosen_text(row))}</small>" if chosen_text(row) else ""
     cells = [
         f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
-        f"<td>{_text(row['solver'])}</td>",
+        f"<td>{escaped(row['solver'])}</td>",
         f'<td class="n">{accuracy}</td>',
         f'<td class="n">{number_text(row["objective"], ".6g")}</td>',
-        f"<td>{_badge(claim_text(row))}</td>",
-        f'<td class="measure"><small>{_text(kind)}</small>{gap}</td>',
+        f"<td>{badge(claim_text(row))}</td>",
+        f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
         f'<td class="n">{number_text(row["support"], ".4g")}</td>',
         f'<td class="n">{number_text(row["seconds"], ".3g")}</td>',
     ]
-    note = f'<tr class="error"><td colspan="8">{_text(failed)}</td></tr>' if failed else ""
+    note = f'<tr class="error"><td colspan="8">{escaped(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
     return f"{opening}{''.join(cells)}</tr>{note}"
 
 
 def _card(formulation: Formulation, problem: KernelProblem) -> str:
     head = f"<h3>{_named(str(formulation))}</h3>"
-    reference = f'<p class="reference">{_text(formulation.reference)}</p>'
+    reference = f'<p class="reference">{escaped(formulation.reference)}</p>'
     try:
         program = formulation.declare(problem)
     except IndefiniteOptError as error:
-        return f'<article>{head}<p class="error">{_text(error)}</p>{reference}</article>'
-    legend = _definitions((_symbol(name), _scripted(m)) for name, m in program.legend().items())
-    tags = f"{_badge(program.sense)} {_badge(program.curvature)}"
+        return f'<article>{head}<p class="error">{escaped(error)}</p>{reference}</article>'
+    legend = definitions((_symbol(name), _scripted(m)) for name, m in program.legend().items())
+    tags = f"{badge(program.sense)} {badge(program.curvature)}"
     return (
         f'<article>{head}<p>{tags} on this kernel</p><div class="scroll">'
         f'{mathml(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
@@ -261,21 +233,5 @@ def _folds(comparison: ComparisonLike) -> str:
             row["claim"], " ".join(gap_text(row)).strip(), row["support"],
             number_text(row["seconds"], ".3g"), row["error"] or row["status"],
         ]  # fmt: skip
-        rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
+        rows.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
     return "\n".join(rows)
-
-
-def _image(figure: Figure, label: str) -> str:
-    """A figure as an embedded SVG image, with the same bytes on every run."""
-    import matplotlib
-
-    stream = io.BytesIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
-        figure.savefig(stream, format="svg", metadata=nothing)
-    data = base64.b64encode(stream.getvalue()).decode("ascii")
-    width = 96 * figure.get_size_inches()[0]
-    return (
-        f'<img alt="{_text(label)}" style="max-width: {width:.0f}px" '
-        f'src="data:image/svg+xml;base64,{data}">'
-    )

@@ -10,6 +10,7 @@ from indefinite_opt.studies.papers.framework.declaration import (
     StandIn,
 )
 from indefinite_opt.studies.papers.framework.discovery import find, studies
+from indefinite_opt.studies.papers.framework.pages import write_index, write_study
 from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.papers.framework.reproduction import (
     Compared,
@@ -17,6 +18,7 @@ from indefinite_opt.studies.papers.framework.reproduction import (
     Tally,
     reproduce,
 )
+from indefinite_opt.studies.papers.framework.wording import duration, summary
 
 __all__ = [
     "Compared",
@@ -32,8 +34,12 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "duration",
     "find",
     "published",
     "reproduce",
     "studies",
+    "summary",
+    "write_index",
+    "write_study",
 ]

@@ -1,0 +1,142 @@
+"""The command `reproduce`: tables and figures of the papers beside our numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from rich.table import Table
+from typer import Argument, Option
+
+from indefinite_opt.command_line.options import Json, writing
+from indefinite_opt.command_line.terminal import Interrupts, console, print_json, say, stderr
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.studies import papers
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    name: Annotated[
+        str | None, Argument(help="A study of `--list`, a pattern such as 'lin-*', or all.")
+    ] = None,
+    list_: Annotated[
+        bool, Option("--list", help="List the studies with the data they need and their time.")
+    ] = False,
+    quick: Annotated[
+        bool, Option("--quick", help="Run a part of each study, all together in minutes.")
+    ] = False,
+    store: Annotated[
+        Path | None,
+        Option(help="File of finished cells, by default cells.jsonl in the output folder."),
+    ] = None,
+    jobs: Annotated[int, Option(help="Number of processes that share the cells.")] = 1,
+    output: Annotated[Path, Option(help="Folder for the pages.")] = Path("reproduction"),
+    cluster: Annotated[
+        str | None, Option(help="Address of a Dask scheduler whose workers run the cells.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Reproduce tables and figures of the papers.
+
+    Each finished cell is stored, so that a run that was ended in any way continues where it was.
+    The output folder has a page for each study and an index, and Markdown tables.
+    """
+    if list_:
+        _list(papers.find(name or "all"), as_json)
+        return
+    if name is None:
+        raise ParameterError("name", "a study", "none", "See `indefinite-opt reproduce --list`.")
+    chosen = papers.find(name)
+    with writing("output", output, "folder"):
+        output.mkdir(parents=True, exist_ok=True)
+    found = []
+    for study_name, study in chosen.items():
+        made = _run(study_name, study, quick, store or output / "cells.jsonl", jobs, cluster)
+        page = papers.write_study(made, output)
+        index = papers.write_index(output)
+        found.append(made)
+        if not as_json:
+            _report(made, page)
+    if as_json:
+        print_json({made.name: _fields(made) for made in found})
+    else:
+        say(f"Index: {index}")
+
+
+def _run(
+    name: str, study: papers.PaperStudy, quick: bool, store: Path, jobs: int, cluster: str | None
+) -> papers.Reproduction:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )  # fmt: skip
+    with Interrupts() as interrupts, Progress(*columns, console=stderr) as progress:
+        bar = progress.add_task(name, total=None)
+
+        def advance(done: int, total: int, title: str) -> None:
+            if interrupts.came:
+                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
+            progress.update(bar, completed=done, total=total, description=title)
+
+        return papers.reproduce(
+            name, study, quick=quick, store=store, n_jobs=jobs, cluster=cluster, progress=advance
+        )
+
+
+def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                name: {
+                    "title": study.title, "data": list(study.data),
+                    "minutes": study.minutes, "quick_minutes": study.quick_minutes,
+                }
+                for name, study in studies.items()
+            }
+        )  # fmt: skip
+        return
+    table = Table(box=None)
+    table.add_column("name", no_wrap=True)
+    table.add_column("time (quick)", no_wrap=True, justify="right")
+    table.add_column("shows; data", overflow="fold")
+    for name, study in studies.items():
+        times = [papers.duration(60.0 * t) for t in (study.minutes, study.quick_minutes)]
+        data = ", ".join(study.data) or "drawn at random"
+        table.add_row(name, f"{times[0]} ({times[1]})", f"{study.title}; {data}")
+    console.print(table)
+
+
+def _report(made: papers.Reproduction, page: Path) -> None:
+    say(f"{made.study.paper}, {made.study.item}: {made.study.title}", style="bold")
+    if made.study.numbers is not None:
+        say(papers.summary(made.tally))
+    for name, reason in made.absent.items():
+        say(f"{name} is left out: {reason}", style="yellow")
+    if made.failed:
+        say(f"{made.failed} cells failed; the page shows why.", style="yellow")
+    say(f"{papers.duration(made.seconds)} of computing time. Page: {page}")
+
+
+def _fields(made: papers.Reproduction) -> dict[str, object]:
+    return {
+        "quick": made.quick,
+        "seconds": made.seconds,
+        "published": made.tally.published,
+        "at_hand": made.tally.at_hand,
+        "within_one_deviation": made.tally.close,
+        "within_two_deviations": made.tally.reproduced,
+        "explained": made.tally.explained,
+        "missing_data": made.absent,
+        "numbers": [
+            {
+                "row": one.row, "column": one.column, "paper": one.fact.value,
+                "paper_spread": one.fact.spread,
+                "ours": None if one.ours is None else one.ours.value,
+                "ours_spread": None if one.ours is None else one.ours.spread,
+                "distance": one.distance,
+            }
+            for one in made.compared.values()
+        ],
+    }  # fmt: skip

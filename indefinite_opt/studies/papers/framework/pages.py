@@ -1,0 +1,246 @@
+"""Reproductions as HTML pages, as Markdown tables, and as files from which an index is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from indefinite_opt.foundation import parsed_json
+from indefinite_opt.studies.papers.framework.discovery import studies
+from indefinite_opt.studies.papers.framework.reproduction import Reproduction, Tally
+from indefinite_opt.studies.papers.framework.wording import (
+    GRADES,
+    duration,
+    footnotes,
+    grade,
+    ours_text,
+    summary,
+)
+from indefinite_opt.studies.report.markup import STYLE, definitions, escaped, image, write_page
+from indefinite_opt.studies.study import Study
+
+__all__ = ["write_index", "write_study"]
+
+_FOLDER = Path(__file__).parent
+"""Holds the templates study.html and index.html."""
+
+MARKDOWN = "markdown"
+"""Folder of the Markdown tables beside the pages."""
+
+
+def write_study(reproduction: Reproduction, folder: Path) -> Path:
+    """Write NAME.html, markdown/NAME.md, and NAME.json for the index.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    study = reproduction.study
+    (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
+    facts = {
+        "command": reproduction.command,
+        "computing time": duration(reproduction.seconds),
+        "extent": "quick" if reproduction.quick else "full",
+    } | reproduction.versions
+    page = _template("study.html").substitute(
+        style=STYLE.read_text(encoding="utf-8"),
+        title=escaped(_title(reproduction)),
+        lead=escaped(_lead(reproduction)),
+        facts=definitions((escaped(k), escaped(v)) for k, v in facts.items()),
+        sections="\n".join(_sections(reproduction)),
+        choices="".join(f"<li>{escaped(choice)}</li>" for choice in study.choices),
+        settings=definitions((escaped(k), escaped(v)) for k, v in _settings(reproduction)),
+    )
+    name = reproduction.name
+    entry = {
+        "title": _title(reproduction),
+        "shows": study.title,
+        "quick": reproduction.quick,
+        "seconds": reproduction.seconds,
+        "tally": dataclasses.asdict(reproduction.tally),
+    }
+    write_page(folder / f"{name}.json", json.dumps(entry))
+    write_page(folder / MARKDOWN / f"{name}.md", _markdown(reproduction))
+    return write_page(folder / f"{name}.html", page)
+
+
+def write_index(folder: Path) -> Path:
+    """Write index.html and markdown/README.md for all studies that the folder has.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    entries = {}
+    for name in studies():
+        path = folder / f"{name}.json"
+        if path.is_file():
+            entries[name] = parsed_json(path.read_bytes())
+    lead = summary(sum((Tally(**entry["tally"]) for entry in entries.values()), Tally()))
+    page = _template("index.html").substitute(
+        style=STYLE.read_text(encoding="utf-8"),
+        lead=escaped(lead),
+        rows="\n".join(
+            f'<tr><th scope="row"><a href="{name}.html">{escaped(entry["title"])}</a></th>'
+            f"<td>{escaped(entry['shows'])}</td>{_number_cells(_counts(entry))}</tr>"
+            for name, entry in entries.items()
+        ),
+    )
+    heads = ["study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained", "time"]
+    lines = [f"[{e['title']}]({name}.md) | {e['shows']}" for name, e in entries.items()]
+    table = [
+        f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|",
+        *(f"| {line} | {' | '.join(_counts(entry))} |"
+          for line, entry in zip(lines, entries.values(), strict=True)),
+    ]  # fmt: skip
+    text = ["# The papers, reproduced", "", lead, "", *table, ""]
+    (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
+    write_page(folder / MARKDOWN / "README.md", "\n".join(text))
+    return write_page(folder / "index.html", page)
+
+
+def _template(name: str) -> Template:
+    return Template((_FOLDER / name).read_text(encoding="utf-8"))
+
+
+def _title(reproduction: Reproduction) -> str:
+    return f"{reproduction.study.paper}, {reproduction.study.item}"
+
+
+def _lead(reproduction: Reproduction) -> str:
+    study = reproduction.study
+    counts = f" {summary(reproduction.tally)}" if study.numbers is not None else ""
+    return f"{study.title} ({study.place}).{counts}"
+
+
+def _counts(entry: Mapping[str, Any]) -> list[str]:
+    """The numbers of a study in the index."""
+    tally = Tally(**entry["tally"])
+    extent = " (quick)" if entry["quick"] else ""
+    if not tally.published:
+        return ["–"] * 5 + [duration(entry["seconds"]) + extent]
+    return [
+        *map(str, dataclasses.astuple(tally)),
+        duration(entry["seconds"]) + extent,
+    ]
+
+
+def _number_cells(texts: Iterable[str]) -> str:
+    return "".join(f'<td class="n">{escaped(text)}</td>' for text in texts)
+
+
+def _sections(reproduction: Reproduction) -> list[str]:
+    parts = []
+    if reproduction.compared:
+        notes, marks = footnotes(reproduction)
+        legend = {grade(one) for one in reproduction.compared.values()}
+        parts.append(
+            "<section><h2>Our numbers above, the paper's below</h2>"
+            f'<div class="scroll">{_table(reproduction, marks)}</div>'
+            f'<div class="scroll"><table><tbody>{_legend(legend)}</tbody></table></div>'
+            + (f'<ol class="notes">{"".join(_items(notes))}</ol>' if notes else "")
+            + "</section>"
+        )
+    if reproduction.study.draw is not None and reproduction.outcomes:
+        figure = reproduction.study.draw(reproduction.outcomes)
+        caption = f"{reproduction.study.title}; in the layout of the paper."
+        parts.append(
+            f"<section><h2>Figure</h2><figure>{image(figure, _title(reproduction))}"
+            f"<figcaption>{escaped(caption)}</figcaption></figure></section>"
+        )
+    return parts
+
+
+def _table(reproduction: Reproduction, marks: Mapping[tuple[str, str], int]) -> str:
+    rows, columns = _places(reproduction)
+    heads = "".join(f'<th scope="col" class="n">{escaped(column)}</th>' for column in columns)
+    lines = []
+    for row in rows:
+        cells = []
+        for column in columns:
+            one = reproduction.compared.get((row, column))
+            if one is None:
+                cells.append("<td></td>")
+                continue
+            mark = marks.get((row, column))
+            raised = f'<sup><a href="#note-{mark}">{mark}</a></sup>' if mark else ""
+            cells.append(
+                f'<td class="n {grade(one)}">{escaped(ours_text(one))}{raised}'
+                f"<small>{escaped(one.fact)}</small></td>"
+            )
+        lines.append(f'<tr><th scope="row">{escaped(row)}</th>{"".join(cells)}</tr>')
+    return (
+        f'<table><thead><tr><th scope="col"></th>{heads}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _legend(used: set[str]) -> str:
+    rows = (
+        f'<tr><td class="{name}">{escaped(meaning)}</td></tr>'
+        for name, meaning in GRADES.items()
+        if name in used
+    )
+    return "".join(rows)
+
+
+def _items(notes: Iterable[str]) -> Iterable[str]:
+    return (f'<li id="note-{k}">{escaped(note)}</li>' for k, note in enumerate(notes, 1))
+
+
+def _places(reproduction: Reproduction) -> tuple[list[str], list[str]]:
+    """The rows and columns that have an entry, in the order of the paper."""
+    numbers = reproduction.study.numbers
+    assert numbers is not None
+    rows = [row for row in numbers.rows if any(row == r for r, _ in reproduction.compared)]
+    columns = [c for c in numbers.columns if any(c == other for _, other in reproduction.compared)]
+    return rows, columns
+
+
+def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
+    """The protocols and methods of the experiments."""
+    found = []
+    for label, experiment in reproduction.experiments.items():
+        if isinstance(experiment, Study):
+            found.append((f"{label}: protocol", str(experiment.plan.protocol)))
+            found += [(f"{label}: {name}", str(grid)) for name, grid in experiment.grids.items()]
+        else:
+            found.append((f"{label}: settings", ", ".join(experiment.settings)))
+    return found
+
+
+def _markdown(reproduction: Reproduction) -> str:
+    """The table as GitHub shows it; tables only, for a figure what was run."""
+    lines = [f"# {_title(reproduction)}", "", _lead(reproduction), ""]
+    if reproduction.compared:
+        notes, marks = footnotes(reproduction)
+        rows, columns = _places(reproduction)
+        lines += ["Each entry is our number / the paper's; bold where they differ by more.", ""]
+        lines += [f"|  | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
+        for row in rows:
+            cells = []
+            for column in columns:
+                one = reproduction.compared.get((row, column))
+                if one is None:
+                    cells.append("")
+                    continue
+                mark = marks.get((row, column))
+                ours = ours_text(one)
+                bold = f"**{ours}**" if grade(one) in ("outside", "far") else ours
+                cells.append(f"{bold} / {one.fact}{f' ({mark})' if mark else ''}")
+            lines.append(f"| {row} | {' | '.join(cells)} |")
+        lines += ["", *(f"({k}) {note}\n" for k, note in enumerate(notes, 1))]
+    lines += [f"- {choice}" for choice in reproduction.study.choices]
+    versions = ", ".join(f"{name} {version}" for name, version in reproduction.versions.items())
+    return "\n".join(
+        [
+            *lines, "", f"`{reproduction.command}`, {duration(reproduction.seconds)} of computing "
+            f"time, with {versions}.", "",
+        ]
+    )  # fmt: skip

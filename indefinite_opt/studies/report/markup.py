@@ -1,0 +1,72 @@
+"""Parts of self-contained HTML pages, and writing them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indefinite_opt.errors import DataError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["STYLE", "badge", "definitions", "escaped", "image", "write_page"]
+
+STYLE = Path(__file__).with_name("page.css")
+"""The style sheet of all pages."""
+
+
+def write_page(path: Path, text: str) -> Path:
+    """Write a file in one step, so that a reader never sees half of it.
+
+    Raises
+    ------
+    DataError
+        If the path cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise DataError(
+            "path", "a file that can be written", f"{str(path)!r} ({error.strerror})"
+        ) from None
+    return path
+
+
+def escaped(value: Any) -> str:
+    """The text of a value, in HTML."""
+    return html.escape(str(value))
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Rows of a definition list, from terms and meanings in HTML."""
+    return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
+
+
+def badge(name: str) -> str:
+    """A name in a box, whose colour is that of its class in the style sheet."""
+    return f'<span class="badge {escaped(name.lower())}">{escaped(name)}</span>'
+
+
+def image(figure: Figure, label: str) -> str:
+    """A figure as an embedded SVG image, with the same bytes on every run."""
+    import matplotlib
+
+    stream = io.BytesIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
+        figure.savefig(stream, format="svg", metadata=nothing)
+    data = base64.b64encode(stream.getvalue()).decode("ascii")
+    width = 96 * figure.get_size_inches()[0]
+    return (
+        f'<img alt="{escaped(label)}" style="max-width: {width:.0f}px" '
+        f'src="data:image/svg+xml;base64,{data}">'
+    )

@@ -1,0 +1,98 @@
+"""`reproduce`: the list, quick runs on the sets at hand, and the pages they leave."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.commands import complaint, printed, run, strict
+from indefinite_opt.studies.papers import studies
+
+NAME = "guo-schuurmans-table-3"
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("INDEFINITE_OPT_DATA"),
+    reason="the data of the papers are not here: INDEFINITE_OPT_DATA is not set",
+)
+
+
+def test_the_list_has_every_study() -> None:
+    listed = printed("reproduce", "--list")
+    answer = strict(printed("reproduce", "--list", "--json"))
+    assert list(answer) == list(studies())
+    for name, entry in answer.items():
+        assert name in listed
+        assert 0.0 < entry["quick_minutes"] <= entry["minutes"]
+
+
+def test_a_name_is_needed_and_must_be_known() -> None:
+    assert "--list" in complaint("reproduce")
+    assert NAME in complaint("reproduce", "guo-schuurmans-table-4")
+
+
+def test_without_data_the_rows_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.setenv("INDEFINITE_OPT_DATA", str(empty))
+    monkeypatch.setattr("indefinite_opt.problem.datasets.tables.fetch", _refused)
+    result = run("reproduce", NAME, "--quick", "--output", tmp_path / "pages")
+    assert result.exit_code == 0, result.output
+    assert "is left out" in result.stdout
+    assert (tmp_path / "pages" / "index.html").is_file()
+
+
+def _refused(which: object) -> object:
+    from indefinite_opt.errors import DataError
+
+    raise DataError(f"OpenML {which}", "a network", "none")
+
+
+@needs_data
+def test_a_quick_run_leaves_pages_and_is_not_run_again(tmp_path: Path) -> None:
+    output = tmp_path / "pages"
+    answer = strict(printed("reproduce", NAME, "--quick", "--output", output, "--json"))[NAME]
+    # Every row that was run has the four numbers of the paper.
+    rows = {number["row"] for number in answer["numbers"]}
+    assert len(answer["numbers"]) == 4 * len(rows) == answer["at_hand"]
+    heart = {n["column"]: n for n in answer["numbers"] if n["row"] == "heart"}
+    assert heart["NB-α0"]["paper"] == 0.822
+    cells = (output / "cells.jsonl").read_text()
+    text = printed("reproduce", NAME, "--quick", "--output", output)
+    assert (output / "cells.jsonl").read_text() == cells
+    assert f"Page: {output / f'{NAME}.html'}" in text
+    assert "LR-α0" in (output / f"{NAME}.html").read_text()
+    assert "heart" in (output / "markdown" / f"{NAME}.md").read_text()
+
+
+@needs_data
+def test_a_store_may_stand_elsewhere(tmp_path: Path) -> None:
+    output, store = tmp_path / "pages", tmp_path / "kept.jsonl"
+    printed("reproduce", NAME, "--quick", "--output", output, "--store", store)
+    assert store.is_file()
+    assert not (output / "cells.jsonl").exists()
+    shutil.rmtree(output)
+    before = store.read_bytes()
+    printed("reproduce", NAME, "--quick", "--output", output, "--store", store)
+    assert store.read_bytes() == before
+    assert (output / "index.html").is_file()
+
+
+@needs_data
+def test_the_numbers_are_those_of_the_ordinary_model(tmp_path: Path) -> None:
+    """Naive Bayes on all pairs with uniform weights and no offset is naive Bayes on the points."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+    from sklearn.naive_bayes import GaussianNB
+
+    answer = strict(printed("reproduce", NAME, "--quick", "--output", tmp_path, "--json"))[NAME]
+    numbers = {(n["row"], n["column"]): n["ours"] for n in answer["numbers"]}
+    path = Path(os.environ["INDEFINITE_OPT_DATA"]) / "uci" / "heart.csv"
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
+    X, y = table[:, :-1], table[:, -1]
+    splitter = StratifiedShuffleSplit(1, train_size=100, test_size=170, random_state=0)
+    ((train, test),) = splitter.split(X, y)
+    accuracy = GaussianNB().fit(X[train], y[train]).score(X[test], y[test])
+    assert numbers["heart", "NB-α0"] == pytest.approx(accuracy)

@@ -1,0 +1,248 @@
+"""Published tables, computations, comparison with the paper, and pages, on tiny data."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.studies import Grid, RepeatedKFold, Study
+from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.papers import (
+    Computation,
+    Deviation,
+    Entry,
+    Fact,
+    Impossible,
+    Missing,
+    PaperStudy,
+    Reproduction,
+    StandIn,
+    find,
+    published,
+    reproduce,
+    studies,
+    write_index,
+    write_study,
+)
+
+CALLS: list[int] = []
+
+
+def squares(count: int, noise: tuple[float, ...] = ()) -> list[dict[str, object]]:
+    """One row per number, as a computation returns them."""
+    CALLS.append(count)
+    return [{"square": np.float64(k * k), "curve": np.arange(k)} for k in range(1, count + 1)]
+
+
+def refuse(count: int) -> dict[str, object]:
+    """A computation that fails for odd numbers."""
+    if count % 2:
+        raise ValueError(f"{count} is odd")
+    return {"half": count / 2}
+
+
+def needs_data(data: Data) -> dict[str, object]:
+    """The number of points."""
+    return {"n": data.y.size}
+
+
+def declared(**changes: object) -> PaperStudy:
+    """A study of two numbers of a computation, (1 + 4 + 9)/3 and a half."""
+
+    def experiments(quick: bool) -> dict[str, Study | Computation]:
+        return {
+            "squares": Computation(squares, {"three": {"count": 2 if quick else 3}}),
+            "halves": Computation(refuse, {"three": {"count": 3}}),
+        }
+
+    settings: dict[str, object] = {
+        "paper": "Somebody (2000)", "item": "Table 1", "place": "page 3", "title": "Numbers",
+        "experiments": experiments, "minutes": 0.1, "quick_minutes": 0.1, "data": (),
+        "numbers": published("""
+                  mean  half
+           three  4.7   1.5
+           four   7.5   2
+        """),
+        "entries": {
+            "mean": Entry(metric="square", unit=0.5),
+            "half": Entry(metric="half", unit=0.5, experiment="halves"),
+        },
+        "notes": {"four": Missing("Nobody kept it.")},
+    }  # fmt: skip
+    return PaperStudy(**{**settings, **changes})  # type: ignore[arg-type]
+
+
+def run(study: PaperStudy, **options: object) -> Reproduction:
+    return reproduce("somebody-table-1", study, **options)  # type: ignore[arg-type]
+
+
+def test_numbers_are_read_as_they_are_printed() -> None:
+    table = published("""
+                 (p, q)  accuracy
+      protein M  4       98.21±.7
+      cat        -       -1.2e-2 (1.5e-3)
+    """)
+    assert table.columns == ("(p, q)", "accuracy")
+    assert table["protein M", "accuracy"] == Fact(98.21, 0.7, 2)
+    assert table["cat", "accuracy"] == Fact(-0.012, 0.0015, 3)
+    assert set(table) == {("protein M", "(p, q)"), ("protein M", "accuracy"), ("cat", "accuracy")}
+
+
+@pytest.mark.parametrize("text", ["a  b\n x  1", "a\n x  one", "a\n x  1\n x  2", "a  a\n x  1  2"])
+def test_a_malformed_table_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="published"):
+        published(text)
+
+
+def test_distances_are_in_deviations_of_the_paper() -> None:
+    assert Entry().spread(Fact(0.824, None, 3)) == pytest.approx(0.015)  # 1.5 points
+    assert Entry(factor=100).spread(Fact(82.4, None, 1)) == pytest.approx(1.5)
+    assert Entry(factor=100).spread(Fact(82.4, 0.7, 1)) == 0.7
+    assert Entry(factor=100).spread(Fact(99.9, 0.0, 1)) == 0.05  # the rounding of the print
+    assert Entry(relative=0.1).spread(Fact(-300.0, None, 2)) == pytest.approx(30.0)
+
+
+def test_a_computation_is_compared_with_the_paper() -> None:
+    reproduction = run(declared())
+    mean = reproduction.compared["three", "mean"]
+    assert mean.ours is not None
+    assert mean.ours.value == pytest.approx(14 / 3)
+    assert mean.ours.spread == pytest.approx(math.sqrt(98 / 9))
+    assert mean.distance == 0.0  # 4.666... is printed as 4.7
+    half = reproduction.compared["three", "half"]
+    assert half.ours is None
+    assert "3 is odd" in half.problem
+    assert reproduction.failed == 1
+    tally = reproduction.tally
+    assert (tally.published, tally.at_hand, tally.close, tally.reproduced) == (4, 1, 1, 1)
+
+
+def test_a_quick_run_leaves_missing_rows_out() -> None:
+    reproduction = run(declared(), quick=True)
+    assert set(reproduction.compared) == {("three", "mean"), ("three", "half")}
+    mean = reproduction.compared["three", "mean"]
+    assert mean.ours is not None
+    assert mean.ours.value == 2.5
+    assert mean.distance == pytest.approx(4.4)
+    assert not mean.reproduced
+
+
+def test_notes_decide_what_is_counted() -> None:
+    for note, at_hand in ((StandIn("Other data."), 0), (Impossible("n < 0."), 1)):
+        study = declared(notes={"three": note, ("four", "half"): Missing("Lost.")})
+        assert run(study).tally.at_hand == at_hand
+    far = declared(
+        numbers=published("  mean\n three  9.9"), notes={"three": Deviation("It rained.")}
+    )
+    tally = run(far).tally
+    assert (tally.at_hand, tally.reproduced, tally.explained) == (1, 0, 1)
+    with pytest.raises(ParameterError, match="notes"):
+        declared(notes={"five": Missing("A row that the table does not have.")})
+
+
+def test_finished_settings_are_not_computed_again(tmp_path: Path) -> None:
+    store = tmp_path / "cells.jsonl"
+    CALLS.clear()
+    first = run(declared(), store=store)
+    again = run(declared(), store=store)
+    assert CALLS == [3]
+    assert again.outcomes["squares"].rows == first.outcomes["squares"].rows
+    assert first.outcomes["squares"].rows[2]["curve"] == [0, 1, 2]
+    lines = store.read_text().splitlines()
+    store.write_text("\n".join(["damaged " + lines[0], *lines[1:], ""]))
+    with pytest.warns(UserWarning, match="line 1"):
+        run(declared(), store=store)
+    assert CALLS == [3, 3]
+
+
+def test_data_that_cannot_be_loaded_are_left_out() -> None:
+    board = Data("checkerboard(n=40, cells=2)")
+    lost = Data("checkerboard(n=-1)")
+
+    def experiments(quick: bool) -> dict[str, Study | Computation]:
+        return {
+            "accuracy": Study({"board": board, "lost": lost}, {"5-NN": "KNN"}, RepeatedKFold(2)),
+            "sizes": Computation(needs_data, {"board": {"data": board}, "lost": {"data": lost}}),
+        }
+
+    study = declared(
+        experiments=experiments, notes={},
+        numbers=published("       5-NN  n\n board  70  40\n lost  70  40"),
+        entries={
+            "5-NN": Entry(factor=100, unit=50),
+            "n": Entry(metric="n", unit=1, experiment="sizes"),
+        },
+    )  # fmt: skip
+    reproduction = run(study)
+    assert set(reproduction.absent) == {"lost"}
+    assert reproduction.tally.at_hand == reproduction.tally.reproduced == 2
+    assert "n" in reproduction.compared["lost", "5-NN"].problem
+    sizes = reproduction.compared["board", "n"].ours
+    assert sizes is not None
+    assert sizes.value == 40
+
+
+def test_pages_and_tables_are_written(tmp_path: Path) -> None:
+    def draw(outcomes: object) -> object:
+        from matplotlib.figure import Figure
+
+        return Figure()
+
+    name = next(iter(studies()))
+    made = reproduce(name, declared(draw=draw))
+    page = write_study(made, tmp_path).read_text()
+    index = write_index(tmp_path).read_text()
+    for part in ("Somebody (2000), Table 1", "4.7 ± 3.3", "Nobody kept it.", "3 is odd",
+                 "data:image/svg+xml"):  # fmt: skip
+        assert part in page
+    assert f"indefinite-opt reproduce {name}" in page
+    assert f'href="{name}.html"' in index
+    assert "Of 4 published numbers 1 were run" in index
+    table = (tmp_path / "markdown" / f"{name}.md").read_text()
+    assert "| three | 4.7 ± 3.3 / 4.7 | – / 1.5 (1) |" in table
+    assert f"[Somebody (2000), Table 1]({name}.md)" in (tmp_path / "markdown/README.md").read_text()
+
+
+def test_studies_are_found_by_pattern() -> None:
+    assert set(find("all")) == set(studies())
+    assert set(find("guo-*")) == {f"guo-schuurmans-table-{k}" for k in (1, 2, 3)}
+    with pytest.raises(UnknownName, match="guo-schuurmans-table-1"):
+        find("guo-schuurmans-table-9")
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_study_declares_what_the_list_shows(name: str) -> None:
+    study = studies()[name]
+    assert study.paper
+    assert study.place
+    assert 0.0 < study.quick_minutes <= study.minutes
+    full, quick = study.experiments(False), study.experiments(True)
+    assert set(quick) <= set(full)
+    if study.numbers is not None:
+        for place in study.numbers:
+            experiment = study.entry(*place).experiment
+            assert experiment is None or experiment in full
+
+
+def test_methods_with_a_grid_are_compared_by_their_chosen_entries() -> None:
+    def experiments(quick: bool) -> dict[str, Study]:
+        data = {"board": Data("checkerboard(n=40, cells=2)", kernel="gaussian(gamma=1)")}
+        return {"main": Study(data, {"SVM": Grid("SVMDual", C=[1, 10])}, RepeatedKFold(2))}
+
+    study = declared(
+        experiments=experiments, notes={},
+        numbers=published("      SVM error\n board  20"),
+        entries={"SVM error": Entry("SVM", "error", factor=100)},
+    )  # fmt: skip
+    made = run(study)
+    ours = made.compared["board", "SVM error"].ours
+    assert ours is not None
+    outcome = made.outcomes["main"]
+    best = max(
+        np.mean([row["accuracy"] for row in outcome.rows if row["entry"] == k]) for k in (0, 1)
+    )
+    assert ours.value == pytest.approx(100.0 * (1.0 - best))
