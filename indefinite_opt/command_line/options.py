@@ -36,10 +36,17 @@ __all__ = [
 
 
 class Scaling(StrEnum):
-    """Scalings of the features."""
+    """Scalings of the features: to [-1, 1], to [0, 1], to mean 0 and variance 1.
+
+    Those of all points are kept for subsets.
+    """
 
     minmax = "minmax"
+    unit = "unit"
     standard = "standard"
+    minmax_all = "minmax-all"
+    unit_all = "unit-all"
+    standard_all = "standard-all"
     none = "none"
 
 

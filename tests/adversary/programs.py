@@ -208,7 +208,7 @@ class Program:
         values = 0.5 * np.einsum("pi,ij,pj->p", X, self.P, X) + X @ self.q
         seen: dict[bytes, int] = {}
         for k in np.argsort(values, kind="stable"):
-            # Of two faces one may meet the other's row up to rounding only, at nearly the same point.
+            # Points of neighbouring faces may be this near, and only one of them be feasible.
             seen.setdefault((np.round(X[k], 10) + 0.0).tobytes(), int(k))
         return tuple(found[k] for k in seen.values())
 
