@@ -18,7 +18,8 @@ from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, ScaledQP, paired
 from indefinite_opt.solvers.descent import Descent, descend
-from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.descent.iterated_search import Effort
+from indefinite_opt.solvers.descent.local_search import LocalSearch
 from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
@@ -57,7 +58,7 @@ class Program(NamedTuple):
         task = Task(None, "The program", qp, seed=seed)  # type: ignore[arg-type]
         search = LocalSearch(effort or Effort(jobs=1), task)
         assert search.run() is iopt.Status.SOLVED
-        x: Array = restore(search.elite[0].alpha)
+        x: Array = restore(search.elite[0].x)
         self.check_feasible(x)
         assert search.elite[0].value == pytest.approx(self.value(x), rel=1e-9, abs=1e-9)
         return x

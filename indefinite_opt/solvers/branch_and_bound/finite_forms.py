@@ -18,7 +18,8 @@ from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.descent.iterated_search import Effort
+from indefinite_opt.solvers.descent.local_search import LocalSearch
 from indefinite_opt.solvers.descent.pairing import Paired, as_paired
 from indefinite_opt.solvers.polyhedral import Refinement, unbounded_along
 from indefinite_opt.solvers.solution import Status
@@ -109,7 +110,7 @@ class _Lines(FiniteForm):
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
         local = LocalSearch(Effort(), task)
         status = status_at_end(local.run)
-        return status, local.elite[0].alpha if local.elite else None
+        return status, local.elite[0].x if local.elite else None
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
         run = Descent(task, self.structure.project(z))

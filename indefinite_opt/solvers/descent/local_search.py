@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,31 +14,20 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
-    checks,
     few_threads,
     limited,
     thread_count,
 )
 from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
-from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
+from indefinite_opt.solvers.descent.iterated_search import CHAINS, End, IteratedSearch
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-__all__ = ["Effort", "LocalSearch"]
+__all__ = ["LocalSearch"]
 
 Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
-Job = Callable[[], "Descent"]
-
-_ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 4, 2, 2
-"""Rounds of kicks, chains per round, and rounds in a row without success after which the search
-ends; all chains of a round start at the best ends of earlier rounds. The numbers are fixed, so that
-results do not depend on the number of threads."""
-
-_MAX_ELITE = 6
-"""Most ends that are kicked, of different objectives."""
-
-_MAX_WEIGHTS = 100
-"""Most optima whose weights are kept."""
+Made = tuple[Descent, Status]
 
 _MAX_TIE_SHARE = 1e-6
 """Relative difference up to which objectives count as equal, unless the tolerance is smaller."""
@@ -74,51 +61,20 @@ _MAX_PASSES = 100
 """Most passes of exchanges from one end; one or two are usual."""
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to search; see the solver `multistart` for the parameters."""
-
-    starts: int = 5
-    kicks: int = 2400
-    budget: float = 40.0
-    jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        checks.whole("starts", self.starts)
-        checks.whole("kicks", self.kicks, least=0)
-        checks.whole("jobs", self.jobs, optional=True)
-        checks.positive("budget", self.budget, infinite=True)
-
-
 @dataclass(frozen=True, eq=False)
-class _End:
-    """The point where a descent ended, and what is known of it."""
-
-    alpha: Array
+class _End(End):
     gradient: Array
-    value: float
     exact: bool
-    status: Status
-    curvature: str
 
 
-class LocalSearch:
-    """The ends of descents so far, and the search for better ones."""
+class LocalSearch(IteratedSearch[_End, Made]):
+    """The search with block and pair steps, for weights in at most one equality row each."""
 
-    def __init__(self, options: Effort, task: Task[PairedQP]) -> None:
-        self.options, self.task = options, task
-        self.qp = task.structure
-        self.trace = Trace()
-        self.elite: list[_End] = []
-        self.found: dict[bytes, tuple[float, int, Array | None]] = {}
-        self.work = self.limit = 0.0
-        self.iterations = self.descents = self.kicks = 0
-        self.halt = Event()
-        self.note = ""
-        self.stopped = False
+    rounds, max_idle_rounds = 4, 2
+    qp: PairedQP
 
     def run(self) -> Status:
-        task, options = self.task, self.options
+        options = self.options
         first = self._first()
         if first is not Status.SOLVED:
             return first
@@ -130,8 +86,7 @@ class LocalSearch:
             return Status.INTERRUPTED
         whole = self.qp.gram.whole is not None
         jobs = (options.jobs or thread_count()) if whole else 1  # descents share a cache of rows
-        seeds = np.random.SeedSequence(task.seed).spawn(options.starts + _ROUNDS * _CHAINS)
-        generators = [np.random.default_rng(seed) for seed in seeds]
+        generators = self._generators()
         with few_threads(0), ThreadPoolExecutor(jobs) as pool:
             try:
                 status = self._descend_from_starts(pool, generators[: options.starts])
@@ -150,7 +105,7 @@ class LocalSearch:
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
         self.limit = self.qp.ruggedness * self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
-        self._take(run, status)
+        self._take((run, status))
         return status
 
     def _is_convex(self) -> bool:
@@ -170,10 +125,11 @@ class LocalSearch:
     ) -> Status | None:
         """Descend from all other starts; SOLVED if their ends agree, None if kicks follow."""
         starts = list(zip(self._starts(), generators, strict=False))
-        for place in range(0, len(starts), _CHAINS):
+        for place in range(0, len(starts), CHAINS):
             part = self._part()
-            jobs: list[Job] = [
-                functools.partial(start, part, g) for start, g in starts[place:][:_CHAINS]
+            jobs: list[Callable[[], Made]] = [
+                functools.partial(self._finish, functools.partial(start, part, g))
+                for start, g in starts[place:][:CHAINS]
             ]
             status = self._round(pool, jobs)
             if status is not None:
@@ -195,69 +151,39 @@ class LocalSearch:
             starts += [_random_vertex, _random_interior]
         return starts[: count - 1]
 
-    def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
-        """Rounds of chains of kicks from the best ends, as long as they find better ones."""
-        idle = 0
-        for round_ in range(_ROUNDS if self._kicking else 0):
-            best = self.elite[0]
-            jobs = self._chains(round_, generators[_CHAINS * round_ :])
-            if not jobs:
-                break
-            status = self._round(pool, jobs)
-            if status is not None:
-                return status
-            idle = idle + 1 if self.elite[0] is best else 0
-            if idle == _MAX_IDLE_ROUNDS:
-                self.note = f"{idle} rounds of kicks found nothing better"
-                break
-        return Status.SOLVED
-
-    def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
+    def _chains(
+        self, round_: int, generators: list[np.random.Generator]
+    ) -> list[Callable[[], Made]]:
         """The chains of one round, with equal shares of the remaining kicks and work."""
+        if not self._kicking:
+            return []
         chains_left, kicks_left = (
-            _CHAINS * (_ROUNDS - round_),
+            CHAINS * (self.rounds - round_),
             int(self.qp.ruggedness * self.options.kicks) - self.kicks,
         )
         allowed = (self.limit - self.work) / chains_left - _OVERHEAD_WORK
         # Rounded up, so that all kicks are made; chains for which none are left are dropped.
         count = -(-kicks_left // chains_left)
-        chains = min(_CHAINS, kicks_left // max(count, 1))
-        slacks = np.linspace(0.0, _KICK_SLACK * (self.qp.ruggedness - 1.0), _CHAINS)
+        chains = min(CHAINS, kicks_left // max(count, 1))
+        slacks = np.linspace(0.0, _KICK_SLACK * (self.qp.ruggedness - 1.0), CHAINS)
         return [
             functools.partial(
-                self._chain, self.elite[k % len(self.elite)], allowed, count, g, slack
+                self._finish,
+                functools.partial(
+                    self._chain, self.elite[k % len(self.elite)], allowed, count, g, slack
+                ),
             )
             for k, (g, slack) in enumerate(zip(generators[:chains], slacks, strict=False))
         ]
 
-    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
-        """Run some descents in parallel; the status if the search ends (SOLVED at its budget)."""
-        if self.work >= self.limit:
-            self.note = "the budget is used up"
-            return Status.SOLVED
-        if self.task.elapsed >= self.task.time_limit:
-            return Status.TIME_LIMIT
-        if self._steps_left() < _CHAINS:
-            return Status.MAX_ITER
-        for future in [pool.submit(self._finish, job) for job in jobs]:
-            self._take(*_awaited(future))
-        return Status.INTERRUPTED if self._report() else None
-
     def _part(self) -> Task[PairedQP]:
         """The task of one of several descents, with its share of the steps and a way to stop it."""
-        steps = None
-        if self.task.max_iter is not None:
-            steps = self._steps_left() // _CHAINS
-        return replace(self.task, callback=lambda trace: self.halt.is_set(), max_iter=steps)
-
-    def _steps_left(self) -> int:
-        if self.task.max_iter is None:
-            return sys.maxsize
-        return self.task.max_iter - self.iterations
+        stop = self.halt.is_set
+        return replace(self.task, callback=lambda trace: stop(), max_iter=self._steps())
 
     def _tie_width(self, value: float) -> float:
         """Difference of objectives up to which they count as equal, as descents end inexactly."""
-        best = self.elite[0].alpha if self.elite else np.zeros(self.qp.n)
+        best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
         return min(_MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
@@ -277,7 +203,7 @@ class LocalSearch:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         qp, part = self.qp, self._part()
-        run = Descent(part, end.alpha.copy(), end.gradient, end.exact)
+        run = Descent(part, end.x.copy(), end.gradient, end.exact)
         limit = part.max_iter or sys.maxsize
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
@@ -298,12 +224,12 @@ class LocalSearch:
             count -= kicked.kicks
         return run
 
-    def _finish(self, job: Job) -> tuple[Descent, Status]:
-        """Run a job to a local minimum, from which after kicks no exchange leads down either.
+    def _finish(self, begin: Callable[[], Descent]) -> Made:
+        """Descend to a local minimum, from which after kicks no exchange leads down either.
 
         This runs in a thread of its own.
         """
-        run = job()
+        run = begin()
         run.trace = Trace()
         status = run.to_local_minimum(allowance=1.0)
         return run, self._exchange(run, status, 1.0) if run.kicks else status
@@ -311,13 +237,13 @@ class LocalSearch:
     def _settle(self) -> None:
         """Continue from the best end until nothing leads down, without a limit on the work."""
         best = self.elite[0]
-        if self._steps_left() < _CHAINS:
+        if self._steps_left() < CHAINS:
             return
-        run = Descent(self._part(), best.alpha.copy(), best.gradient, best.exact)
+        run = Descent(self._part(), best.x.copy(), best.gradient, best.exact)
         run.trace = Trace()
         status = self._exchange(run, run.to_local_minimum(), np.inf)
         if run.iterations:
-            self._take(run, status)
+            self._take((run, status))
         else:
             self.elite[0] = replace(best, curvature=run.curvature)
 
@@ -340,63 +266,26 @@ class LocalSearch:
         bounded = bool(np.any(np.isfinite(np.subtract(self.qp.upper, self.qp.lower))))
         return self.qp.gram.whole is not None and bounded and self.options.kicks > 0
 
-    def _take(self, run: Descent, status: Status) -> None:
-        """Count an end, and keep it if it is among the best."""
-        gradient = -self.qp.signs * run.v
-        end = _End(run.alpha, gradient, run.value, run.gradient is not None, status, run.curvature)
+    def _take(self, made: Made) -> None:
+        run, status = made
         self.work += run.work + _OVERHEAD_WORK
         self.iterations += run.iterations
         self.kicks += run.kicks
-        self.descents += 1
-        lower, upper = self.qp.at_bounds(end.alpha, self.task.tol)
-        pattern = np.packbits(np.concatenate([lower, upper])).tobytes()
-        value, count, weights = self.found.get(pattern, (end.value, 0, None))
-        weights = end.alpha if weights is None else weights
-        self.found[pattern] = min(value, end.value), count + 1, weights
-        kept = [key for key, (_, _, alpha) in self.found.items() if alpha is not None]
-        if len(kept) > _MAX_WEIGHTS:
-            worst = max(kept, key=lambda key: self.found[key][0])
-            self.found[worst] = (*self.found[worst][:2], None)
-        width = self._tie_width(end.value)
-        if all(abs(end.value - other.value) > width for other in self.elite):
-            self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
+        gradient, exact = -self.qp.signs * run.v, run.gradient is not None
+        end = _End(run.alpha, run.value, status, run.curvature, gradient, exact)
+        ends = np.concatenate(self.qp.at_bounds(end.x, self.task.tol))
+        self._keep(end, np.packbits(ends).tobytes(), self._tie_width(end.value))
 
     def _report(self) -> bool:
         task, best = self.task, self.elite[0]
         self.trace.add(task.elapsed, self.iterations, self.qp.declared(best.value), np.nan)
         return self._ask(self.trace)
 
-    def _ask(self, trace: Trace) -> bool:
-        """Whether the callback asks to stop, or has done so before."""
-        callback = self.task.callback
-        self.stopped = self.stopped or bool(callback and callback(trace))
-        return self.stopped
-
     def solution(self, status: Status) -> Solution:
-        qp, best = self.qp, self.elite[0]
-        found = sorted(self.found.values(), key=lambda each: each[0])
-        optima = tuple(
-            Optimum(qp.declared(value), count, {} if weights is None else qp.values(weights))
-            for value, count, weights in found
-        )
-        ends = f"{self.descents} descents and {self.kicks} kicks, {len(optima)} different ends"
-        return Solution(
-            values=qp.values(best.alpha),
-            status=best.status if status is Status.SOLVED else status,
-            iterations=self.iterations,
-            trace=self.trace,
-            message="; ".join(filter(None, [ends, best.curvature, self.note])),
-            gradient=best.gradient if best.exact else None,
-            optima=optima,
-        )
-
-
-def _awaited(future: Future[tuple[Descent, Status]]) -> tuple[Descent, Status]:
-    """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
-    while not future.done():
-        with contextlib.suppress(TimeoutError):
-            future.exception(timeout=0.1)
-    return future.result()
+        """The best end, and how often the descents ended where."""
+        best, made = self.elite[0], f"{self.descents} descents and {self.kicks} kicks"
+        solution = self._solution(status, made, self.qp.values)
+        return replace(solution, gradient=best.gradient if best.exact else None)
 
 
 def _central(task: Task[PairedQP], generator: np.random.Generator) -> Descent:

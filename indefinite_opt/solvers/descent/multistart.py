@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import PairedQP
-from indefinite_opt.solvers.descent.local_search import Effort, LocalSearch
+from indefinite_opt.solvers.descent.iterated_search import Effort
+from indefinite_opt.solvers.descent.local_search import LocalSearch
 from indefinite_opt.solvers.descent.pairing import as_paired
 from indefinite_opt.solvers.polyhedral import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution, Status

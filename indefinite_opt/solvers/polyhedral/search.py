@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Event
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.foundation import Array, few_threads, thread_count
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
-from indefinite_opt.solvers.descent.local_search import Effort
+from indefinite_opt.solvers.descent.iterated_search import CHAINS, Effort, End, IteratedSearch
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
     Multipliers,
@@ -25,23 +23,10 @@ from indefinite_opt.solvers.polyhedral.descent import (
     with_objective,
 )
 from indefinite_opt.solvers.polyhedral.recession import falling_ray, unbounded_along
-from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["PolyhedralSearch"]
-
-Job = Callable[[], "_Chain"]
-
-_ROUNDS, _CHAINS, _MAX_IDLE_ROUNDS = 8, 2, 4
-"""Rounds of kicks, chains per round, and rounds in a row without success after which the search
-ends; all chains of a round start at the best ends of earlier rounds. The numbers are fixed, so that
-results do not depend on the number of threads."""
-
-_MAX_ELITE = 6
-"""Most ends that are kicked, of different objectives."""
-
-_MAX_POINTS = 100
-"""Most optima whose points are kept."""
 
 _MAX_TIE_SHARE = 1e-9
 """Relative difference up to which objectives count as equal: descents end at rounding."""
@@ -73,13 +58,7 @@ _SPECTRAL = 2
 
 
 @dataclass(frozen=True, eq=False)
-class _End:
-    """The point where a descent ended, and what is known of it."""
-
-    z: Array
-    value: float
-    status: Status
-    curvature: str
+class _End(End):
     residual: float
     multipliers: Multipliers
 
@@ -95,8 +74,8 @@ class _Chain:
     ray: Array | None = None
 
 
-class PolyhedralSearch:
-    """The ends of descents so far, and the search for better ones.
+class PolyhedralSearch(IteratedSearch[_End, _Chain]):
+    """The search with active sets, for any rows.
 
     The first descent is from the given start or a feasible point, and is enough for a convex
     program. The others are from the minimum of a convexified program, the vertices that are extreme
@@ -118,26 +97,20 @@ class PolyhedralSearch:
         By `run`; the latter with the ray, also kept as `ray`.
     """
 
+    rounds, max_idle_rounds = 8, 4
+    qp: PolyhedralQP
+
     def __init__(self, options: Effort, task: Task[Any]) -> None:
-        self.options, self.task, self.qp = options, task, task.structure
-        self.trace = Trace()
-        self.elite: list[_End] = []
-        self.found: dict[bytes, tuple[float, int, Array | None]] = {}
-        self.work = self.limit = 0.0
-        self.iterations = self.descents = self.kicks = 0
-        self.halt = Event()
-        self.note = ""
+        super().__init__(options, task)
         self.ray: Array | None = None
         self.scaled = Equilibrated(self.qp.P, self.qp.q, self.qp.polyhedron)
         self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
         self.program = compiled(self.scaled)
-        self._stopped = False
 
     def run(self) -> Status:
-        task, options = self.task, self.options
+        options = self.options
         with few_threads(0):
-            seeds = np.random.SeedSequence(task.seed).spawn(2 + options.starts + _ROUNDS * _CHAINS)
-            generators = [np.random.default_rng(seed) for seed in seeds]
+            generators = self._generators(2)
             first = self._first(generators[0])
             if first is not Status.SOLVED:
                 return first
@@ -160,7 +133,7 @@ class PolyhedralSearch:
     def _settle(self) -> Status:
         """Examine the second-order conditions at the best end, and go on while they fail."""
         best = self.elite[0]
-        run = ActiveSetDescent(self.scaled, best.z, self.program)
+        run = ActiveSetDescent(self.scaled, best.x, self.program)
         status = self._finish(run, self._steps())
         for _ in range(_MAX_ESCAPES):
             if status is not Status.SOLVED or run.ray is not None:
@@ -194,6 +167,7 @@ class PolyhedralSearch:
             self.elite = [self._end(run, Status.INTERRUPTED)]
             raise
         self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
+        self.elite = []
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
 
@@ -217,9 +191,9 @@ class PolyhedralSearch:
     ) -> Status | None:
         """Descend from all other starts; the status if the search ends."""
         starts = list(zip(self._starts(), generators, strict=False))[: self.options.starts - 1]
-        for place in range(0, len(starts), _CHAINS):
-            jobs: list[Job] = []
-            for start, generator in starts[place:][:_CHAINS]:
+        for place in range(0, len(starts), CHAINS):
+            jobs: list[Callable[[], _Chain]] = []
+            for start, generator in starts[place:][:CHAINS]:
                 z = start(generator)
                 jobs.append(functools.partial(self._descend, z, place, self._steps()))
             status = self._round(pool, jobs)
@@ -241,7 +215,7 @@ class PolyhedralSearch:
     def _convexified(self, generator: np.random.Generator) -> Array:
         """The minimum of the objective made convex by a multiple of ‖z - end‖²."""
         shift = max(-float(np.linalg.eigvalsh(self.program.P)[0]), 0.0)
-        center, n = self.elite[0].z, self.program.q.size
+        center, n = self.elite[0].x, self.program.q.size
         convex = with_objective(
             self.program, self.program.P + shift * np.eye(n), self.program.q - shift * center
         )
@@ -266,56 +240,21 @@ class PolyhedralSearch:
         shares = generator.dirichlet(np.ones(len(points)))
         return np.asarray(shares @ np.array(points))
 
-    def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
-        """Rounds of chains of kicks from the best ends, as long as they find better ones."""
-        idle = 0
-        for round_ in range(_ROUNDS if self.options.kicks else 0):
-            best = self.elite[0]
-            chains_left = _CHAINS * (_ROUNDS - round_)
-            count = -(-(self.options.kicks - self.kicks) // chains_left)
-            allowed = (self.limit - self.work) / chains_left
-            if count <= 0:
-                break
-            mine = generators[_CHAINS * round_ :][:_CHAINS]
-            steps = self._steps()
-            jobs: list[Job] = [
-                functools.partial(self._chain, end, allowed, count, g, steps)
-                for end, g in zip(self._kicked(), mine, strict=False)
-            ]
-            status = self._round(pool, jobs)
-            if status is not None:
-                return status
-            idle = idle + 1 if self.elite[0] is best else 0
-            if idle == _MAX_IDLE_ROUNDS:
-                self.note = f"{idle} rounds of kicks found nothing better"
-                break
-        return Status.SOLVED
-
-    def _kicked(self) -> list[_End]:
-        """The ends that the chains of a round start from."""
-        return [self.elite[k % len(self.elite)] for k in range(_CHAINS)]
-
-    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
-        """Run some chains in parallel; the status if the search ends (SOLVED at its budget)."""
-        if self.work >= self.limit:
-            self.note = "the budget is used up"
-            return Status.SOLVED
-        if self.task.elapsed >= self.task.time_limit:
-            return Status.TIME_LIMIT
-        if self._steps_left() < _CHAINS:
-            return Status.MAX_ITER
-        for future in [pool.submit(job) for job in jobs]:
-            self._take(_awaited(future))
-        return Status.INTERRUPTED if self._report() else None
-
-    def _steps_left(self) -> int:
-        if self.task.max_iter is None:
-            return sys.maxsize
-        return self.task.max_iter - self.iterations
-
-    def _steps(self) -> int | None:
-        """The steps that each of the next chains may take."""
-        return None if self.task.max_iter is None else self._steps_left() // _CHAINS
+    def _chains(
+        self, round_: int, generators: list[np.random.Generator]
+    ) -> list[Callable[[], _Chain]]:
+        chains_left = CHAINS * (self.rounds - round_)
+        count = -(-(self.options.kicks - self.kicks) // chains_left)
+        allowed = (self.limit - self.work) / chains_left
+        steps = self._steps()
+        if count <= 0:
+            return []
+        return [
+            functools.partial(
+                self._chain, self.elite[k % len(self.elite)], allowed, count, g, steps
+            )
+            for k, g in enumerate(generators)
+        ]
 
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
@@ -347,7 +286,7 @@ class PolyhedralSearch:
     ) -> _Chain:  # fmt: skip
         """Kicks from one end; each that leads to a lower point is the base of the next."""
         chain = _Chain([])
-        best, z = end.value, end.z
+        best, z = end.value, end.x
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
             start = self._kick(z, generator, chain, steps)
@@ -387,26 +326,12 @@ class PolyhedralSearch:
         return run.z
 
     def _take(self, chain: _Chain) -> None:
-        """Count the ends of a chain, and keep those that are among the best."""
         self._raise_unbounded(chain.ray)
         self.work += chain.work + 0.1 * _OVERHEAD_WORK
         self.iterations += chain.iterations
         self.kicks += chain.kicks
         for end in chain.ends:
-            self.descents += 1
-            pattern = self._pattern(end.z)
-            value, count, point = self.found.get(pattern, (end.value, 0, None))
-            point = end.z if point is None else point
-            self.found[pattern] = min(value, end.value), count + 1, point
-            kept = [key for key, (_, _, z) in self.found.items() if z is not None]
-            if len(kept) > _MAX_POINTS:
-                worst = max(kept, key=lambda key: self.found[key][0])
-                self.found[worst] = (*self.found[worst][:2], None)
-            width = _MAX_TIE_SHARE * abs(end.value)
-            if self.descents == 1:
-                self.elite = [end]
-            elif all(abs(end.value - other.value) > width for other in self.elite):
-                self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
+            self._keep(end, self._pattern(end.x), _MAX_TIE_SHARE * abs(end.value))
 
     def _pattern(self, z: Array) -> bytes:
         """Which bounds and rows are at their ends, as a key."""
@@ -418,44 +343,21 @@ class PolyhedralSearch:
         return np.packbits(ends).tobytes()
 
     def _report(self) -> bool:
-        """Add to the trace; True if the callback asks to stop, or has done so before."""
-        task, best = self.task, self.elite[0]
-        value = best.value * self.scaled.unit
-        self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), best.residual)
-        callback = task.callback
-        self._stopped = self._stopped or bool(callback and callback(self.trace))
-        return self._stopped
+        best = self.elite[0]
+        value = self.qp.declared(best.value * self.scaled.unit)
+        self.trace.add(self.task.elapsed, self.iterations, value, best.residual)
+        return self._ask(self.trace)
 
     def solution(self, status: Status) -> Solution:
+        """The best end with its multipliers, and how often the descents ended where."""
         if not self.elite:  # stopped before anything was done
             self.elite = [self._end(self._at_default_start(), status)]
-        qp, best, scaled = self.qp, self.elite[0], self.scaled
-        found = sorted(self.found.values(), key=lambda each: each[0])
-        optima = tuple(
-            Optimum(
-                qp.declared(value * scaled.unit), count,
-                {} if z is None else qp.values(scaled.read(z)),
-            )
-            for value, count, z in found
-        )  # fmt: skip
-        x = scaled.read(best.z)
-        ends = f"{self.descents} descents, {self.kicks} of them after kicks"
-        ends += f", {len(optima)} different ends"
-        return Solution(
-            values=qp.values(x),
+        qp, best = self.qp, self.elite[0]
+        made = f"{self.descents} descents, {self.kicks} of them after kicks"
+        return replace(
+            self._solution(
+                status, made, lambda z: qp.values(self.scaled.read(z)), self.scaled.unit
+            ),
             multipliers={name: best.multipliers._asdict()[name] for name in qp.multiplier_shapes},
-            status=best.status if status is Status.SOLVED else status,
-            iterations=self.iterations,
-            trace=self.trace,
-            message="; ".join(filter(None, [ends, best.curvature, self.note])),
-            gradient=qp.gradient(x),
-            optima=optima,
+            gradient=qp.gradient(self.scaled.read(best.x)),
         )
-
-
-def _awaited(future: Future[_Chain]) -> _Chain:
-    """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
-    while not future.done():
-        with contextlib.suppress(TimeoutError):
-            future.exception(timeout=0.1)
-    return future.result()
