@@ -207,7 +207,7 @@ def compare(
     [['SVMDual', 1.0, 'GLOBAL'], ['UniformWeights', 1.0, 'GLOBAL']]
     >>> chosen = compare(problem, ["SVMDual", "KNN"], folds=2, grid={"C": [0.1, 10], "k": [1, 3]})
     >>> chosen.summary["chosen"].tolist()
-    ['C=0.1 (2)', 'k=1 (2)']
+    ['C=10 (2)', 'k=1 (2)']
     """
     check_problem(problem)
     checks.limits(tol, time_limit)
