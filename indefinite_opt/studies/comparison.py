@@ -23,7 +23,7 @@ from indefinite_opt.solvers import Claim, as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.cells import FAILURES, Row
 from indefinite_opt.studies.data import Data, HeldOut
-from indefinite_opt.studies.methods import NO_SOLVER, Grid, Method, as_grid, default_methods
+from indefinite_opt.studies.methods import NO_SOLVER, Entry, Grid, Method, as_grid, default_methods
 from indefinite_opt.studies.protocols import (
     FixedTestSet,
     Nested,
@@ -70,15 +70,15 @@ class Comparison:
         What is needed to run the study again.
     rows : list of dict
         One entry per cell (formulation, solver, run, fold); see `frame`.
-    preferred : dict of str to Formulation or Baseline
-        By its title in the rows, each method with the parameters that were chosen most often.
+    preferred : dict of str to Entry
+        By its title in the rows, the entry of each method's grid that was chosen most often.
     """
 
     problem: KernelProblem
     methods: list[Method]
     settings: dict[str, str]
     rows: list[Row]
-    preferred: dict[str, Method] = field(default_factory=dict)
+    preferred: dict[str, Entry] = field(default_factory=dict)
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -104,12 +104,17 @@ class Comparison:
 
     @cached_property
     def fitted(self) -> list[Result]:
-        """The formulations solved on all data, without those that fail; see `preferred`."""
+        """The formulations solved on all data, with the parameters chosen most often.
+
+        Those that fail, and those that chose another kernel than that of the problem, are left out.
+        """
         results = []
         for each in self.formulations:
-            formulation = cast("Formulation", self.preferred.get(str(each), each))
-            with contextlib.suppress(*FAILURES):
-                results.append(solve(self.problem, formulation, tol=float(self.settings["tol"])))
+            entry = self.preferred.get(str(each), Entry(each, None, ""))
+            if entry.kernel is None:
+                with contextlib.suppress(*FAILURES):
+                    tol = float(self.settings["tol"])
+                    results.append(solve(self.problem, cast("Formulation", entry.method), tol=tol))
         return results
 
     def to_markdown(self) -> str:
@@ -236,12 +241,12 @@ def compare(
     rows = [shown(row) for row in outcome.chosen_rows]
     settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
     methods = {title: each.base for title, each in grids}
-    preferred: dict[str, Method] = {}
-    for title, each in titles.values():
-        entries = Counter(
-            row["entry"] for row in outcome.chosen_rows if titles[row["method"]][1] is each
-        )
-        preferred.setdefault(title, each.entries[entries.most_common(1)[0][0]].method)
+    counts: dict[str, Counter[int]] = {}
+    for row in outcome.chosen_rows:
+        counts.setdefault(row["method"], Counter())[row["entry"]] += 1
+    preferred: dict[str, Entry] = {}
+    for label, (title, each) in titles.items():
+        preferred.setdefault(title, each.entries[counts[label].most_common(1)[0][0]])
     return Comparison(problem, list(methods.values()), settings, rows, preferred)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -154,11 +155,15 @@ def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
     assert cells == [("LPSVM", "highs"), ("SpectrumSVM", "smo"), ("SpectrumSVM", "highs")]
 
 
-def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
+def test_compare_says_what_is_wrong(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = ("compare", folder / "points.npz", "--output", tmp_path / "out")
     assert re.match(r"folds: expected an integer from 2 to \d+", complaint(*command, "--folds", 20))
     assert "Did you mean LPSVM" in complaint(*command, "--formulations", "LPSVMM")
     assert "Did you mean highs?" in complaint(*command, "--solvers", "hihgs")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "indefinite_opt[cluster]" in complaint(*command, "--cluster", "tcp://127.0.0.1:9")
     taken = tmp_path / "taken"
     taken.touch()
     assert "a folder that can be written" in complaint(*command[:2], "--output", taken)
