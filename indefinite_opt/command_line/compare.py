@@ -21,9 +21,9 @@ from indefinite_opt.foundation import parse_call, split_calls
 
 __all__ = ["compare"]
 
-DEFAULT_GRID = "C=[0.01, 0.1, 1, 10, 100, 1000], k=[1, 5, 15]"
-"""Powers of ten around the default C, and numbers of neighbours; the whole comparison of the
-embedded data takes less than a minute on one core."""
+DEFAULT_GRID = "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], k=[1, 5, 15]"
+"""Powers of ten from the defaults of C and of the price ρ on, and numbers of neighbours; the whole
+comparison of the embedded data takes less than a minute on one core."""
 
 
 @with_data_options

@@ -304,10 +304,14 @@ def _apart(units: list[Unit]) -> list[Unit]:
     return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
 
 
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("indefinite_opt")
+
+
 def _key(plan: Plan, grid: Grid, where: str) -> str:
     """A digest of everything that determines the rows of a cell."""
-    version = importlib.metadata.version("indefinite_opt")
-    content = f"{version}\n{plan!r}\n{grid.identity}\n{where}"
+    content = f"{_version()}\n{plan!r}\n{grid.identity}\n{where}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
