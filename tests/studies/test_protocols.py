@@ -280,9 +280,10 @@ def test_failures_stay_in_their_entries(problem: iopt.KernelProblem) -> None:
 
 
 def small(seed: int = 0) -> Study:
+    """Baselines only, since other processes would load and compile solvers for seconds."""
     return Study(
         {"plane": iopt.KernelProblem.from_data(*points(seed=seed), "gaussian(gamma=0.5)")},
-        {"SVM": Grid("SVMDual", C=[0.1, 1], solver="smo"), "LP": "LPSVM", "NN": "KNN"},
+        {"SVM": Grid("LIBSVM", C=[0.1, 1]), "1-NN": "KNN(k=1)", "NN": "KNN"},
         RepeatedKFold(3, repeats=2),
         ("accuracy", "support"),
     )
