@@ -64,6 +64,13 @@ class Data:
     test: HeldOut | None = None
     token: str = field(default_factory=lambda: uuid.uuid4().hex, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if self.options and not isinstance(self.source, str | Dataset):
+            expected = "none for a problem, which is made already"
+            raise ParameterError("options", expected, ", ".join(self.options))
+        if self.kernel is not None:
+            kernels.get(self.kernel)
+
     @cached_property
     def problem(self) -> KernelProblem:
         """The problem of all data with the default kernel."""

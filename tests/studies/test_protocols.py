@@ -22,6 +22,7 @@ import indefinite_opt as iopt
 from indefinite_opt.errors import BadArgument, DataError, ParameterError, UnknownName
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.studies import (
+    Data,
     Grid,
     LeaveOneOut,
     Nested,
@@ -133,6 +134,35 @@ def test_grids_refuse_what_no_method_has() -> None:
     with pytest.raises(ParameterError, match="at least one"):
         Grid("SVMDual", C=[])
     assert str(Grid("SVMDual", C=[1, 2.5], bias=False)) == "SVMDual(bias=False) over C in {1, 2.5}"
+
+
+def test_data_refuse_what_they_would_ignore(problem: iopt.KernelProblem) -> None:
+    with pytest.raises(ParameterError, match="options: expected none for a problem"):
+        Data(problem, options={"scaling": "minmax"})
+    with pytest.raises(UnknownName, match="Did you mean sigmoid"):
+        Data("checkerboard", kernel="sigmiod")
+    with pytest.raises(ParameterError, match="select: expected a metric"):
+        Study({"plane": problem}, {"SVM": "SVMDual"}, select="objective")
+    with pytest.raises(UnknownName, match="metric"):
+        Study({"plane": problem}, {"SVM": "SVMDual"}, metrics=("acuracy",))
+
+
+def test_a_digest_tells_data_apart() -> None:
+    """Distances twice as large have the same Gaussian kernel, whose width is relative to them."""
+    X, y = points(24)
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    made = [iopt.datasets.Dataset(name="D", D=scale * D, y=y) for scale in (1.0, 2.0)]
+    near = [iopt.KernelProblem.from_dataset(each).K for each in made]
+    np.testing.assert_allclose(*near)
+    one, two = (Data(each).digest for each in made)
+    scaled = Data(iopt.datasets.Dataset(name="X", X=X, y=y), options={"scaling": "minmax"})
+    plain = Data(iopt.datasets.Dataset(name="X", X=X, y=y))
+    turned = Data(iopt.datasets.Dataset(name="X", X=X[:, ::-1].copy(), y=y))
+    flipped = Data(iopt.datasets.Dataset(name="X", X=X, y=-y))
+    digests = [one, two, *(data.digest for data in (scaled, plain, turned, flipped))]
+    assert len(set(digests)) == 6
+    again = Data(iopt.datasets.Dataset(name="X", X=X.copy(), y=y.copy()))
+    assert again.digest == plain.digest
 
 
 # --------------------------------------------------------------------------------------- studies
