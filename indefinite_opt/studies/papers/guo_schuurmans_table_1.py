@@ -8,7 +8,6 @@ from indefinite_opt.studies.papers._guo_schuurmans import (
     CHOICES,
     NOTES,
     PAPER,
-    SCALED,
     SETS,
     data,
     protocol,
@@ -42,7 +41,7 @@ def experiments(quick: bool) -> dict[str, Study]:
     methods: dict[str, Grid] = {}
     bounds = BOUNDS[:4] if quick else BOUNDS
     for name, kernel in {"L": "linear", "RBF": "gaussian(gamma=1)"}.items():
-        methods[f"{name}-α0"] = Grid("UniformWeights", kernel=kernel)
+        methods[f"{name}-α0"] = Grid("UniformWeights", kernel=kernel, bias=False)
         methods[f"{name}-α1"] = Grid("GuoSchuurmansLP", kernel=kernel, relative=bounds)
         methods[f"{name}-α2"] = Grid("GuoSchuurmansQP", kernel=kernel, relative=bounds)
     return {"accuracy": Study(data=data(quick), methods=methods, protocol=protocol(quick))}
@@ -58,6 +57,6 @@ STUDY = PaperStudy(
     quick_minutes=0.2,
     data=SETS,
     numbers=NUMBERS,
-    choices=(*CHOICES, SCALED, "β is chosen by five folds of the training points."),
+    choices=(*CHOICES, "β is chosen by five folds of the training points."),
     notes=NOTES,
 )

@@ -8,7 +8,6 @@ from indefinite_opt.studies.papers._guo_schuurmans import (
     CHOICES,
     NOTES,
     PAPER,
-    SCALED,
     SETS,
     data,
     protocol,
@@ -64,6 +63,6 @@ STUDY = PaperStudy(
     quick_minutes=0.2,
     data=SETS,
     numbers=NUMBERS,
-    choices=(*CHOICES, SCALED, "C, ρ and β are chosen by five folds of the training points."),
+    choices=(*CHOICES, "C, ρ and β are chosen by five folds of the training points."),
     notes=NOTES,
 )

@@ -67,7 +67,7 @@ STUDY = PaperStudy(
     choices=(
         *CHOICES,
         "The learners are fitted on the training points: logistic regression with a small ridge, "
-        "naive Bayes with normal densities. β is 1.2 times the least feasible value.",
+        "naive Bayes with one probability per code. β is 1.2 times the least feasible value.",
     ),
     notes=NOTES,
 )
