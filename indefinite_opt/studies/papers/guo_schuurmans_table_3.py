@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Entry, PaperStudy, published
+from indefinite_opt.studies.papers import Deviation, Entry, PaperStudy, published
 from indefinite_opt.studies.papers._guo_schuurmans import (
     CHOICES,
     NOTES,
@@ -31,6 +33,30 @@ NUMBERS = published("""
   pima        0.743  0.743  0.758  0.759
   vote        0.918  0.918  0.919  0.912
 """)
+
+RIDGE = Deviation(
+    "The classes are linearly separable, which logistic regression with a small ridge "
+    "finds; with a ridge of 1000 uniform weights have .88."
+)
+EXPLAINED: dict[Any, Deviation] = {
+    ("mofn-3-7", "LR-α0"): RIDGE,
+    ("mofn-3-7", "LR-α1"): RIDGE,
+    ("australian", "LR-α1"): Deviation(
+        "For additive models the weights change the offset only, which here is that of least "
+        "training error; with that of α0 the accuracy is .823."
+    ),
+    ("cleve", "NB-α1"): Deviation(
+        "For additive models the weights change the offset only, which here is that of least "
+        "training error; with that of α0 the accuracy is .818."
+    ),
+    ("diabetes", "LR-α1"): Deviation(
+        "Discretised over the whole set, test points included, these attributes are easier; on the "
+        "numbers as they are, in [0, 1], our accuracy is the paper's, .741."
+    ),
+    ("flare", "NB-α0"): Deviation(
+        "Naive Bayes is less accurate than the larger class, .829, which the paper's is nearer to."
+    ),
+}  # fmt: skip
 
 LEARNERS = {"LR": "logistic", "NB": "naive-bayes"}
 
@@ -69,5 +95,5 @@ STUDY = PaperStudy(
         "The learners are fitted on the training points: logistic regression with a small ridge, "
         "naive Bayes with one probability per code. β is 1.2 times the least feasible value.",
     ),
-    notes=NOTES,
+    notes=NOTES | EXPLAINED,
 )
