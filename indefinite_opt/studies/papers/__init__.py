@@ -18,7 +18,7 @@ With `quick` it is the same on less: few data sets, one repetition, a coarser gr
 together take minutes, and the tests run them. Each cell is stored as soon as it is finished, under
 a digest of the version, the data, the protocol, the method and, for a computation, the text of
 the function; a function that is changed is called again, but the functions that it calls are not
-looked into.
+looked into. Experiments that are named in `long` take hours, and are run only by request.
 
 The paper's numbers are written as the paper prints them, with their standard deviations, `-` where
 there is none, and two spaces or more between entries:

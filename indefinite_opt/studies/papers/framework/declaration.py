@@ -119,6 +119,8 @@ class PaperStudy:
     notes : mapping
         `Deviation`, `StandIn`, `Missing` or `Impossible` by row, by ("*", column) or by
         (row, column).
+    long : sequence of str
+        Names of experiments that take hours, and are run only where they are asked for.
     draw : callable, optional
         From the outcomes by the names of the experiments: a figure in the layout of the paper.
     """
@@ -135,6 +137,7 @@ class PaperStudy:
     entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
     choices: Sequence[str] = ()
     notes: Mapping[Any, Note] = field(default_factory=dict)
+    long: Sequence[str] = ()
     draw: Callable[[Any], Figure] | None = None
 
     def __post_init__(self) -> None:

@@ -193,7 +193,7 @@ class Reproduction:
         if isinstance(note, Missing) or data in self.absent:
             return not self.quick
         if experiment not in self.experiments:
-            return False
+            return experiment in self.study.long and not self.quick
         chosen = self.experiments[experiment]
         if isinstance(chosen, Study):
             return data in chosen.sources and (entry.method or column) in chosen.grids
@@ -240,7 +240,8 @@ class Reproduction:
             value = float(np.mean(values))
             spread = float(np.std(values)) if len(values) > 1 else math.nan
         else:
-            return None, "not run"
+            hours = experiment in self.study.long
+            return None, "not run, since it takes hours" if hours else "not run"
         return Measured(entry.factor * value, entry.factor * spread), ""
 
 
@@ -249,6 +250,7 @@ def reproduce(
     study: PaperStudy,
     *,
     quick: bool = False,
+    long: bool = False,
     store: str | Path | None = None,
     n_jobs: int | None = None,
     cluster: Any = None,
@@ -264,6 +266,8 @@ def reproduce(
         As in `studies`.
     quick : bool
         Whether only a part is run, as the study declares it.
+    long : bool
+        Whether those experiments are run, too, that take hours.
     store, n_jobs, cluster
         As in `Study.run`.
     progress : callable, optional
@@ -273,6 +277,8 @@ def reproduce(
     outcomes: dict[str, StudyOutcome | ComputationOutcome] = {}
     absent: dict[str, str] = {}
     for label, declared in study.experiments(quick).items():
+        if label in study.long and not long:
+            continue
         missing = _missing(declared)
         absent |= missing
         experiment = _without(declared, missing)
