@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rich.table import Table
 from typer import Argument, Option
@@ -25,6 +25,9 @@ def reproduce(
     ] = False,
     quick: Annotated[
         bool, Option("--quick", help="Run a part of each study, all together in minutes.")
+    ] = False,
+    long: Annotated[
+        bool, Option("--long", help="Run those experiments, too, that take hours.")
     ] = False,
     store: Annotated[
         Path | None,
@@ -52,7 +55,10 @@ def reproduce(
         output.mkdir(parents=True, exist_ok=True)
     found = []
     for study_name, study in chosen.items():
-        made = _run(study_name, study, quick, store or output / "cells.jsonl", jobs, cluster)
+        made = _run(
+            study_name, study, quick=quick, long=long, store=store or output / "cells.jsonl",
+            n_jobs=jobs, cluster=cluster,
+        )  # fmt: skip
         page = papers.write_study(made, output)
         index = papers.write_index(output)
         found.append(made)
@@ -64,9 +70,8 @@ def reproduce(
         say(f"Index: {index}")
 
 
-def _run(
-    name: str, study: papers.PaperStudy, quick: bool, store: Path, jobs: int, cluster: str | None
-) -> papers.Reproduction:
+def _run(name: str, study: papers.PaperStudy, **options: Any) -> papers.Reproduction:
+    """The study, with its progress on the standard error stream."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -80,9 +85,7 @@ def _run(
                 raise KeyboardInterrupt  # a solver has taken it for the end of its own search
             progress.update(bar, completed=done, total=total, description=title)
 
-        return papers.reproduce(
-            name, study, quick=quick, store=store, n_jobs=jobs, cluster=cluster, progress=advance
-        )
+        return papers.reproduce(name, study, progress=advance, **options)
 
 
 def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
