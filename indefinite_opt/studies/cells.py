@@ -76,6 +76,11 @@ class Unit(NamedTuple):
     cells: list[Cell]
     plan: Plan
 
+    def rows(self, cell: Cell) -> list[Row]:
+        """The rows of one of the cells."""
+        warm_up([cell.grid.solver])
+        return _cell_rows(self, cell)
+
 
 class Outcome(NamedTuple):
     """The rows of a cell: one, or with a grid and no inner protocol one per entry."""
@@ -94,11 +99,14 @@ def forget_problems() -> None:
     _Problems.forget()
 
 
-def run_unit(unit: Unit, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
-    """The outcomes of the cells; each is first given to `write`, if it is not interrupted."""
+def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
+    """The outcomes of the cells; each is first given to `write`, if it is not interrupted.
+
+    A unit is a `Unit`, or any other named tuple with `cells`, each of which has a `key`, and with a
+    method `rows` of a cell.
+    """
     for cell in unit.cells:
-        warm_up([cell.grid.solver])
-        outcome = Outcome(cell.key, _cell_rows(unit, cell))
+        outcome = Outcome(cell.key, unit.rows(cell))
         if write is not None and not outcome.interrupted:
             write(outcome)
         yield outcome

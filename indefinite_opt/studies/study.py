@@ -56,7 +56,7 @@ from indefinite_opt.studies.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Study", "StudyOutcome"]
+__all__ = ["Study", "StudyOutcome", "run_all"]
 
 Progress = Callable[[int, int, Row], None]
 
@@ -180,26 +180,7 @@ class Study:
         }
         if cluster is not None or n_jobs not in (None, 1):
             units = _apart(units)
-        outcomes: dict[str, list[Row]] = {}
-        with ExitStack() as stack:
-            stack.callback(forget_problems)
-            opened = None if store is None else stack.enter_context(Store(store))
-            schedule = _Schedule(units, opened, resume)
-            total = len(set(keys.values()))
-            if schedule.found:
-                outcomes |= {outcome.key: outcome.rows for outcome in schedule.drained()}
-                if progress:
-                    progress(len(outcomes), total, list(outcomes.values())[-1][-1])
-
-            def execute(pending: Iterator[Unit]) -> Iterator[Outcome]:
-                if cluster is not None:
-                    return on_cluster(pending, cluster, opened)
-                return run_units(pending, n_jobs, opened, len(units) > 1)
-
-            for outcome in schedule.outcomes(execute):
-                outcomes[outcome.key] = outcome.rows
-                if progress:
-                    progress(len(outcomes), total, outcome.rows[-1])
+        outcomes = run_all(units, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division.
         names, labels = list(self.sources), list(self.grids)
         ordered = sorted(keys, key=lambda c: (names.index(c[0]), labels.index(c[1]), c[2]))
@@ -209,6 +190,39 @@ class Study:
             for row in outcomes[keys[name, label, k]]
         ]
         return StudyOutcome(self, rows)
+
+
+def run_all(
+    units: Sequence[Any],
+    store: str | Path | None,
+    n_jobs: int | None,
+    cluster: Any,
+    resume: bool,
+    progress: Progress | None,
+) -> dict[str, list[Row]]:
+    """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`."""
+    check_jobs(n_jobs)
+    outcomes: dict[str, list[Row]] = {}
+    with ExitStack() as stack:
+        stack.callback(forget_problems)
+        opened = None if store is None else stack.enter_context(Store(store))
+        schedule = _Schedule(list(units), opened, resume)
+        total = len({cell.key for unit in units for cell in unit.cells})
+        if schedule.found:
+            outcomes |= {outcome.key: outcome.rows for outcome in schedule.drained()}
+            if progress:
+                progress(len(outcomes), total, list(outcomes.values())[-1][-1])
+
+        def execute(pending: Iterator[Any]) -> Iterator[Outcome]:
+            if cluster is not None:
+                return on_cluster(pending, cluster, opened)
+            return run_units(pending, n_jobs, opened, len(units) > 1)
+
+        for outcome in schedule.outcomes(execute):
+            outcomes[outcome.key] = outcome.rows
+            if progress:
+                progress(len(outcomes), total, outcome.rows[-1])
+    return outcomes
 
 
 class _Schedule:

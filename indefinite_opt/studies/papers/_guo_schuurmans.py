@@ -90,7 +90,6 @@ def _learned(name: str, learner: str, kernel: Kernel | None) -> ConfidenceProble
     return ConfidenceProblem.from_learner(X, y, chosen, name=name)
 
 
-@functools.cache
 def _points(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     loaded = datasets.load(FILES.get(name, name))
     assert loaded.X is not None

@@ -159,6 +159,12 @@ def test_finished_settings_are_not_computed_again(tmp_path: Path) -> None:
     assert CALLS == [3, 3]
 
 
+def test_a_computation_runs_in_several_processes(tmp_path: Path) -> None:
+    settings = {str(k): {"number": k} for k in range(3)}
+    found = Computation(dict, settings).run(tmp_path / "cells.jsonl", n_jobs=2)
+    assert [row["number"] for row in found.rows] == [0, 1, 2]
+
+
 def test_data_that_cannot_be_loaded_are_left_out() -> None:
     board = Data("checkerboard(n=40, cells=2)")
     lost = Data("checkerboard(n=-1)")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.metadata
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import few_threads
-from indefinite_opt.studies.cells import FAILURES, Outcome, Row
+from indefinite_opt.studies.cells import FAILURES, Row
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.execution import check_jobs
-from indefinite_opt.studies.store import Store, append
-from indefinite_opt.studies.study import Progress, _Schedule
+from indefinite_opt.studies.study import Progress, run_all
 
 __all__ = ["Computation", "ComputationOutcome"]
 
@@ -78,23 +74,13 @@ class Computation:
     ) -> ComputationOutcome:
         """Call the function for all settings, or for those that a store does not have yet.
 
-        The arguments are those of `Study.run`. Computations are short, so that they are run on this
-        machine even if there is a cluster.
+        The arguments are those of `Study.run`.
         """
-        check_jobs(n_jobs)
         units = [
-            _Unit([_Cell(self._key(arguments), name, self.function, arguments)])
+            _Unit([_Cell(self._key(arguments), name)], self.function, arguments)
             for name, arguments in self.settings.items()
         ]
-        rows: dict[str, list[Row]] = {}
-        with ExitStack() as stack:
-            opened = None if store is None else stack.enter_context(Store(store))
-            schedule = _Schedule(units, opened, True)  # type: ignore[arg-type]
-            execute = functools.partial(_execute, n_jobs=n_jobs, store=opened)
-            for outcome in schedule.outcomes(execute):
-                rows[outcome.key] = outcome.rows
-                if progress:
-                    progress(len(rows), len(units), outcome.rows[-1])
+        rows = run_all(units, store, n_jobs, cluster, True, progress)
         return ComputationOutcome(
             {cell.name: rows[cell.key] for unit in units for cell in unit.cells}
         )
@@ -140,44 +126,26 @@ class ComputationOutcome:
 class _Cell(NamedTuple):
     key: str
     name: str
-    function: Callable[..., Row | list[Row]]
-    arguments: Mapping[str, Any]
 
 
 class _Unit(NamedTuple):
+    """A setting of a computation, as `run_all` runs it."""
+
     cells: list[_Cell]
+    function: Callable[..., Row | list[Row]]
+    arguments: Mapping[str, Any]
 
-
-def _execute(units: Iterator[_Unit], n_jobs: int | None, store: Store | None) -> Iterator[Outcome]:
-    cells = (cell for unit in units for cell in unit.cells)
-    if n_jobs in (None, 1):
-        for cell in cells:
-            yield _computed(cell, None if store is None else store.add)
-        return
-    from joblib import Parallel, delayed, parallel_config
-
-    write = None if store is None else functools.partial(append, store.path)
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-        yield from parallel(delayed(_computed)(cell, write) for cell in cells)
-
-
-def _computed(cell: _Cell, write: Callable[[Outcome], None] | None) -> Outcome:
-    began = time.perf_counter()
-    try:
-        with few_threads(0):
-            found = cell.function(**cell.arguments)
-        rows, error = found if isinstance(found, list) else [found], ""
-    except FAILURES as failure:
-        rows, error = [{}], f"{type(failure).__name__}: {failure}"
-    seconds = (time.perf_counter() - began) / max(1, len(rows))
-    outcome = Outcome(
-        cell.key,
-        [{"setting": cell.name, **_plain(row), "seconds": seconds, "error": error} for row in rows],
-    )
-    if write is not None:
-        write(outcome)
-    return outcome
+    def rows(self, cell: _Cell) -> list[Row]:
+        """What the function returns, or its error."""
+        began = time.perf_counter()
+        try:
+            with few_threads(0):
+                found = self.function(**self.arguments)
+            rows, error = found if isinstance(found, list) else [found], ""
+        except FAILURES as failure:
+            rows, error = [{}], f"{type(failure).__name__}: {failure}"
+        shared = {"seconds": (time.perf_counter() - began) / max(1, len(rows)), "error": error}
+        return [{"setting": cell.name, **_plain(row), **shared} for row in rows]
 
 
 def _plain(value: Any) -> Any:
