@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from rich import box
 from rich.table import Table
+from rich.text import Text
 from typer import Argument, Option
 
 from indefinite_opt.command_line.options import Json, writing
@@ -14,6 +17,12 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies import papers
 
 __all__ = ["reproduce"]
+
+_COLORS = {
+    "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
+    "stand-in": "magenta",
+}  # fmt: skip
+"""The colours of `papers.grade` on the terminal."""
 
 
 def reproduce(
@@ -114,12 +123,37 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
 def _report(made: papers.Reproduction, page: Path) -> None:
     say(f"{made.study.paper}, {made.study.item}: {made.study.title}", style="bold")
     if made.study.numbers is not None:
+        notes, marks = papers.footnotes(made)
+        console.print(_table(made, marks))
+        for number, note in enumerate(notes, 1):
+            say(f"({number}) {note}")
         say(papers.summary(made.tally))
     for name, reason in made.absent.items():
         say(f"{name} is left out: {reason}", style="yellow")
     if made.failed:
         say(f"{made.failed} cells failed; the page shows why.", style="yellow")
     say(f"{papers.duration(made.seconds)} of computing time. Page: {page}")
+
+
+def _table(made: papers.Reproduction, marks: Mapping[tuple[str, str], int]) -> Table:
+    """Our numbers above those of the paper; in colour where they differ."""
+    rows, columns = made.places
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ours, and below the paper's")
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        cells = []
+        for column in columns:
+            one = made.compared.get((row, column))
+            if one is None:
+                cells.append(Text())
+                continue
+            mark = f" ({marks[row, column]})" if (row, column) in marks else ""
+            ours = Text(papers.ours_text(one), _COLORS.get(papers.grade(one), ""))
+            cells.append(ours.append(mark, "dim").append(f"\n{one.fact}", "dim"))
+        table.add_row(row, *cells)
+    return table
 
 
 def _fields(made: papers.Reproduction) -> dict[str, object]:

@@ -77,9 +77,12 @@ class Unit(NamedTuple):
     plan: Plan
 
     def rows(self, cell: Cell) -> list[Row]:
-        """The rows of one of the cells."""
+        """The rows of one of the cells, with the time that all of it took, in equal parts."""
         warm_up([cell.grid.solver])
-        return _cell_rows(self, cell)
+        began = time.perf_counter()
+        rows = _cell_rows(self, cell)
+        spent = (time.perf_counter() - began) / max(1, len(rows))
+        return [{**row, "cell_seconds": spent} for row in rows]
 
 
 class Outcome(NamedTuple):

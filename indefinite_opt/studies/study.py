@@ -338,8 +338,9 @@ class StudyOutcome:
     rows : list of dict
         By data set, method and division, one row for each tested entry of a grid: data, method,
         entry (its index), chosen (its title), solver, run, fold, selection (the mean score by which
-        the inner protocol chose it, larger is better), selection_seconds, status, the metrics, and
-        error, which is empty unless the cell failed.
+        the inner protocol chose it, larger is better), selection_seconds, status, the metrics,
+        error, which is empty unless the cell failed, and cell_seconds, its part of the time that
+        the whole cell took.
     """
 
     def __init__(self, study: Study, rows: list[Row]) -> None:

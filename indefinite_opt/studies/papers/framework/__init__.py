@@ -18,7 +18,13 @@ from indefinite_opt.studies.papers.framework.reproduction import (
     Tally,
     reproduce,
 )
-from indefinite_opt.studies.papers.framework.wording import duration, summary
+from indefinite_opt.studies.papers.framework.wording import (
+    duration,
+    footnotes,
+    grade,
+    ours_text,
+    summary,
+)
 
 __all__ = [
     "Compared",
@@ -36,6 +42,9 @@ __all__ = [
     "Tally",
     "duration",
     "find",
+    "footnotes",
+    "grade",
+    "ours_text",
     "published",
     "reproduce",
     "studies",

@@ -110,8 +110,9 @@ class ComputationOutcome:
     Attributes
     ----------
     settings : dict of str to list of dict
-        The rows of each setting. Each has, beside what the function returned, its name in
-        `setting`, its `seconds`, and an `error`, which is empty unless the function failed.
+        The rows of each setting. Each has, beside what the function returned, the name of the
+        `setting`, its part `cell_seconds` of the time, and an `error`, which is empty unless the
+        function failed.
     """
 
     def __init__(self, settings: dict[str, list[Row]]) -> None:
@@ -144,7 +145,7 @@ class _Unit(NamedTuple):
             rows, error = found if isinstance(found, list) else [found], ""
         except FAILURES as failure:
             rows, error = [{}], f"{type(failure).__name__}: {failure}"
-        shared = {"seconds": (time.perf_counter() - began) / max(1, len(rows)), "error": error}
+        shared = {"cell_seconds": (time.perf_counter() - began) / max(1, len(rows)), "error": error}
         return [{"setting": cell.name, **_plain(row), **shared} for row in rows]
 
 

@@ -70,37 +70,35 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
 
 
 def write_index(folder: Path) -> Path:
-    """Write index.html and markdown/README.md for all studies that the folder has.
+    """Write index.html and markdown/README.md for all studies, whether the folder has them or not.
 
     Returns
     -------
     Path
         The page.
     """
-    entries = {}
-    for name in studies():
+    entries: dict[str, dict[str, Any]] = {}
+    for name, study in studies().items():
         path = folder / f"{name}.json"
-        if path.is_file():
-            entries[name] = parsed_json(path.read_bytes())
-    lead = summary(sum((Tally(**entry["tally"]) for entry in entries.values()), Tally()))
+        made = {"title": f"{study.paper}, {study.item}", "shows": study.title}
+        entries[name] = parsed_json(path.read_bytes()) if path.is_file() else made
+    run = [entry for entry in entries.values() if "tally" in entry]
+    lead = summary(sum((Tally(**entry["tally"]) for entry in run), Tally()))
+    rows, lines = [], []
+    for name, entry in entries.items():
+        link, shows, counts = escaped(entry["title"]), escaped(entry["shows"]), _counts(entry)
+        if "tally" in entry:
+            link = f'<a href="{name}.html">{link}</a>'
+        rows.append(f'<tr><th scope="row">{link}</th><td>{shows}</td>{_number_cells(counts)}</tr>')
+        title = f"[{entry['title']}]({name}.md)" if "tally" in entry else entry["title"]
+        lines.append(f"| {title} | {entry['shows']} | {' | '.join(counts)} |")
     page = _template("index.html").substitute(
-        style=STYLE.read_text(encoding="utf-8"),
-        lead=escaped(lead),
-        rows="\n".join(
-            f'<tr><th scope="row"><a href="{name}.html">{escaped(entry["title"])}</a></th>'
-            f"<td>{escaped(entry['shows'])}</td>{_number_cells(_counts(entry))}</tr>"
-            for name, entry in entries.items()
-        ),
+        style=STYLE.read_text(encoding="utf-8"), lead=escaped(lead), rows="\n".join(rows)
     )
     heads = ["study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained", "time"]
-    lines = [f"[{e['title']}]({name}.md) | {e['shows']}" for name, e in entries.items()]
-    table = [
-        f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|",
-        *(f"| {line} | {' | '.join(_counts(entry))} |"
-          for line, entry in zip(lines, entries.values(), strict=True)),
-    ]  # fmt: skip
-    text = ["# The papers, reproduced", "", lead, "", *table, ""]
+    table = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|", *lines]
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
+    text = ["# The papers, reproduced", "", lead, "", *table, ""]
     write_page(folder / MARKDOWN / "README.md", "\n".join(text))
     return write_page(folder / "index.html", page)
 
@@ -121,14 +119,13 @@ def _lead(reproduction: Reproduction) -> str:
 
 def _counts(entry: Mapping[str, Any]) -> list[str]:
     """The numbers of a study in the index."""
+    if "tally" not in entry:
+        return ["–"] * 5 + ["not run"]
     tally = Tally(**entry["tally"])
     extent = " (quick)" if entry["quick"] else ""
     if not tally.published:
         return ["–"] * 5 + [duration(entry["seconds"]) + extent]
-    return [
-        *map(str, dataclasses.astuple(tally)),
-        duration(entry["seconds"]) + extent,
-    ]
+    return [*map(str, dataclasses.astuple(tally)), duration(entry["seconds"]) + extent]
 
 
 def _number_cells(texts: Iterable[str]) -> str:
@@ -158,7 +155,7 @@ def _sections(reproduction: Reproduction) -> list[str]:
 
 
 def _table(reproduction: Reproduction, marks: Mapping[tuple[str, str], int]) -> str:
-    rows, columns = _places(reproduction)
+    rows, columns = reproduction.places
     heads = "".join(f'<th scope="col" class="n">{escaped(column)}</th>' for column in columns)
     lines = []
     for row in rows:
@@ -194,15 +191,6 @@ def _items(notes: Iterable[str]) -> Iterable[str]:
     return (f'<li id="note-{k}">{escaped(note)}</li>' for k, note in enumerate(notes, 1))
 
 
-def _places(reproduction: Reproduction) -> tuple[list[str], list[str]]:
-    """The rows and columns that have an entry, in the order of the paper."""
-    numbers = reproduction.study.numbers
-    assert numbers is not None
-    rows = [row for row in numbers.rows if any(row == r for r, _ in reproduction.compared)]
-    columns = [c for c in numbers.columns if any(c == other for _, other in reproduction.compared)]
-    return rows, columns
-
-
 def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
     """The protocols and methods of the experiments."""
     found = []
@@ -220,7 +208,7 @@ def _markdown(reproduction: Reproduction) -> str:
     lines = [f"# {_title(reproduction)}", "", _lead(reproduction), ""]
     if reproduction.compared:
         notes, marks = footnotes(reproduction)
-        rows, columns = _places(reproduction)
+        rows, columns = reproduction.places
         lines += ["Each entry is our number / the paper's; bold where they differ by more.", ""]
         lines += [f"|  | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
         for row in rows:

@@ -148,6 +148,15 @@ class Reproduction:
         }
 
     @property
+    def places(self) -> tuple[list[str], list[str]]:
+        """The rows and the columns with an entry in `compared`, in the order of the paper."""
+        numbers = self.study.numbers
+        if numbers is None:
+            return [], []
+        rows, columns = ({place[k] for place in self.compared} for k in (0, 1))
+        return [r for r in numbers.rows if r in rows], [c for c in numbers.columns if c in columns]
+
+    @property
     def tally(self) -> Tally:
         """The counts of the published numbers; those that were not run are only published."""
         places = list(self.study.numbers or ())
@@ -162,12 +171,8 @@ class Reproduction:
     @property
     def seconds(self) -> float:
         """Computing time of all cells, whenever they were run."""
-        total = 0.0
-        for outcome in self.outcomes.values():
-            for row in outcome.rows:
-                spent = row["seconds"] + row.get("selection_seconds", 0.0)
-                total += 0.0 if math.isnan(spent) else spent
-        return total
+        rows = (row for outcome in self.outcomes.values() for row in outcome.rows)
+        return sum(row["cell_seconds"] for row in rows)
 
     @property
     def failed(self) -> int:
@@ -320,6 +325,4 @@ def _without(experiment: Experiment, names: Mapping[str, str]) -> Experiment | N
         left = experiment.without(set(names))
         return left if left.settings else None
     kept = {name: data for name, data in experiment.sources.items() if name not in names}
-    # The time is always recorded, so that a study that was resumed knows what it cost.
-    metrics = (*experiment.metrics, "seconds")
-    return dataclasses.replace(experiment, data=kept, metrics=metrics) if kept else None
+    return dataclasses.replace(experiment, data=kept) if kept else None
