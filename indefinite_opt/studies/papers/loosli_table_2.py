@@ -94,6 +94,7 @@ STUDY = PaperStudy(
         "digits; tanh(1 - ⟨x, z⟩) for heart, with -148.26; tanh(1/2 - ⟨x, z⟩/2) for breast, with "
         "-548.32, which is less certain.",
         *CHOICES,
+        "That C is 1.",
     ),
     notes=NOTES
     | {
