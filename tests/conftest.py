@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,3 +39,15 @@ def sigmoid_problem() -> iopt.KernelProblem:
 def gaussian_problem() -> iopt.KernelProblem:
     """40 points with a positive definite kernel."""
     return random_problem("gaussian", n=40, seed=1)
+
+
+@pytest.fixture
+def data_dir(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the named data sets; tests without it are skipped."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    named = os.environ.get("INDEFINITE_OPT_DATA")
+    folder = Path(named) if named else beside
+    if not folder.is_dir():
+        pytest.skip("no data folder: set INDEFINITE_OPT_DATA, or put it at ../shared/data")
+    monkeypatch.setenv("INDEFINITE_OPT_DATA", str(folder))
+    return folder

@@ -25,20 +25,6 @@ from indefinite_opt.problem.kernels import Linear
 Array = np.ndarray
 
 
-@pytest.fixture
-def data_dir(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the named data sets; tests without it are skipped."""
-    import os
-
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    named = os.environ.get("INDEFINITE_OPT_DATA")
-    folder = Path(named) if named else beside
-    if not folder.is_dir():
-        pytest.skip("no data folder: set INDEFINITE_OPT_DATA, or put it at ../shared/data")
-    monkeypatch.setenv("INDEFINITE_OPT_DATA", str(folder))
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: object) -> None:

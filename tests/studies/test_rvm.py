@@ -6,7 +6,6 @@ The dense formulas have the whole n × n covariance C = B⁻¹ + ΦA⁻¹Φᵀ, 
 from __future__ import annotations
 
 import itertools
-import os
 from pathlib import Path
 
 import numpy as np
@@ -442,13 +441,10 @@ def test_a_large_constant_part_is_seen_through(part: float, constant: bool) -> N
 @pytest.mark.parametrize(
     ("name", "accuracy"), [("coilyork", 0.72), ("sonar", 0.80), ("heart", 0.84)]
 )
-def test_data_whose_kernel_has_a_large_constant_part(name: str, accuracy: float) -> None:
+def test_data_whose_kernel_has_a_large_constant_part(
+    name: str, accuracy: float, data_dir: Path
+) -> None:
     """Five folds; an independent iteration of Tipping (2001) has the accuracies written here."""
-    folder = os.environ.get("INDEFINITE_OPT_DATA")
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    data_dir = Path(folder) if folder else beside
-    if not data_dir.is_dir():
-        pytest.skip("no data folder: set INDEFINITE_OPT_DATA, or put it at ../shared/data")
     data = iopt.datasets.load(name, data_dir=data_dir)
     if data.X is not None:
         X = iopt.datasets.scaler("minmax").fit_transform(data.X)
