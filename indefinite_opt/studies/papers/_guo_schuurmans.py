@@ -46,12 +46,12 @@ CHOICES = (
 
 NOTES: dict[Any, Deviation] = {
     "corral": Deviation(
-        "Five splits with 28 test points each: accuracies have a standard deviation of 11 points "
-        "between splits here, and so the mean of five one of 5."
+        "There are five splits with 28 test points each. Accuracies have a standard deviation of 6 "
+        "to 11 points between splits here, so that the mean of five has one of 3 to 5."
     ),
     "hepatitis": Deviation(
-        "Five splits with 16 test points each: one point is 6 points of a split, and the mean of "
-        "five has a standard deviation of 3."
+        "There are five splits with 16 test points each. One of these is 6 points of accuracy, and "
+        "the mean of five splits has a standard deviation of 3."
     ),
     "pima": Deviation(
         "The paper's two rows of these records, diabetes and pima, differ by up to 3.6 points."
