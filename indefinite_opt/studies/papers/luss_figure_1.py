@@ -11,7 +11,7 @@ from indefinite_opt.formulations import LussDual
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import Computation, ComputationOutcome, PaperStudy
-from indefinite_opt.studies.papers._luss import PAPER, SPECTRA, TRAINING_POINTS, data
+from indefinite_opt.studies.papers._luss import BINARY, PAPER, TRAINING_POINTS, data
 from indefinite_opt.studies.protocols import RepeatedSplit
 from indefinite_opt.workflow import solve
 
@@ -112,8 +112,8 @@ STUDY = PaperStudy(
         f"perturbations, nor step and smoothing are printed: here C = {C:g}, ρ = {RHO:g}, noise of "
         f"{100 * NOISE:g} % of the kernel in Frobenius norms, steps ‖(C, ..., C)‖/(‖∇f‖√k) and "
         "ε = 0.01.",
-        "Gaps are to the best bound so far, here from the cuts or a support vector machine.",
-        SPECTRA[1],
+        "Gaps are those to the best bound so far, from the cuts or from a support vector machine.",
+        BINARY,
     ),
     draw=draw,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import Computation, Entry, PaperStudy, published
-from indefinite_opt.studies.papers._luss import FILES, PAPER, SPECTRA, SPLITS, USPS, data, split
+from indefinite_opt.studies.papers._luss import CHOICES, FILES, PAPER, SPLITS, USPS, data, split
 
 NUMBERS = published("""
                # Train  # Test  λmin       λmax
@@ -60,6 +60,6 @@ STUDY = PaperStudy(
     data=tuple(FILES.values()),
     numbers=NUMBERS,
     entries=entry,
-    choices=SPECTRA,
+    choices=CHOICES,
     notes={"USPS-3-5-SS": USPS, "USPS-4-6-SS": USPS},
 )
