@@ -125,9 +125,9 @@ STUDY = PaperStudy(
     notes={
         **{row: StandIn(PROTEINS if row.startswith("proteins") else CAT) for row in FILES},
         ("proteins-H-β", "DCM"): StandIn(
-            f"{PROTEINS} For these DCM = 0.2178 requires γ ≈ 4·10⁻³, where wᵀMw = 0.11 and only 3 "
-            "eigenvalues are negative. With γ = 3·10⁻⁴ wᵀMw is 0.0111, 4 eigenvalues are negative "
-            "and DCM is 0.024, so that 0.02178 may be meant."
+            f"{PROTEINS} For these DCM = 0.2178 requires γ = 3.7·10⁻³, where wᵀMw is 0.10 and "
+            "only 3 eigenvalues are negative. With γ = 3.2·10⁻⁴ wᵀMw is 0.0112, 4 eigenvalues are "
+            "negative and DCM is 0.024, so that 0.02178 may be meant."
         ),
     },
 )
