@@ -156,10 +156,7 @@ def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure
     rows = outcomes["regions"].rows
     points = datasets.checkerboard(n=n)
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
-    panels = figure.subplots(3, 3).ravel()
-    for ax in panels[len(rows) :]:
-        ax.set_axis_off()
-    for ax, row in zip(panels, rows, strict=False):
+    for ax, row in zip(figure.subplots(3, 3).ravel(), rows, strict=True):
         image = np.reshape(row["positive"], (BOARD_RESOLUTION, BOARD_RESOLUTION))
         ax.imshow(image, extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", alpha=0.5)
         assert points.X is not None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OVERLAP = 0.1
-SIZES = (50, 100, 200, 300, 400, 500)
+SIZES = (50, 100, 200, 400, 700, 1000)
 
 
 def training_times(name: str, n: int, runs: int) -> list[dict[str, Any]]:

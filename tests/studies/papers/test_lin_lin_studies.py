@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from indefinite_opt.problem import datasets
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import find, reproduce
+from indefinite_opt.studies.papers import ComputationOutcome, find, reproduce
 from indefinite_opt.studies.papers._lin_lin import accuracies
 
 BOARD = "checkerboard(n=40, cells=2)"
@@ -66,6 +66,20 @@ def test_quick_run(name: str, store: Path) -> None:
     assert made.tally.reproduced == made.tally.at_hand
     if study.draw is not None:
         assert len(study.draw(made.outcomes).axes) == 2
+
+
+def test_linear_constraint_matters_for_small_r() -> None:
+    # Section 5: without the constraint the good regions shift to r ≥ 0.
+    (study,) = find("lin-lin-figure-2").values()
+    made = reproduce("lin-lin-figure-2", study, quick=True)
+    if made.absent:
+        pytest.skip(f"data are missing: {made.absent}")
+    heart = made.outcomes["heart"]
+    assert isinstance(heart, ComputationOutcome)
+    best = {name: max(rows[0]["accuracy"]) for name, rows in heart.settings.items()}
+    assert best["heart; (2); -2.0"] > 80.0
+    assert best["heart; (19), without yᵀα = 0; -2.0"] < 60.0
+    assert best["heart; (19), without yᵀα = 0; 0.0"] > 80.0
 
 
 def test_table_2_has_the_cells_of_table_1() -> None:
