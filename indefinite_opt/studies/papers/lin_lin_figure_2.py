@@ -33,7 +33,7 @@ def axes(quick: bool) -> tuple[list[float], list[float]]:
 
 
 def experiments(quick: bool) -> dict[str, Computation]:
-    """One setting for each data set, program and r; those of a1a apart, which take an hour."""
+    """One setting for each data set, program and r."""
     return {name: contour_of(name, quick) for name in (SETS[:1] if quick else SETS)}
 
 
@@ -77,7 +77,6 @@ STUDY = PaperStudy(
     place="section 5",
     title="Accuracy over C and r with the linear constraint, and without it",
     experiments=experiments,
-    long=("a1a",),
     minutes=10,
     quick_minutes=0.1,
     data=SETS,

@@ -88,6 +88,6 @@ def test_table_2_has_the_cells_of_table_1() -> None:
 
 
 def test_long_experiments_wait_for_a_request() -> None:
-    (study,) = find("lin-lin-figure-2").values()
+    (study,) = find("lin-lin-table-1").values()
     assert set(study.long) <= set(study.experiments(False))
     assert not set(study.long) & set(study.experiments(True))
