@@ -45,6 +45,10 @@ CHOICES = (
     "optimum.",
 )
 
+OTHER_BOUNDS = Deviation(
+    "The values of C that were tried are not printed, and between neighbouring powers of ten the "
+    "accuracy varies by more than the printed deviation."
+)
 WITH_ORIGINAL_KERNEL = Deviation(
     "A classifier that is trained with one kernel and tested with another has an accuracy that "
     "depends on C, which the paper does not print; it is often worse than chance."
@@ -67,6 +71,8 @@ OTHER_SEARCH = Deviation(
 )
 
 NOTES = {
+    ("*", "ESVM"): OTHER_BOUNDS,
+    ("*", "LP SVM"): OTHER_BOUNDS,
     ("*", "KSVM"): UNSTABLE,
     ("*", "ESVM-L"): BETTER_SHARE,
     ("*", "RVM"): OTHER_SEARCH,

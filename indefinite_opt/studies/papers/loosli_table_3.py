@@ -119,7 +119,8 @@ STUDY = PaperStudy(
         "CatCortex,2vs1": StandIn(
             "The later version of the data with 53 of the 65 areas; visual and somato-motor areas "
             "against auditory and frontolimbic ones, 36 of 65 in the paper's version, since its "
-            "IndefiniteSVM shows 55.46."
+            "IndefiniteSVM shows 55.46. With C = .01 the transformed spectra classify these few "
+            "areas as one class."
         ),
         "CoilYork,2vs2": StandIn(
             "The training half of one pair of the four objects, 144 images, made symmetric; the "
