@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -13,11 +12,6 @@ from helpers.commands import complaint, printed, run, strict
 from indefinite_opt.studies.papers import studies
 
 NAME = "guo-schuurmans-table-3"
-
-needs_data = pytest.mark.skipif(
-    not os.environ.get("INDEFINITE_OPT_DATA"),
-    reason="the data of the papers are not here: INDEFINITE_OPT_DATA is not set",
-)
 
 
 def test_the_list_has_every_study() -> None:
@@ -51,7 +45,8 @@ def _refused(which: object) -> object:
     raise DataError(f"OpenML {which}", "a network", "none")
 
 
-@needs_data
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_a_quick_run_leaves_pages_and_is_not_run_again(tmp_path: Path) -> None:
     output = tmp_path / "pages"
     answer = strict(printed("reproduce", NAME, "--quick", "--output", output, "--json"))[NAME]
@@ -71,7 +66,8 @@ def test_a_quick_run_leaves_pages_and_is_not_run_again(tmp_path: Path) -> None:
     assert "heart" in (output / "markdown" / f"{NAME}.md").read_text()
 
 
-@needs_data
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_a_store_may_stand_elsewhere(tmp_path: Path) -> None:
     output, store = tmp_path / "pages", tmp_path / "kept.jsonl"
     printed("reproduce", NAME, "--quick", "--output", output, "--store", store)
@@ -84,15 +80,15 @@ def test_a_store_may_stand_elsewhere(tmp_path: Path) -> None:
     assert (output / "index.html").is_file()
 
 
-@needs_data
-def test_the_numbers_are_those_of_the_ordinary_model(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_numbers_are_those_of_the_ordinary_model(tmp_path: Path, data_dir: Path) -> None:
     """Naive Bayes on all pairs with uniform weights and no offset is naive Bayes on the points."""
     from sklearn.model_selection import StratifiedShuffleSplit
     from sklearn.naive_bayes import BernoulliNB
 
     answer = strict(printed("reproduce", NAME, "--quick", "--output", tmp_path, "--json"))[NAME]
     numbers = {(n["row"], n["column"]): n["ours"] for n in answer["numbers"]}
-    path = Path(os.environ["INDEFINITE_OPT_DATA"]) / "uci" / "corral.csv"
+    path = data_dir / "uci" / "corral.csv"
     table = np.genfromtxt(path, delimiter=",", skip_header=1 + 32)  # the attributes are 0 and 1
     X, y = table[:, :-1], table[:, -1]
     splitter = StratifiedShuffleSplit(1, train_size=100, test_size=28, random_state=0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from sklearn.naive_bayes import CategoricalNB
@@ -17,11 +15,6 @@ from indefinite_opt.studies.papers._discretised import (
 )
 from indefinite_opt.studies.papers._guo_schuurmans import data, protocol
 from indefinite_opt.studies.papers.guo_schuurmans_table_2 import NUMBERS
-
-needs_data = pytest.mark.skipif(
-    not os.environ.get("INDEFINITE_OPT_DATA"),
-    reason="the data of the papers are not here: INDEFINITE_OPT_DATA is not set",
-)
 
 ONE_CLASS = ("crx", "corral")
 """Rows of the column shift in which the paper does not have the share of the larger class."""
@@ -63,7 +56,7 @@ def test_naive_bayes_of_pairs_classifies_as_that_of_points() -> None:
     assert np.array_equal(np.where(scores > 0, 1, -1), ordinary.predict(X.astype(int) - 1))
 
 
-@needs_data
+@pytest.mark.usefixtures("data_dir")
 def test_a_constant_classifier_has_the_printed_share() -> None:
     """Shift, which leaves such a classifier, tells which rows the paper used."""
     for name, source in data(False).items():

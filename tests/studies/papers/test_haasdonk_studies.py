@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.errors import DataError
-from indefinite_opt.problem import datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import Reproduction, find, reproduce
 from indefinite_opt.studies.papers._haasdonk import draw
@@ -58,12 +56,10 @@ def test_figure_4_has_the_printed_signatures_and_support_vectors() -> None:
             assert abs(one.ours.value - one.fact.value) <= 3.0 * deviation
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_the_model_of_the_globins_is_that_of_table_1() -> None:
     """All but the signature, which has 13 dimensions less, since 13 proteins are lost."""
-    try:
-        datasets.load("protein-G")
-    except DataError as error:
-        pytest.skip(f"the proteins cannot be loaded: {error}")
     row = leave_one_out(Data("protein-G"), (1e-4,), (1e4,))
     for column in ("DCM", "wMw", "SVs", "bSVs", "SVM", "CNE", "RNE"):
         fact = NUMBERS["proteins-GH", column]

@@ -56,24 +56,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cells") / "cells.jsonl"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("name", ["lin-lin-table-1", "lin-lin-table-2", "lin-lin-figure-5"])
 def test_quick_run(name: str, store: Path) -> None:
     (study,) = find(name).values()
     made = reproduce(name, study, quick=True, store=store)
-    if made.absent:
-        pytest.skip(f"data are missing: {made.absent}")
     assert not made.failed
     assert made.tally.reproduced == made.tally.at_hand
     if study.draw is not None:
         assert len(study.draw(made.outcomes).axes) == 2
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_linear_constraint_matters_for_small_r() -> None:
     # Section 5: without the constraint the good regions shift to r ≥ 0.
     (study,) = find("lin-lin-figure-2").values()
     made = reproduce("lin-lin-figure-2", study, quick=True)
-    if made.absent:
-        pytest.skip(f"data are missing: {made.absent}")
     heart = made.outcomes["heart"]
     assert isinstance(heart, ComputationOutcome)
     best = {name: max(rows[0]["accuracy"]) for name, rows in heart.settings.items()}

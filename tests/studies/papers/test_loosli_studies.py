@@ -25,8 +25,6 @@ def study(item: str) -> PaperStudy:
 
 def quick(item: str) -> Reproduction:
     made = reproduce(f"loosli-{item}", study(item), quick=True)
-    if made.absent:
-        pytest.skip(f"data are missing: {made.absent}")
     assert not made.failed
     return made
 
@@ -68,6 +66,8 @@ def test_truncated_spectrum_loses_what_esvm_uses() -> None:
     assert esvm < 0.25 < clipped
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_tables_on_the_data_of_the_paper() -> None:
     made = quick("table-2")
     eigenvalues = {row: made.compared[row, "min eig"] for row in ("Sonar", "Heart")}

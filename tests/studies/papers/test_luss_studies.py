@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.errors import DataError
-from indefinite_opt.problem import datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import (
     Computation,
@@ -22,12 +20,7 @@ TRAIN, ITERATIONS = 180, 100
 """Half of the bundled digits 3 and 5, and enough iterations for the order of the methods."""
 
 
-def quick(name: str, needed: str) -> Reproduction:
-    """The quick run of a study; the test is skipped if a data set cannot be loaded."""
-    try:
-        datasets.load(needed)
-    except DataError as error:
-        pytest.skip(f"{needed} cannot be loaded: {error}")
+def quick(name: str) -> Reproduction:
     return reproduce(name, find(name)[name], quick=True)
 
 
@@ -65,9 +58,11 @@ def test_the_kernel_of_the_EP_rows_is_a_triangle_of_the_distance() -> None:
     np.testing.assert_allclose(triangle(X[:1], X, gamma=1.2), [[1.0, 0.4, 0.0]])
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_table_1_has_the_printed_eigenvalues_of_liver() -> None:
     """-1.38e-15, rounding, and 3.74, which varies by 0.15 from one division to another."""
-    reproduction = quick("luss-table-1", "liver")
+    reproduction = quick("luss-table-1")
     ours = {
         column: reproduction.compared["Liver-EP", column].ours
         for column in ("# Train", "# Test", "λmin", "λmax")
@@ -79,9 +74,11 @@ def test_table_1_has_the_printed_eigenvalues_of_liver() -> None:
     assert values["λmax"] == pytest.approx(3.74, abs=0.45)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_table_2_has_the_printed_accuracies_of_liver() -> None:
     """Within two standard deviations of a share of 69 test points, 5.8 points each."""
-    reproduction = quick("luss-table-2", "liver")
+    reproduction = quick("luss-table-2")
     assert reproduction.failed == 0
     found = [one for one in reproduction.compared.values() if one.row == "Liver-EP accuracy"]
     assert len(found) == 5
