@@ -273,6 +273,7 @@ def test_a_bracket_proves_itself_again() -> None:
 # ----------------------------------------------------------------------------------------- limits
 
 
+@pytest.mark.slow
 def test_every_box_that_is_left_counts() -> None:
     """A search that divides, stopped early: wider than the whole one, and both hold the point."""
     problem, formulation = problem_of(60, 3), iopt.ConvexHullDual(relative=5)

@@ -556,6 +556,7 @@ def test_each_requirement_stands_against_a_forgery(words: str) -> None:
         proof_checker.check(FORGERIES[words])
 
 
+@pytest.mark.slow
 def test_forged_proofs_prove_nothing_false() -> None:
     assert attack(first=0, count=200) > 10
 
