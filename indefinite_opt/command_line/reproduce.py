@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,9 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies import papers
 
 __all__ = ["reproduce"]
+
+COLUMN_GAP = 3
+"""Characters between two columns of a table."""
 
 _COLORS = {
     "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
@@ -124,10 +128,12 @@ def _report(made: papers.Reproduction, page: Path) -> None:
     say(f"{made.study.paper}, {made.study.item}: {made.study.title}", style="bold")
     if made.study.numbers is not None:
         notes, marks = papers.footnotes(made)
-        console.print(_table(made, marks))
+        for table in _tables(made, marks):
+            console.print(table)
         for number, note in enumerate(notes, 1):
             say(f"({number}) {note}")
-        say(papers.summary(made.tally))
+        if made.tally.published:
+            say(papers.summary(made.tally))
     for name, reason in made.absent.items():
         say(f"{name} is left out: {reason}", style="yellow")
     if made.failed:
@@ -135,25 +141,34 @@ def _report(made: papers.Reproduction, page: Path) -> None:
     say(f"{papers.duration(made.seconds)} of computing time. Page: {page}")
 
 
-def _table(made: papers.Reproduction, marks: Mapping[tuple[str, str], int]) -> Table:
-    """Our numbers above those of the paper; in colour where they differ."""
+def _tables(made: papers.Reproduction, marks: Mapping[tuple[str, str], int]) -> Iterator[Table]:
+    """Our numbers above those of the paper, in colour where they differ; as wide as fits."""
     rows, columns = made.places
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ours, and below the paper's")
-    table.add_column("")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        cells = []
-        for column in columns:
-            one = made.compared.get((row, column))
-            if one is None:
-                cells.append(Text())
-                continue
-            mark = f" ({marks[row, column]})" if (row, column) in marks else ""
-            ours = Text(papers.ours_text(one), _COLORS.get(papers.grade(one), ""))
-            cells.append(ours.append(mark, "dim").append(f"\n{one.fact}", "dim"))
-        table.add_row(row, *cells)
-    return table
+    cells = {
+        (row, column): _entry(made.compared[row, column], marks.get((row, column)))
+        for row in rows for column in columns if (row, column) in made.compared
+    }  # fmt: skip
+    left = console.width - max(map(len, rows), default=0)
+    while columns:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ours, and below the paper's")
+        table.add_column("", no_wrap=True)
+        widths = [
+            COLUMN_GAP + max(len(line) for row in ("", *rows)
+                             for line in str(cells.get((row, column), column)).splitlines())
+            for column in columns
+        ]  # fmt: skip
+        fitting = sum(total <= left for total in itertools.accumulate(widths))
+        shown, columns = columns[: max(1, fitting)], columns[max(1, fitting) :]
+        for column in shown:
+            table.add_column(column, justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(row, *(cells.get((row, column), Text()) for column in shown))
+        yield table
+
+
+def _entry(one: papers.Compared, mark: int | None) -> Text:
+    ours = Text(papers.ours_text(one), _COLORS.get(papers.grade(one), ""))
+    return ours.append(f" ({mark})" if mark else "", "dim").append(f"\n{one.fact}", "dim")
 
 
 def _fields(made: papers.Reproduction) -> dict[str, object]:
@@ -166,6 +181,7 @@ def _fields(made: papers.Reproduction) -> dict[str, object]:
         "within_two_deviations": made.tally.reproduced,
         "explained": made.tally.explained,
         "missing_data": made.absent,
+        "failed": made.failed,
         "numbers": [
             {
                 "row": one.row, "column": one.column, "paper": one.fact.value,

@@ -68,6 +68,19 @@ def test_a_quick_run_leaves_pages_and_is_not_run_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("data_dir")
+@pytest.mark.parametrize("name", studies())
+def test_every_study_runs_quickly(name: str, tmp_path: Path) -> None:
+    answer = strict(printed("reproduce", name, "--quick", "--output", tmp_path, "--json"))[name]
+    assert not answer["missing_data"]
+    assert answer["failed"] == 0
+    numbers = studies()[name].numbers
+    assert bool(answer["numbers"]) == (numbers is not None)
+    page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    assert ("data:image/svg+xml" in page) == (studies()[name].draw is not None)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
 def test_a_store_may_stand_elsewhere(tmp_path: Path) -> None:
     output, store = tmp_path / "pages", tmp_path / "kept.jsonl"
     printed("reproduce", NAME, "--quick", "--output", output, "--store", store)

@@ -79,14 +79,24 @@ def _note_text(one: Compared) -> str:
 
 
 def summary(tally: Tally) -> str:
-    """How many published numbers are reproduced, in two sentences."""
-    rate = f" ({100 * tally.reproduced / tally.at_hand:.0f} %)" if tally.at_hand else ""
+    """How many published numbers are reproduced; empty if there are none.
+
+    >>> summary(Tally(published=4))
+    'None of 4 published numbers was run on the data of the paper.'
+    >>> summary(Tally(published=4, at_hand=2, close=1, reproduced=1)).partition("; ")[2]
+    'of these we reproduce 1 within one standard deviation and 1 (50 %) within two, or 3 points \
+where none is printed. Of the other 1, 0 are explained.'
+    """
+    if not tally.at_hand:
+        none = f"None of {tally.published} published numbers was run on the data of the paper."
+        return none if tally.published else ""
+    rate = 100 * tally.reproduced / tally.at_hand
     left = tally.at_hand - tally.reproduced
     return (
         f"Of {tally.published} published numbers {tally.at_hand} were run on the data of the "
         f"papers; of these we reproduce {tally.close} within one standard deviation and "
-        f"{tally.reproduced}{rate} within two, or 3 points where none is printed. "
-        f"Of the other {left}, {tally.explained} are explained."
+        f"{tally.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
+        + (f" Of the other {left}, {tally.explained} are explained." if left else "")
     )
 
 
