@@ -108,6 +108,7 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
                 name: {
                     "title": study.title, "data": list(study.data),
                     "minutes": study.minutes, "quick_minutes": study.quick_minutes,
+                    "long": list(study.long),
                 }
                 for name, study in studies.items()
             }
@@ -120,7 +121,8 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
     for name, study in studies.items():
         times = [papers.duration(60.0 * t) for t in (study.minutes, study.quick_minutes)]
         data = ", ".join(study.data) or "drawn at random"
-        table.add_row(name, f"{times[0]} ({times[1]})", f"{study.title}; {data}")
+        hours = f"; takes hours with --long: {', '.join(study.long)}" if study.long else ""
+        table.add_row(name, f"{times[0]} ({times[1]})", f"{study.title}; {data}{hours}")
     console.print(table)
 
 

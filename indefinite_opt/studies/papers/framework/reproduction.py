@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import math
+import platform
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -181,9 +182,10 @@ class Reproduction:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of the packages that determine the numbers."""
+        """The versions of the packages, and of Python, that determine the numbers."""
         names = ("indefinite_opt", "numpy", "scipy", "scikit-learn", "highspy")
-        return {name: importlib.metadata.version(name) for name in names}
+        found = {name: importlib.metadata.version(name) for name in names}
+        return {**found, "python": platform.python_version()}
 
     @property
     def command(self) -> str:
