@@ -10,7 +10,6 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.problem import Kernel, KernelProblem, datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import Deviation
-from indefinite_opt.studies.protocols import RepeatedSplit
 
 PAPER = "Luss & d'Aspremont (2007)"
 
@@ -68,8 +67,3 @@ def data(name: str) -> Data:
 def _triangles(file: str, kernel: Kernel | None) -> KernelProblem:
     chosen = kernel or functools.partial(triangle, gamma=SLOPES[file])
     return KernelProblem.from_dataset(datasets.load(file), chosen, scaling="unit-all")
-
-
-def split(name: str, repeats: int) -> RepeatedSplit:
-    """Random divisions into as many training points as the paper has."""
-    return RepeatedSplit(TRAINING_POINTS[name], repeats, stratified=False)

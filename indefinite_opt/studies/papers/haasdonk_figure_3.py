@@ -22,7 +22,7 @@ MIN_DIFFERENCE = 1e-3
 """Relative difference of the objectives of different optima; here they are 0.67 and 0.82."""
 
 
-def optimum(permuted: bool) -> Row:
+def optimum(permuted: bool, C: float) -> Row:
     """The optimum that `smo` finds, or another one that it finds after a permutation."""
     data = datasets.haasdonk_figure3()
     assert data.X is not None
@@ -39,7 +39,11 @@ def optimum(permuted: bool) -> Row:
 
 def experiments(quick: bool) -> dict[str, Computation]:
     """Both panels, which take a second."""
-    return {"panels": Computation(optimum, {"a": {"permuted": False}, "b": {"permuted": True}})}
+    return {
+        "panels": Computation(
+            optimum, {"a": {"permuted": False, "C": C}, "b": {"permuted": True, "C": C}}
+        )
+    }
 
 
 STUDY = PaperStudy(

@@ -5,7 +5,16 @@ from __future__ import annotations
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import Computation, Entry, PaperStudy, published
-from indefinite_opt.studies.papers._luss import CHOICES, FILES, PAPER, SPLITS, USPS, data, split
+from indefinite_opt.studies.papers._luss import (
+    CHOICES,
+    FILES,
+    PAPER,
+    SPLITS,
+    TRAINING_POINTS,
+    USPS,
+    data,
+)
+from indefinite_opt.studies.protocols import RepeatedSplit
 
 NUMBERS = published("""
                # Train  # Test  λmin       λmax
@@ -16,10 +25,10 @@ NUMBERS = published("""
 """)
 
 
-def eigenvalues(name: str, data: Data, splits: int) -> list[Row]:
+def eigenvalues(data: Data, train: int, splits: int) -> list[Row]:
     """Sizes and extreme eigenvalues for several random divisions."""
     found = []
-    for division in split(name, splits).divisions(data.y):
+    for division in RepeatedSplit(train, splits, stratified=False).divisions(data.y):
         spectrum = data.problem.split(division.train, division.test).problem.spectrum
         found.append(
             {
@@ -33,7 +42,10 @@ def eigenvalues(name: str, data: Data, splits: int) -> list[Row]:
 def experiments(quick: bool) -> dict[str, Computation]:
     """All sets, or the smallest one of each kernel."""
     names, splits = (("USPS-3-5-SS", "Liver-EP"), 1) if quick else (FILES, SPLITS)
-    settings = {name: {"name": name, "data": data(name), "splits": splits} for name in names}
+    settings = {
+        name: {"data": data(name), "train": TRAINING_POINTS[name], "splits": splits}
+        for name in names
+    }
     return {"spectra": Computation(eigenvalues, settings)}
 
 

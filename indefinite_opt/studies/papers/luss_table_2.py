@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.papers import Deviation, Entry, PaperStudy, published
-from indefinite_opt.studies.papers._luss import CHOICES, FILES, PAPER, SPLITS, USPS, data, split
-from indefinite_opt.studies.protocols import Nested
+from indefinite_opt.studies.papers._luss import (
+    CHOICES,
+    FILES,
+    PAPER,
+    SPLITS,
+    TRAINING_POINTS,
+    USPS,
+    data,
+)
+from indefinite_opt.studies.protocols import Nested, RepeatedSplit
 from indefinite_opt.studies.study import Study
 
 NUMBERS = published("""
@@ -27,6 +35,7 @@ PRICES = (1.0, 10.0, 100.0, 1000.0)
 def experiments(quick: bool) -> dict[str, Study]:
     """A study for each data set, since each has its own number of training points."""
     costs, prices = (COSTS[1:3], PRICES[1:2]) if quick else (COSTS, PRICES)
+    splits, inner = (1, 3) if quick else (SPLITS, 5)
     methods = {
         name: Grid("SpectrumSVM", transform=transform, new_points="joint", C=costs)
         for name, transform in {"Denoise": "clip", "Flip": "flip", "Shift": "shift"}.items()
@@ -37,7 +46,7 @@ def experiments(quick: bool) -> dict[str, Study]:
         name: Study(
             data={name: data(name)},
             methods=methods,
-            protocol=Nested(split(name, 1 if quick else SPLITS), inner=3 if quick else 5),
+            protocol=Nested(RepeatedSplit(TRAINING_POINTS[name], splits, stratified=False), inner),
             metrics=("accuracy", "recall", "specificity"),
         )
         for name in (("Liver-EP",) if quick else FILES)

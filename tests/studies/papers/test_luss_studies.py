@@ -13,7 +13,7 @@ from indefinite_opt.studies.papers import (
     reproduce,
 )
 from indefinite_opt.studies.papers._luss import triangle
-from indefinite_opt.studies.papers.luss_figure_1 import METHODS, C, draw, gaps
+from indefinite_opt.studies.papers.luss_figure_1 import METHODS, PARAMETERS, draw, gaps
 from indefinite_opt.studies.protocols import RepeatedSplit
 
 TRAIN, ITERATIONS = 180, 100
@@ -34,6 +34,7 @@ def test_figure_1_has_the_order_of_the_paper() -> None:
             "solver": solver,
             "iterations": ITERATIONS,
             "seed": 0,
+            **PARAMETERS,
         }
         for name, (solver, _) in METHODS.items()
     }
@@ -41,10 +42,10 @@ def test_figure_1_has_the_order_of_the_paper() -> None:
     curves = {row["setting"]: row["gaps"] for row in outcome.rows}
     (division,) = RepeatedSplit(TRAIN, 1, 0, stratified=False).divisions(digits.y)
     positive = int(np.sum(digits.y[division.train] > 0))
-    # At zero the slope is -e, so that the best weights of the linearisation are C for each point of
-    # the smaller class and as many of the larger one.
+    # At zero the slope is -e, so that the best weights of the linearisation are C = 10 for each
+    # point of the smaller class and as many of the larger one.
     for curve in curves.values():
-        assert curve[0] == pytest.approx(2.0 * C * min(positive, TRAIN - positive), rel=1e-6)
+        assert curve[0] == pytest.approx(20.0 * min(positive, TRAIN - positive), rel=1e-6)
         assert np.all(np.diff(curve) <= 1e-9 * curve[0])
     assert curves["ACCPM, printed"][-1] < 0.1 * curves["projected gradient, printed"][-1]
     assert curves["ACCPM, with a proximal term"][-1] < 1e-7
