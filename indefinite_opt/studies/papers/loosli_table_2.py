@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import Computation, Entry, Impossible, PaperStudy, published
+from indefinite_opt.studies.papers import (
+    Computation,
+    Deviation,
+    Entry,
+    Impossible,
+    PaperStudy,
+    published,
+)
 from indefinite_opt.studies.papers._loosli import (
     CHOICES,
     METHODS,
     NOTES,
     PAPER,
+    SPECTRA,
     methods,
     protocol,
     smallest_eigenvalue,
@@ -68,6 +76,12 @@ def entry(row: str, column: str) -> Entry:
     return Entry(column, factor=100.0, experiment=experiment)
 
 
+OTHER_KERNEL = Deviation(
+    "The kernel of this row is not certain. Abs on it is wrong where the paper's is right, 13.12 "
+    "against 100 - 87.15, as if the paper had the negative of the kernel that is used here."
+)
+
+
 def _of_all_points(n: int) -> Impossible:
     training = 4 * n // 5
     return Impossible(
@@ -98,6 +112,7 @@ STUDY = PaperStudy(
     ),
     notes=NOTES
     | {
+        **{("Breast cancer", column): OTHER_KERNEL for column in ("KSVM", *SPECTRA)},
         ("Sonar", "min eig"): _of_all_points(208),
         ("Breast cancer", "min eig"): _of_all_points(683),
         ("Adult (a1a)", "min eig"): _of_all_points(1605),
