@@ -87,12 +87,15 @@ def test_a_child_that_dies_is_no_answer() -> None:
 
 
 def test_an_interrupt_ends_the_wait_and_the_process() -> None:
-    """Otherwise the process would sleep for an hour, and the test run out of time."""
+    """Otherwise the process would sleep for an hour, and the test run out of time.
+
+    The thread is left with whatever it holds, so that it writes without a lock.
+    """
     code = (
-        "import time\n"
+        "import os, time\n"
         "from indefinite_opt.foundation.interruptible import within\n"
         "try:\n"
-        "    within(float('inf'), lambda: (print('waiting', flush=True), time.sleep(3600)))\n"
+        "    within(float('inf'), lambda: (os.write(1, b'waiting\\n'), time.sleep(3600)))\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
