@@ -209,7 +209,11 @@ def _markdown(reproduction: Reproduction) -> str:
     if reproduction.compared:
         notes, marks = footnotes(reproduction)
         rows, columns = reproduction.places
-        lines += ["Each entry is our number / the paper's; bold where they differ by more.", ""]
+        lines += [
+            "Each entry is our number / the paper's; bold where they differ by more than two of "
+            "the paper's standard deviations, or by more than 3 points where none is printed.",
+            "",
+        ]
         lines += [f"|  | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
         for row in rows:
             cells = []
