@@ -184,7 +184,7 @@ class Structure(ABC, Generic[X]):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether F is known to have a lower bound on the feasible set."""
+        """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
         return True
 
     @property
