@@ -181,7 +181,7 @@ class Hunt:
     ) -> None:
         """The same claim in other units, where rounding leaves the objective known to tol."""
         value = reference.value(result.values)
-        if 1e3 * EPS * reference.terms(result.values) > drawn.tol * float(
+        if 1e3 * EPS * reference.stakes(result.values) > drawn.tol * float(
             reference.unit(result.values, value)
         ):
             return

@@ -107,6 +107,10 @@ class Reference(ABC):
     def terms(self, values: Values) -> float:
         """Sum of the sizes of what is added up in it."""
 
+    def stakes(self, values: Values) -> float:
+        """`terms`, and what the rounding of the constraints moves in the objective."""
+        return self.terms(values)
+
     @abstractmethod
     def violation(self, values: Values) -> float:
         """Largest violation of a constraint, relative to the sizes of what stands in it."""
@@ -297,6 +301,12 @@ class Explicit(Reference):
         v = [abs(t) for t in _vector(values[self.variable])]
         square = dot(v, product([[abs(t) for t in row] for row in self.R], v)) / 2
         return float(square + self.C * sum(map(abs, _vector(values["xi"])), ZERO))
+
+    def stakes(self, values: Values) -> float:
+        v, b = [abs(t) for t in _vector(values[self.variable])], abs(_vector(values["b"])[0])
+        margins = [dot([abs(t) for t in row], v) + b for row in self.G]
+        # A slack changes by no more than its margin does.
+        return self.terms(values) + float(self.C * sum((m + 1 for m in margins), ZERO))
 
     def violation(self, values: Values) -> float:
         v, xi, b = (_vector(values[k]) for k in (self.variable, "xi", "b"))
