@@ -82,8 +82,7 @@ class CategoricalNaiveBayes:
     """Naive Bayes on pairs [x, x'] of coded points; see `ConfidenceProblem.from_learner`.
 
     Learned from all n² pairs it is P(a | x) P(b | x'), the product of the ordinary model with
-    itself. Laplace's correction adds 1 to each count of pairs, which is 1/n to each count of
-    points.
+    itself. Laplace's correction adds 1 to each count of points.
 
     Attributes
     ----------
@@ -97,7 +96,7 @@ class CategoricalNaiveBayes:
         """Learn log P(a, b | x, x') from points (n, d) and their labels -1 and +1."""
         from sklearn.naive_bayes import CategoricalNB
 
-        model = CategoricalNB(alpha=1.0 / len(y), min_categories=np.array(self.levels))
+        model = CategoricalNB(alpha=1.0, min_categories=np.array(self.levels))
         return _Pairs(model.fit(X.astype(np.int64) - 1, y > 0).predict_log_proba)
 
     def __str__(self) -> str:

@@ -121,6 +121,34 @@ def test_a_computation_is_compared_with_the_paper() -> None:
     assert (tally.published, tally.at_hand, tally.close, tally.reproduced) == (4, 1, 1, 1)
 
 
+def test_three_points_are_within_three_points() -> None:
+    """0.735 - 0.705 is a little more than 0.03 in binary."""
+    study = declared(
+        experiments=lambda quick: {"one": Computation(dict, {"x": {"accuracy": 0.735}})},
+        numbers=published("  mean\n x  0.705"), entries={"mean": Entry()}, notes={},
+    )  # fmt: skip
+    assert run(study).compared["x", "mean"].distance == 2.0
+    assert run(study).tally.reproduced == 1
+
+
+def test_a_row_of_averages_is_the_mean_of_our_numbers() -> None:
+    def experiments(quick: bool) -> dict[str, Computation]:
+        sizes = {"a": 1.0} if quick else {"a": 1.0, "b": 4.0}
+        return {"one": Computation(dict, {name: {"size": size} for name, size in sizes.items()})}
+
+    def entry(row: str, column: str) -> Entry:
+        return Entry(metric="size", unit=1.0, mean_of=("a", "b") if row == "average" else ())
+
+    study = declared(
+        experiments=experiments, entries=entry, notes={},
+        numbers=published("   size\n a  1\n b  4\n average  2.5"),
+    )  # fmt: skip
+    ours = run(study).compared["average", "size"].ours
+    assert ours is not None
+    assert ours.value == 2.5
+    assert set(run(study, quick=True).compared) == {("a", "size")}
+
+
 def test_a_quick_run_leaves_missing_rows_out() -> None:
     reproduction = run(declared(), quick=True)
     assert set(reproduction.compared) == {("three", "mean"), ("three", "half")}

@@ -7,13 +7,17 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.tree import DecisionTreeClassifier
 
-from indefinite_opt.problem import ConfidenceProblem
+from indefinite_opt.problem import ConfidenceProblem, KernelProblem
 from indefinite_opt.studies.papers._discretised import (
     CategoricalNaiveBayes,
     cut_points,
     discretised,
 )
 from indefinite_opt.studies.papers._guo_schuurmans import data, protocol
+from indefinite_opt.studies.papers._weighted_confidences import (
+    WeightedConfidences,
+    nearest_offset,
+)
 from indefinite_opt.studies.papers.guo_schuurmans_table_2 import NUMBERS
 
 ONE_CLASS = ("crx", "corral")
@@ -52,7 +56,7 @@ def test_naive_bayes_of_pairs_classifies_as_that_of_points() -> None:
     y = np.where(X[:, 0] + X[:, 1] + generator.normal(size=40) > 4, 1, -1)
     problem = ConfidenceProblem.from_learner(X, y, CategoricalNaiveBayes((3,) * 5))
     scores = problem.kernel_with(X) @ problem.y
-    ordinary = CategoricalNB(alpha=1 / 40, min_categories=3).fit(X.astype(int) - 1, y)
+    ordinary = CategoricalNB(alpha=1, min_categories=3).fit(X.astype(int) - 1, y)
     assert np.array_equal(np.where(scores > 0, 1, -1), ordinary.predict(X.astype(int) - 1))
 
 
@@ -66,3 +70,30 @@ def test_a_constant_classifier_has_the_printed_share() -> None:
             shares.append(np.mean(source.y[division.test] == larger))
         printed = NUMBERS[name, "shift"].value
         assert (abs(np.mean(shares) - printed) < 0.005) == (name not in ONE_CLASS), name
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
+    """No score lies between it and the nearest best one of all between and beyond the scores."""
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=30).round(1) + 0.05 * (seed % 3)
+    y = np.where(generator.random(30) < 0.4, 1.0, -1.0)
+    offset = nearest_offset(scores, y)
+    ends = np.unique(np.concatenate([scores, [scores.min() - 1.0, scores.max() + 1.0]]))
+    tried = -np.concatenate([[0.0], 0.5 * (ends[1:] + ends[:-1])])
+    errors = np.array([np.sum((scores + b > 0) != (y > 0)) for b in tried])
+    assert np.sum((scores + offset > 0) != (y > 0)) == errors.min()
+    best = tried[errors == errors.min()]
+    near = best[np.argmin(np.abs(best))]
+    assert not np.any((scores > -max(near, offset)) & (scores < -min(near, offset)))
+    assert (offset == 0.0) == (near == 0.0)
+
+
+def test_a_diagonal_kernel_has_equal_weights_in_each_class() -> None:
+    """(12) with K = I: the smaller class has weights 1/(2 n₊), and any weights of the larger one
+    up to that are optimal; the middle of them are equal, so that all scores have the right sign."""
+    y = np.array([1.0] * 4 + [-1.0] * 12)
+    machine = WeightedConfidences(relative=2.0).fit(KernelProblem(np.eye(16), y))
+    assert np.allclose(machine.coef[:4], 1 / 8, atol=1e-6)
+    assert np.allclose(machine.coef[4:], -1 / 24, atol=1e-3)
+    assert machine.offset == 0.0

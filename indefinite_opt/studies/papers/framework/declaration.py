@@ -49,6 +49,9 @@ class Entry:
         The same as a share of the published number: for eigenvalues, counts and the like.
     counted : bool
         Whether the entry is compared at all; times, for instance, depend on the machine.
+    mean_of : tuple of str
+        Rows of the published table. If there are any, our number is the mean of ours in these rows
+        and the same column, as in a last row of averages.
     """
 
     method: str | None = None
@@ -59,6 +62,7 @@ class Entry:
     unit: float | None = None
     relative: float | None = None
     counted: bool = True
+    mean_of: tuple[str, ...] = ()
 
     def spread(self, fact: Fact) -> float:
         """One standard deviation of a published number, at least half a unit of its last digit."""
