@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from scipy.linalg import null_space
+from scipy.sparse.linalg import eigsh
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
@@ -100,6 +101,30 @@ def test_checkerboard_overlap_changes_labels_near_boundaries_only() -> None:
     assert abs(int(changed.sum()) - 100) < 40
     distance = np.abs(clean.X).min(axis=1)  # with two cells the boundaries are the axes
     assert distance[changed].max() <= np.sort(distance)[199]
+
+
+def test_balls_touch_at_most() -> None:
+    """Centres that are as far apart as radii and distances say fit in three dimensions."""
+    data = datasets.load("balls(n=60, seed=2)")
+    assert data.D is not None
+    radii = np.where(data.y > 0, 1.0, 2.0)
+    between = data.D + radii[:, None] + radii[None, :]
+    np.fill_diagonal(between, 0.0)
+    assert data.D.min() == 0.0
+    assert data.D[~np.eye(60, dtype=bool)].min() > 0.0
+    centred = np.eye(60) - 1.0 / 60.0
+    values = np.linalg.eigvalsh(-0.5 * centred @ between**2 @ centred)
+    assert np.abs(values[:57]).max() < 1e-9 * values[-1]
+    assert between.max() <= 100.0 * np.sqrt(3.0)
+
+
+@pytest.mark.parametrize(("p", "printed"), [(1.0, -1873.9), (0.2, -2.1096e8)])
+def test_gaussians_have_the_printed_eigenvalues(p: float, printed: float) -> None:
+    """Loosli, Ong & Canu (2013), Table 3, GaussM1 and GaussM02."""
+    data = datasets.gaussians(p=p)
+    assert data.D is not None
+    (least,) = eigsh(data.D, 1, which="SA", return_eigenvectors=False, tol=1e-4)
+    assert least == pytest.approx(printed, rel=0.01)
 
 
 def squared_distances(X: Array) -> Array:

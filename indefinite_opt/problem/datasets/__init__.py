@@ -7,7 +7,9 @@ from indefinite_opt.problem.datasets.loading import describe, load, names
 from indefinite_opt.problem.datasets.scaling import scaler
 from indefinite_opt.problem.datasets.synthetic import (
     Dataset,
+    balls,
     checkerboard,
+    gaussians,
     haasdonk_figure1a,
     haasdonk_figure1c,
     haasdonk_figure2d,
@@ -19,8 +21,10 @@ from indefinite_opt.problem.datasets.synthetic import (
 
 __all__ = [
     "Dataset",
+    "balls",
     "checkerboard",
     "describe",
+    "gaussians",
     "haasdonk_figure1a",
     "haasdonk_figure1c",
     "haasdonk_figure2d",

@@ -19,6 +19,8 @@ References
 .. [H05] B. Haasdonk, Feature Space Interpretation of SVMs with Indefinite Kernels, IEEE
    Transactions on Pattern Analysis and Machine Intelligence 27(4), 2005.
 .. [LOC] G. Loosli, C. S. Ong and S. Canu, SVM in Krein Spaces, 2013.
+.. [DP] R. P. W. Duin and E. Pekalska, Non-Euclidean Dissimilarities: Causes and Informativeness,
+   Structural, Syntactic and Statistical Pattern Recognition, 2010; their toolbox DisTools.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checks
@@ -35,7 +38,9 @@ from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, 
 
 __all__ = [
     "Dataset",
+    "balls",
     "checkerboard",
+    "gaussians",
     "haasdonk_figure1a",
     "haasdonk_figure1c",
     "haasdonk_figure2d",
@@ -46,6 +51,12 @@ __all__ = [
 ]
 
 Labels: TypeAlias = npt.NDArray[np.int64]
+
+BALL_CUBE = 100.0
+"""Side of the cube in which DisTools places the centres of balls, in units of the small radius."""
+
+GAUSSIAN_DIMENSIONS = 20
+"""Dimension of the normal classes of Duin and Pekalska (2010)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +156,79 @@ def checkerboard(n: int = 200, cells: int = 4, overlap: float = 0.0, seed: int =
         description=f"{cells} x {cells} board on [-1, 1]^2, overlap {overlap}",
         kernel=Sigmoid(),
     )
+
+
+def balls(n: int = 200, dimensions: int = 3, seed: int = 0) -> Dataset:
+    """Distances between the surfaces of balls in a cube (`genballd` of DisTools, [DP]).
+
+    The centres are uniform in a cube of side 100, drawn again where balls overlap. The radii are 1
+    in the one class, and 2 in the other. Objects with a size violate the triangle inequality: two
+    balls may both be near a large one between them.
+
+    Parameters
+    ----------
+    n : int
+        Even, at most a thousand, so that the balls find room.
+    dimensions : int
+        At least 3.
+    seed : int
+
+    Examples
+    --------
+    >>> data = balls(n=20)
+    >>> data.D.shape, bool(np.all(data.D >= 0.0))
+    ((20, 20), True)
+    """
+    half = _half(n, 2)
+    checks.whole("n", n, 2, most=1000)
+    checks.whole("dimensions", dimensions, 3)
+    random, radii = _random(seed), np.repeat([1.0, 2.0], half)
+    centres = random.uniform(0.0, BALL_CUBE, size=(n, dimensions))
+    while True:
+        D = cdist(centres, centres) - radii[:, None] - radii[None, :]
+        np.fill_diagonal(D, 0.0)
+        overlapping = np.flatnonzero(np.any(D < 0.0, axis=1))
+        if not overlapping.size:
+            break
+        centres[overlapping[-1]] = random.uniform(0.0, BALL_CUBE, size=dimensions)
+    return Dataset(
+        name="balls", D=D, y=_labels(half), classes=("radius 2", "radius 1"),
+        description=f"balls of radius 1 and 2 in {dimensions} dimensions, surface distances",
+    )  # fmt: skip
+
+
+def gaussians(n: int = 2000, p: float = 1.0, separation: float = 2.0, seed: int = 0) -> Dataset:
+    r"""Minkowski distances \((\sum_j |x_j - z_j|^p)^{1/p}\) of two normal classes [DP].
+
+    The classes are N(0, I) and N(δ e₁, I) in 20 dimensions, so that the best rule has the accuracy
+    Φ(δ/2), .841 for the default δ = 2. With p = 1 this is the distribution of GaussM1, with p = 0.2
+    that of GaussM02. That δ is 2 is inferred: the smallest eigenvalues of D then are -1866 and
+    -2.102e8 with the default seed; [LOC] print -1873.9 and -2.1096e8, and accuracies up to .8395.
+
+    Parameters
+    ----------
+    n : int
+        Even.
+    p : float
+        Positive; below 1 the triangle inequality does not hold.
+    separation : float
+        δ.
+    seed : int
+
+    Examples
+    --------
+    >>> gaussians(n=10, p=0.2).D.shape
+    (10, 10)
+    """
+    half = _half(n, 2)
+    checks.positive("p", p)
+    checks.number("separation", separation, 0.0, np.inf)
+    X = _random(seed).standard_normal((n, GAUSSIAN_DIMENSIONS))
+    X[:half, 0] += separation
+    return Dataset(
+        name="gaussians", D=cdist(X, X, "minkowski", p=p), y=_labels(half),
+        description=f"two normal classes, {separation} apart, Minkowski distances with p = {p}",
+    )  # fmt: skip
 
 
 def haasdonk_figure1a(n: int = 20, seed: int = 0) -> Dataset:
