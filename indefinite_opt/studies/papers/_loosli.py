@@ -13,7 +13,7 @@ from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import ComputationOutcome, Deviation
+from indefinite_opt.studies.papers import ComputationOutcome, Deviation, Entry
 from indefinite_opt.studies.protocols import Nested, RepeatedKFold
 from indefinite_opt.studies.study import Study, StudyOutcome
 from indefinite_opt.workflow import solve
@@ -25,6 +25,7 @@ PAPER = "Loosli, Ong & Canu (2013)"
 
 SPECTRA = {"Abs eigs": "flip", "Trunc eigs": "clip", "Shift eigs": "shift"}
 METHODS = ("ESVM", "ESVM-L", "KSVM", "RVM", "Indefinite SVM", "LP SVM", *SPECTRA)
+TABLE_METHODS = tuple(name for name in METHODS if name != "ESVM-L")
 
 _METHODS = {
     "ESVM": "ESVM",
@@ -40,6 +41,10 @@ CHOICES = (
     "IndefiniteSVM out of .001, ..., 1 at ρ = 1. The three transformations of the spectrum have a "
     "fixed C: they are tested with a kernel that they were not trained with, so that "
     "cross-validation would choose a constant classifier, which the paper's do not show.",
+    "ESVM-L should keep 90 % of the eigenvalues' sum, but the paper's equals ESVM in every digit, "
+    "those of the deviations included, on all 13 sets of both tables. All eigenvalues were kept "
+    "there, so that our ESVM stands in both columns. With 90 % of the sum of the absolute values "
+    "it would have 76.6 on sonar.",
     "KSVM is Algorithm 2 as printed, with its multiplier as the offset.",
     "IndefiniteSVM is solved by Newton's method in place of projected gradients, to the same "
     "optimum.",
@@ -61,10 +66,6 @@ UNSTABLE = Deviation(
     "Algorithm 2 is no descent: it may cycle, and then its last point is tested; the point "
     "depends on the two points that it starts with, which the paper draws at random."
 )
-BETTER_SHARE = Deviation(
-    "The paper's ESVM-L equals ESVM in every digit, so that all eigenvalues were kept. Ours are "
-    "the largest that make up 90 % of the sum of their absolute values, fewer than half of them."
-)
 OTHER_SEARCH = Deviation(
     "The marginal likelihood has several maxima. Ours is the best of three searches; SB2, which "
     "the paper used, follows Tipping & Faul, who start from one function, and may end elsewhere."
@@ -74,7 +75,7 @@ NOTES = {
     ("*", "ESVM"): OTHER_BOUNDS,
     ("*", "LP SVM"): OTHER_BOUNDS,
     ("*", "KSVM"): UNSTABLE,
-    ("*", "ESVM-L"): BETTER_SHARE,
+    ("*", "ESVM-L"): OTHER_BOUNDS,
     ("*", "RVM"): OTHER_SEARCH,
     ("*", "Indefinite SVM"): NEAR_CONSTANT,
     **{("*", name): WITH_ORIGINAL_KERNEL for name in SPECTRA},
@@ -95,13 +96,23 @@ def method(name: str, C: float | list[float], kernel: list[str] | None = None) -
 
 
 def methods(quick: bool, *names: str, spectra: float = 1.0) -> dict[str, Grid]:
-    """All methods of the tables, or those of these names; `spectra` is C of the last three."""
+    """All methods of the tables, or those of these names; `spectra` is C of the last three.
+
+    ESVM-L is ESVM there.
+    """
     bounds = [0.1, 1.0] if quick else [0.01, 0.1, 1.0, 10.0, 100.0]
     chosen: dict[str, float | list[float]] = {
         "Indefinite SVM": [0.001, 0.01, 0.1, 1.0],
         **dict.fromkeys(SPECTRA, spectra),
     }
-    return {name: method(name, chosen.get(name, bounds)) for name in names or METHODS}
+    return {name: method(name, chosen.get(name, bounds)) for name in names or TABLE_METHODS}
+
+
+def entry(column: str, experiment: str = "accuracy") -> Entry:
+    """An accuracy in percent, or the smallest eigenvalue, printed with 4 digits or more."""
+    if column == "min eig":
+        return Entry(metric="lambda_min", experiment=column, relative=1e-4)
+    return Entry("ESVM" if column == "ESVM-L" else column, factor=100.0, experiment=experiment)
 
 
 def trained(name: str, C: float, problem: KernelProblem) -> Fitted:

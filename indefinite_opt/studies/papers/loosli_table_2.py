@@ -13,14 +13,15 @@ from indefinite_opt.studies.papers import (
 )
 from indefinite_opt.studies.papers._loosli import (
     CHOICES,
-    METHODS,
     NOTES,
     PAPER,
     SPECTRA,
+    TABLE_METHODS,
     methods,
     protocol,
     smallest_eigenvalue,
 )
+from indefinite_opt.studies.papers._loosli import entry as table_entry
 from indefinite_opt.studies.study import Study
 
 NUMBERS = published("""
@@ -40,7 +41,7 @@ DATA = {
     "Adult (a1a)": Data("a1a", "sigmoid(a=-0.5, r=1)"),
 }
 SHORT = ("Sonar", "Heart", "Breast cancer")
-WITHOUT_RVM = tuple(name for name in METHODS if name != "RVM")
+WITHOUT_RVM = tuple(name for name in TABLE_METHODS if name != "RVM")
 
 
 def experiments(quick: bool) -> dict[str, Study | Computation]:
@@ -68,12 +69,9 @@ def experiments(quick: bool) -> dict[str, Study | Computation]:
 
 def entry(row: str, column: str) -> Entry:
     """The experiment that has a data set and a method."""
-    if column == "min eig":
-        return Entry(metric="lambda_min", experiment=column, relative=1e-4)
-    experiment = "accuracy" if row in SHORT else row
     if (row, column) == ("Diabetes", "RVM"):
-        experiment = "RVM on Diabetes"
-    return Entry(column, factor=100.0, experiment=experiment)
+        return table_entry(column, "RVM on Diabetes")
+    return table_entry(column, "accuracy" if row in SHORT else row)
 
 
 OTHER_KERNEL = Deviation(
