@@ -84,6 +84,11 @@ class Unit(NamedTuple):
         spent = (time.perf_counter() - began) / max(1, len(rows))
         return [{**row, "cell_seconds": spent} for row in rows]
 
+    def failed(self, cell: Cell, error: str) -> list[Row]:
+        """The row of a cell that ended its process before it could report anything."""
+        chosen = str(cell.grid.entries[0])
+        return [{**_empty_row(self, cell), "chosen": chosen, "error": error, "cell_seconds": 0.0}]
+
 
 class Outcome(NamedTuple):
     """The rows of a cell: one, or with a grid and no inner protocol one per entry."""
@@ -105,8 +110,8 @@ def forget_problems() -> None:
 def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
     """The outcomes of the cells; each is first given to `write`, if it is not interrupted.
 
-    A unit is a `Unit`, or any other named tuple with `cells`, each of which has a `key`, and with a
-    method `rows` of a cell.
+    A unit is a `Unit`, or any other named tuple with `cells`, each of which has a `key`, and with
+    methods `rows` of a cell, and `failed` of a cell and an error.
     """
     for cell in unit.cells:
         outcome = Outcome(cell.key, unit.rows(cell))
@@ -134,16 +139,20 @@ def warm_up(names: Iterable[str]) -> None:
             _warmed(name)
 
 
+def _empty_row(unit: Unit, cell: Cell) -> Row:
+    """A row of a cell before anything is known of it."""
+    return {
+        "data": unit.name, "method": cell.label, "entry": 0, "chosen": "",
+        "solver": cell.grid.solver, "run": unit.division.run, "fold": unit.division.fold,
+        "selection": float("nan"), "selection_seconds": 0.0,
+        **{name: METRICS[name].missing for name in ("status", *unit.plan.metrics)}, "error": "",
+    }  # fmt: skip
+
+
 def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
     """The rows of one cell by entry; a failure is reported in them."""
     plan, division, entries = unit.plan, unit.division, cell.grid.entries
-    problems = _Problems.of(unit.data)
-    row: Row = {
-        "data": unit.name, "method": cell.label, "entry": 0, "chosen": "",
-        "solver": cell.grid.solver, "run": division.run, "fold": division.fold,
-        "selection": float("nan"), "selection_seconds": 0.0,
-        **{name: METRICS[name].missing for name in ("status", *plan.metrics)}, "error": "",
-    }  # fmt: skip
+    problems, row = _Problems.of(unit.data), _empty_row(unit, cell)
     tested: Sequence[int] = range(len(entries))
     if plan.protocol.inner is not None and len(entries) > 1:
         began = time.perf_counter()

@@ -51,7 +51,9 @@ def run_units(
 def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
     """The outcomes of units that run on a Dask cluster, written to the store by this process.
 
-    A unit whose worker dies is given to another one.
+    A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
+    `allowed-failures` say, its cells are run one by one, and the one of which workers die then has
+    failed; it is not stored, so that it is tried again next time.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
         If the scheduler does not answer.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise ParameterError(
             "cluster", "None without dask.distributed", repr(cluster),
@@ -79,19 +81,36 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
         raise DataError(
             "cluster", "the address of a Dask scheduler", f"{cluster}: {error}"
         ) from None
-    waiting = iter(units)
+    waiting, given = iter(units), {}
+
+    def submit(unit: Any) -> Any:
+        future = client.submit(_listed, unit, pure=False)
+        given[future.key] = unit
+        return future
+
     try:
-        running = as_completed([], with_results=True)
+        running = as_completed([])
         threads = sum(client.nthreads().values()) or 1
         for _, unit in zip(range(UNITS_PER_THREAD * threads), waiting, strict=False):
-            running.add(client.submit(_listed, unit, pure=False))
-        for _, outcomes in running:
+            running.add(submit(unit))
+        for future in running:
+            unit = given.pop(future.key)
+            try:
+                outcomes = future.result()
+            except KilledWorker as error:
+                if len(unit.cells) > 1:
+                    for cell in unit.cells:
+                        running.add(submit(unit._replace(cells=[cell])))
+                else:
+                    (cell,) = unit.cells
+                    yield Outcome(cell.key, unit.failed(cell, f"KilledWorker: {error}"))
+                outcomes = []
             for outcome in outcomes:
                 if store is not None and not outcome.interrupted:
                     store.add(outcome)
                 yield outcome
             for unit in waiting:
-                running.add(client.submit(_listed, unit, pure=False))
+                running.add(submit(unit))
                 break
     finally:
         if own:

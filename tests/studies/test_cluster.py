@@ -16,6 +16,7 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.studies import Grid, RepeatedKFold, Study
+from indefinite_opt.studies.papers import Computation
 
 CELLS_BEFORE_DEATH = 1
 """Cells that are finished when a worker is killed: both workers hold others then."""
@@ -90,3 +91,34 @@ def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ParameterError, match=r"indefinite_opt\[cluster\]"):
         study().run(cluster="tcp://127.0.0.1:9")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes end in another way")
+def test_a_cell_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    import dask
+
+    store = tmp_path / "cells.jsonl"
+    patience = {"distributed.scheduler.allowed-failures": 0}
+    with (
+        dask.config.set(patience),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        deadly = Computation(os._exit, {"ends": {"status": 1}})
+        (row,) = deadly.run(store, cluster=client).rows
+        assert row["setting"] == "ends"
+        assert "KilledWorker" in row["error"]
+        (alive,) = Computation(dict, {"lives": {"n": 3}}).run(store, cluster=client).rows
+        assert alive["n"] == 3
+    assert store.read_bytes().count(b"\n") == 1
+
+
+def test_a_failed_cell_has_all_columns() -> None:
+    """The row of a cell that ended its process has the columns of one that was tested."""
+    unit = study().units(stored=False)[0]
+    (row,) = unit.failed(unit.cells[0], "KilledWorker: gone")
+    assert row.keys() == unit.rows(unit.cells[0])[0].keys()
+    assert row["error"] == "KilledWorker: gone"

@@ -148,6 +148,10 @@ class _Unit(NamedTuple):
         shared = {"cell_seconds": (time.perf_counter() - began) / max(1, len(rows)), "error": error}
         return [{"setting": cell.name, **_plain(row), **shared} for row in rows]
 
+    def failed(self, cell: _Cell, error: str) -> list[Row]:
+        """The row of a setting that ended its process."""
+        return [{"setting": cell.name, "cell_seconds": 0.0, "error": error}]
+
 
 def _plain(value: Any) -> Any:
     """The value as a JSON file has it, so that stored rows and new ones are equal."""
