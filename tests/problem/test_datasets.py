@@ -103,6 +103,12 @@ def test_checkerboard_overlap_changes_labels_near_boundaries_only() -> None:
     assert distance[changed].max() <= np.sort(distance)[199]
 
 
+def test_only_points_have_features() -> None:
+    assert datasets.checkerboard(n=4, cells=2).points.shape == (4, 2)
+    with pytest.raises(ProblemError, match="balls"):
+        _ = datasets.balls(n=4).points
+
+
 def test_balls_touch_at_most() -> None:
     """Centres that are as far apart as radii and distances say fit in three dimensions."""
     data = datasets.load("balls(n=60, seed=2)")

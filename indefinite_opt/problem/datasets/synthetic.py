@@ -119,6 +119,19 @@ class Dataset:
         """Number of labelled objects."""
         return len(self.y)
 
+    @property
+    def points(self) -> Array:
+        """X, (n, d).
+
+        Raises
+        ------
+        ProblemError
+            If only similarities or distances are known.
+        """
+        if self.X is None:
+            raise ProblemError("X", "a data set with features", f"{self.name!r}, which has none")
+        return self.X
+
 
 def checkerboard(n: int = 200, cells: int = 4, overlap: float = 0.0, seed: int = 0) -> Dataset:
     """Points of [-1, 1]^2 labelled like a checkerboard (Loosli, Ong and Canu 2013, Section 6.2).

@@ -108,8 +108,6 @@ def _learned(name: str, learner: str, kernel: Kernel | None) -> ConfidenceProble
 
 def _points(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     loaded = datasets.load(FILES.get(name, name))
-    assert loaded.X is not None
-    assert loaded.feature_names is not None
     start = FIRST_ROWS.get(name, 0)
-    X, y = loaded.X[start:], loaded.y[start:]
+    X, y = loaded.points[start:], loaded.y[start:]
     return discretised(X, y, loaded.feature_names), y

@@ -147,8 +147,7 @@ def board(n: int, overlap: float = 0.0, seed: int = 0) -> KernelProblem:
 def unseen(overlap: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two thousand other points of the checkerboard, and their labels."""
     drawn = datasets.checkerboard(n=2000, overlap=overlap, seed=1)
-    assert drawn.X is not None
-    return drawn.X, drawn.y
+    return drawn.points, drawn.y
 
 
 def region(name: str, n: int) -> dict[str, Any]:
@@ -171,13 +170,12 @@ def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure
     from matplotlib.figure import Figure
 
     rows = outcomes["regions"].rows
-    points = datasets.checkerboard(n=n)
+    data = datasets.checkerboard(n=n)
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
     for ax, row in zip(figure.subplots(3, 3).ravel(), rows, strict=True):
         image = np.reshape(row["positive"], (BOARD_RESOLUTION, BOARD_RESOLUTION))
         ax.imshow(image, extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", alpha=0.5)
-        assert points.X is not None
-        ax.scatter(points.X[:, 0], points.X[:, 1], c=points.y, s=4, cmap="coolwarm")
+        ax.scatter(*data.points.T, c=data.y, s=4, cmap="coolwarm")
         ax.set_title(f"{row['setting']}: error {100 * row['test_error']:.0f} %", fontsize=9)
         ax.set(xticks=[], yticks=[])
     return figure

@@ -25,11 +25,10 @@ MIN_DIFFERENCE = 1e-3
 def optimum(permuted: bool, C: float) -> Row:
     """The optimum that `smo` finds, or another one that it finds after a permutation."""
     data = datasets.haasdonk_figure3()
-    assert data.X is not None
     found: list[Row] = []
     for seed in range(MAX_PERMUTATIONS):
         order = np.random.default_rng(seed).permutation(data.n) if seed else np.arange(data.n)
-        problem = KernelProblem.from_dataset(replace(data, X=data.X[order], y=data.y[order]))
+        problem = KernelProblem.from_dataset(replace(data, X=data.points[order], y=data.y[order]))
         found.append(trained(problem, SVMDual(C=C), "smo"))
         first, last = found[0]["objective"], found[-1]["objective"]
         if not permuted or abs(last - first) > MIN_DIFFERENCE * first:
