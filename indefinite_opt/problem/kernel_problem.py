@@ -43,6 +43,12 @@ _CURVATURE_SAMPLE = 100
 """Points on which negative curvature is looked for first: factorising their block costs nothing
 beside the O(n³) of the whole matrix, of at least twice the order."""
 
+_OF_KERNEL_ALONE = frozenset({
+    "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
+    "squared_distances", "_norm", "_scaled", "_form", "_construction",
+})  # fmt: skip
+"""Attributes of a problem that do not depend on its labels, whether given or derived."""
+
 
 class KernelProblem(Problem):
     """Kernel matrix K of any inertia and labels y of two classes.
@@ -112,6 +118,21 @@ class KernelProblem(Problem):
         problem = cls.__new__(cls)
         matrix, extremes = checked_matrix("K", K, False, checked_precision(precision))
         problem._begin(DenseGram(matrix, extremes, shared=False), y, name)
+        return problem
+
+    @classmethod
+    def from_gram(cls, gram: Gram, y: ArrayLike, *, name: str = "problem") -> KernelProblem:
+        """The problem of a kernel matrix that has been checked already; nothing is copied.
+
+        Examples
+        --------
+        >>> from indefinite_opt.problem import DenseGram
+        >>> gram = DenseGram(np.array([[0.0, 1.0], [1.0, 0.0]]))
+        >>> KernelProblem.from_gram(gram, [1, 2]).y
+        array([-1.,  1.])
+        """
+        problem = cls.__new__(cls)
+        problem._begin(gram, y, name)
         return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
@@ -505,6 +526,26 @@ class KernelProblem(Problem):
             problem.__dict__["spectrum"] = image
             self._transformed[key] = problem
         return self._transformed[key]
+
+    def with_labels(self, y: ArrayLike) -> KernelProblem:
+        """The same kernel with other labels; what is known of the kernel alone is shared.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [-1, 1])
+        >>> spectrum = problem.spectrum
+        >>> problem.with_labels([1, -1]).spectrum is spectrum
+        True
+        """
+        problem = KernelProblem.from_gram(self.gram, y, name=self.name)
+        problem.__dict__.update({k: v for k, v in self.__dict__.items() if k in _OF_KERNEL_ALONE})
+        problem._convex = {lines: known for lines, known in self._convex.items() if lines < 2}
+        return problem
+
+    @property
+    def is_decomposed(self) -> bool:
+        """Whether an eigendecomposition of K or of PKP has been computed."""
+        return "spectrum" in self.__dict__ or "centered_spectrum" in self.__dict__
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""

@@ -305,3 +305,17 @@ def test_rows_on_demand_cannot_be_perturbed() -> None:
     problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
     with pytest.raises(iopt.errors.ProblemError, match="on demand"):
         problem.perturbed(0.1)
+
+
+def test_other_labels_share_what_is_known_of_the_kernel(monkeypatch) -> None:
+    problem = random_problem("sigmoid", n=12, seed=3)
+    signature = problem.signature
+    assert not problem.is_convex(1)
+    monkeypatch.setattr(problem_module, "eigendecomposition", None)
+    labels = np.where(np.arange(12) < 5, "a", "b")
+    other = problem.with_labels(labels)
+    assert other.signature == signature
+    assert not other.is_convex(1)
+    assert other.gram is problem.gram
+    assert other.is_decomposed
+    np.testing.assert_array_equal(other.Q, np.outer(other.y, other.y) * problem.K)
