@@ -206,22 +206,40 @@ class Classifier:
         ProblemError
             For a wrong shape, non-finite values, or a missing `K_new_new`.
         """
-        rows = finite_array("K_new", K_new, (None, self.coef.size))
-        if self.change is None:
-            return rows @ self.coef + self.offset
-        if self.new_points == "joint":
-            if K_new_new is None:
-                raise ProblemError(
-                    "K_new_new", "the (m, m) kernel among the new points", "nothing",
-                    "The joint treatment transforms training and new points together.",
-                )  # fmt: skip
-            block = finite_array("K_new_new", K_new_new, (len(rows), len(rows)))
-            return self.change.joint(rows, block) @ self.coef + self.offset
+        rows = self._rows(K_new)
+        if self.change is None or self.new_points != "joint":
+            direct = self.unchanged()
+            return rows @ direct.coef + direct.offset
+        if K_new_new is None:
+            raise ProblemError(
+                "K_new_new", "the (m, m) kernel among the new points", "nothing",
+                "The joint treatment transforms training and new points together.",
+            )  # fmt: skip
+        block = finite_array("K_new_new", K_new_new, (len(rows), len(rows)))
+        return self.change.joint(rows, block) @ self.coef + self.offset
+
+    def _rows(self, K_new: ArrayLike) -> Array:
+        try:
+            return finite_array("K_new", K_new, (None, self.coef.size))
+        except ProblemError as error:
+            raise ProblemError(
+                error.argument, error.expected, error.got,
+                "Rows are kernel values of new points with the training points: for points X use "
+                "problem.kernel_with(X).",
+            ) from None  # fmt: skip
+
+    def unchanged(self) -> Classifier:
+        """The classifier that has the same values without a change of the kernel.
+
+        A joint treatment has none, and is returned as it is.
+        """
+        if self.change is None or self.new_points == "joint":
+            return self
         coef = self.coef
         if self.new_points == "projected":
             coef = self.change.projected(coef)
         coef, shift = self.change.center(coef)
-        return rows @ coef + (self.offset + shift)
+        return Classifier(coef, self.offset + shift, self.classes)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
         """Predicted labels of m new points, (m,), as entries of `classes`."""

@@ -107,3 +107,10 @@ def test_svm_offset_agrees_with_libsvm(gaussian_problem: iopt.KernelProblem) -> 
         theirs.decision_function(gaussian_problem.K),
         atol=1e-6,
     )
+
+
+def test_points_in_place_of_kernel_rows_are_refused_with_what_to_do() -> None:
+    problem = iopt.KernelProblem.from_data([[0.0], [1.0], [3.0]], [0, 1, 1], "linear")
+    classifier = iopt.solve(problem, iopt.SVMDual()).classifier
+    with pytest.raises(iopt.errors.ProblemError, match=r"shape \(1, 1\).*problem\.kernel_with\(X"):
+        classifier.predict([[2.0]])
