@@ -11,6 +11,9 @@ Declared as the papers write them, solved, certified and compared.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from indefinite_opt import errors, theory
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import (
@@ -38,6 +41,16 @@ from indefinite_opt.studies.baselines import KNN, LIBSVM, RVM, Baseline, availab
 from indefinite_opt.workflow import available_solvers, bound, solve, solve_path
 from indefinite_opt.workflow.certificates import verify
 
+if TYPE_CHECKING:  # scikit-learn takes a second to import, and is loaded where it is needed
+    from indefinite_opt.estimators import (
+        IndefiniteSVC,
+        IndefiniteSVCCV,
+        KernelClassifier,
+        KernelTransformer,
+        PseudoEuclideanEmbedding,
+        SpectrumTransformer,
+    )
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -55,17 +68,23 @@ __all__ = [
     "GuoSchuurmansLP",
     "GuoSchuurmansQP",
     "IndefiniteOptError",
+    "IndefiniteSVC",
+    "IndefiniteSVCCV",
     "Kernel",
+    "KernelClassifier",
     "KernelLogistic",
     "KernelProblem",
+    "KernelTransformer",
     "LussBall",
     "LussDual",
+    "PseudoEuclideanEmbedding",
     "PseudoEuclideanPrimal",
     "QuadraticProgram",
     "SVMDual",
     "SeparabilitySVM",
     "Solver",
     "SpectrumSVM",
+    "SpectrumTransformer",
     "Status",
     "UniformWeights",
     "available_baselines",
@@ -82,3 +101,18 @@ __all__ = [
     "theory",
     "verify",
 ]
+
+_ESTIMATORS = frozenset({
+    "IndefiniteSVC", "IndefiniteSVCCV", "KernelClassifier", "KernelTransformer",
+    "PseudoEuclideanEmbedding", "SpectrumTransformer",
+})  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        return getattr(importlib.import_module("indefinite_opt.estimators"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ESTIMATORS})

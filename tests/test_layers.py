@@ -19,7 +19,7 @@ ROOT = Path(iopt.__file__).parent
 
 ROOMS = (
     "foundation", "problem", "modeling", "formulations", "solvers", "figures", "workflow",
-    "theory", "studies", "command_line",
+    "theory", "studies", "estimators", "command_line",
 )  # fmt: skip
 """In the order in which data flow."""
 

@@ -9,7 +9,7 @@ from indefinite_opt.studies import baselines, reference_library
 from indefinite_opt.studies.cells import warm_up
 from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
+from indefinite_opt.studies.methods import Grid, as_method
 from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.protocols import (
     LeaveOneOut,
@@ -32,6 +32,7 @@ __all__ = [
     "SelectThenTest",
     "Study",
     "StudyOutcome",
+    "as_method",
     "baselines",
     "compare",
     "reference_library",

@@ -1,0 +1,348 @@
+"""Classifiers with the interface of scikit-learn, for any formulation or baseline."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.machines import MULTICLASS, Machine, Machines, pairings, votes
+from indefinite_opt.estimators.parameters import KernelEstimator
+from indefinite_opt.estimators.training_data import TrainingData, TrainingKernel, training_data
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import kernels
+from indefinite_opt.studies import as_method
+from indefinite_opt.studies.baselines import Baseline
+from indefinite_opt.workflow import Bracket, bound, solve
+from indefinite_opt.workflow.certificates import Certificate
+
+__all__ = ["FormulationClassifier", "KernelClassifier"]
+
+
+def _calibrated(estimator: Any) -> bool:
+    """Whether an estimator has probabilities; the reason if not."""
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs probability=True when the estimator is made")
+    return True
+
+
+class FormulationClassifier(ClassifierMixin, KernelEstimator):
+    """What `KernelClassifier` and `IndefiniteSVC` share: machines, predictions, certificates."""
+
+    _remembers: ClassVar[bool] = True
+    """Whether the kernel is kept for other fits to the same points."""
+
+    break_ties: Any = True
+    solver: Any
+    tol: Any
+    class_weight: Any
+    random_state: Any
+    probability: Any
+    multiclass: Any
+    decision_function_shape: Any
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on points X, or on a precomputed matrix, with labels y.
+
+        Parameters
+        ----------
+        X : (n, d) array_like or sparse matrix
+            Points in rows; (n, n) kernel values or distances where these are precomputed.
+        y : (n,) array_like
+            Labels of two or more classes.
+        """
+        X, y = self._checked(X, y)
+        data, bounds = self._sorted(X, y)
+        kernel = data.kernel_matrix(self._remembers)
+        self._settle(data, bounds, self._trained(kernel, bounds))
+        if self.probability:
+            self._calibrate(X, y)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        checks.choice("multiclass", self.multiclass, MULTICLASS)
+        checks.choice("decision_function_shape", self.decision_function_shape, MULTICLASS)
+        self.classes_ = np.unique(y)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y: expected labels of at least two classes, got one class: {self.classes_[0]!r}"
+            )
+        return X, y
+
+    def _sorted(self, X: Any, y: NDArray[Any]) -> tuple[TrainingData, list[int]]:
+        """The training data sorted by class, and where each class begins and the last ends."""
+        encoded = np.searchsorted(self.classes_, y)
+        self._order = np.argsort(encoded, kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(encoded))]).tolist()
+        self._pairwise_machines = self.classes_.size == 2 or self.multiclass == "ovo"
+        return training_data(X, self._kernel_for(X), self.metric).take(self._order), bounds
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Decision values of new points.
+
+        Parameters
+        ----------
+        X : (m, d) array_like or sparse matrix
+            Points, or (m, n) kernel values or distances to all training points.
+
+        Returns
+        -------
+        (m,) or (m, k) ndarray
+            Of two classes the values of the classifier, positive for `classes_[1]`. Of more, with
+            `decision_function_shape="ovr"`, one column per class; with "ovo" one column per pair,
+            positive for the first class of the pair as in `SVC`.
+        """
+        values = self._values(X)
+        if self.classes_.size == 2:
+            return values[:, 0]
+        if not self._pairwise_machines:
+            return values
+        if self.decision_function_shape == "ovo":
+            return -values
+        return votes(values, self.classes_.size)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Labels of new points, (m,); see `decision_function`."""
+        values = self._values(X)
+        if self.classes_.size == 2:
+            return self.classes_[(values[:, 0] > 0.0).astype(int)]
+        if self._pairwise_machines:
+            values = votes(values, self.classes_.size, self.break_ties)
+        return self.classes_[np.argmax(values, axis=1)]
+
+    @available_if(_calibrated)
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes, (m, k), by Platt's calibration on held-out folds.
+
+        Their maximum may be at another class than that of `predict`, as in `SVC`.
+        """
+        check_is_fitted(self)
+        return self._calibration.predict_proba(X)
+
+    @available_if(_calibrated)
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Logarithms of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    @property
+    def certificate_(self) -> Certificate | dict[tuple[Any, Any], Certificate]:
+        """What is proved of the solution, computed when it is read.
+
+        Of two classes a certificate; of more a certificate for each pair of classes, or for each
+        class in place of the first of a pair where the others are "rest".
+        """
+        return self._of_machines(lambda machine, problem: machine.result_on(problem).certificate)
+
+    @property
+    def bracket_(self) -> Bracket | dict[tuple[Any, Any], Bracket]:
+        """Lower and upper bound on the global optimum, computed when it is read, as above.
+
+        This is a search of up to a minute per pair of classes.
+        """
+        return self._of_machines(
+            lambda machine, problem: bound(problem, machine.result_on(problem).formulation)
+        )
+
+    def _of_machines(self, compute: Any) -> Any:
+        check_is_fitted(self)
+        kernel = self._machines.data.kernel_matrix(self._remembers)
+        found = {}
+        for pair, machine in zip(self._pairs(), self._machines.members, strict=True):
+            found[pair] = compute(machine, self._machines.problem(machine, kernel))
+        return found if self.classes_.size > 2 else found[pair]
+
+    def _pairs(self) -> list[tuple[Any, Any]]:
+        classes = self.classes_.tolist()
+        if not self._pairwise_machines:
+            return [(label, "rest") for label in classes]
+        return [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
+
+    def _kernel_for(self, X: Any) -> Any:
+        """A `Kernel`, or "precomputed"."""
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return self.kernel
+        return kernels.get(self.kernel)
+
+    def _method(self) -> Formulation | Baseline:
+        raise NotImplementedError
+
+    def _step_limit(self) -> int | None:
+        return None
+
+    def _trained(self, kernel: TrainingKernel, bounds: list[int]) -> list[Machine]:
+        method, seed = self._method(), _seed(self.random_state)
+        members = []
+        for negative, positive in pairings(self.multiclass, bounds):
+            problem = kernel.problem(negative, positive)
+            if isinstance(method, Baseline):
+                fitted = method.fit(problem, seed)
+                members.append(Machine(negative, positive, fitted))
+            else:
+                result = solve(
+                    problem, method, self.solver, self.tol, max_iter=self._step_limit(), seed=seed
+                )
+                members.append(Machine.of(negative, positive, result))
+            if self._remembers:
+                kernel.keep(negative, positive, problem)
+        return members
+
+    def _settle(self, data: TrainingData, bounds: list[int], members: list[Machine]) -> None:
+        """Keep the machines; attributes for inspection have the layout of `SVC` for pairs."""
+        self._machines = machines = Machines(data, members)
+        k, support = self.classes_.size, machines.support
+        self.support_ = self._order[support]
+        self.n_support_ = np.diff(np.searchsorted(support, bounds)).astype(np.int32)
+        if machines.coef is None:
+            return
+        self.intercept_ = np.array([machine.fitted.offset for machine in members])
+        self.dual_coef_ = machines.coef[:, support]
+        if k > 2 and self._pairwise_machines:
+            self.intercept_ = -self.intercept_
+            # Positive for the first class; 0 less the coefficients, as negated zeros print as -0.
+            self.dual_coef_ = _one_versus_one_layout(0.0 - machines.coef, bounds)[:, support]
+
+    def _values(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        if self._precomputed:
+            shape = np.shape(X)
+            if len(shape) == 2 and shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X.shape[1] = {shape[1]} should be equal to {self.n_features_in_}, the number "
+                    "of samples at training time: give the precomputed values of each new point "
+                    "with all training points."
+                )
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self._machines.decisions(X)
+
+    def _calibrate(self, X: Any, y: Any) -> None:
+        uncalibrated = self._uncalibrated()
+        self._calibration = CalibratedClassifierCV(uncalibrated, ensemble=False).fit(X, y)
+
+    def _uncalibrated(self) -> Any:
+        """The same estimator without probabilities, for the fits of the calibration."""
+        return clone(self).set_params(probability=False)
+
+
+class KernelClassifier(FormulationClassifier):
+    """A formulation or baseline as a classifier of scikit-learn, for any number of classes.
+
+    Parameters
+    ----------
+    formulation : Formulation, Baseline, class or str
+        As in `solve` and `compare`. Its parameters are those of the estimator, too:
+        `formulation__C`.
+    kernel : str, Kernel, callable or "precomputed"
+        As in `kernels.get`; with "precomputed" X is the kernel matrix. The parameters of a kernel
+        are those of the estimator, too: `kernel__a`.
+    metric : None or "precomputed"
+        With "precomputed" X is a matrix of distances, of which a kernel such as
+        "distance(form=linear)" makes kernel values.
+    multiclass : {"ovo", "ovr"}
+        With more than two classes, a classifier for each pair of classes, or for each class against
+        the rest.
+    decision_function_shape : {"ovr", "ovo"}
+        Shape of the decision values of pairs.
+    probability : bool
+        Whether to calibrate `predict_proba`, which takes five more fits.
+    solver : str or Solver, optional
+        As in `solve`.
+    tol : float
+        Relative accuracy asked of the solver, and tolerance of the certificate.
+    random_state : int, RandomState instance or None
+        Seed of the solver; None stands for 0, so that fits are reproducible.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+    certificate_ : Certificate or dict
+        What is proved of the solution; computed when it is read.
+    bracket_ : Bracket or dict
+        Bounds on the global optimum; computed when it is read.
+    support_ : (s,) array
+        Indices of the training points that are needed, sorted by class.
+    n_support_ : (k,) array
+    dual_coef_, intercept_ : arrays
+        Signed coefficients of the support vectors and offsets, where the method has them; in the
+        layout of `SVC` for pairs of classes, with one row per class against the rest otherwise.
+    n_features_in_ : int
+    feature_names_in_ : (d,) array
+        Where X has names of features that are all strings.
+
+    Examples
+    --------
+    >>> from indefinite_opt import ESVM, KernelClassifier
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["low", "low", "up", "up"]
+    >>> classifier = KernelClassifier(ESVM(C=10.0), kernel="sigmoid(a=1)").fit(X, y)
+    >>> classifier.predict([[-3.0], [3.0]]).tolist(), classifier.certificate_.claim.name
+    (['low', 'up'], 'GLOBAL')
+    >>> classifier.set_params(formulation__C=0.5).formulation
+    ESVM(C=0.5, energy=1.0, rank=None)
+    """
+
+    _nested = ("kernel", "formulation")
+
+    def __init__(
+        self,
+        formulation: Any = "SVMDual",
+        kernel: Any = "sigmoid",
+        *,
+        metric: Any = None,
+        multiclass: Any = "ovo",
+        decision_function_shape: Any = "ovr",
+        probability: Any = False,
+        solver: Any = None,
+        tol: Any = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.formulation = formulation
+        self.kernel = kernel
+        self.metric = metric
+        self.multiclass = multiclass
+        self.decision_function_shape = decision_function_shape
+        self.probability = probability
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+
+    def _method(self) -> Formulation | Baseline:
+        method = as_method(self.formulation)
+        if isinstance(method, Baseline) and self.solver is not None:
+            raise ParameterError(
+                "solver", "None for a baseline, which has its own", repr(self.solver)
+            )
+        return method
+
+
+def _one_versus_one_layout(coef: Array, bounds: list[int]) -> Array:
+    """Coefficients of pairs as LIBSVM stores them, (k - 1, n).
+
+    A point of class i has its coefficients in the pairs with classes 0, ..., i - 1, i + 1, ...,
+    k - 1 in the rows 0, ..., k - 2.
+    """
+    k, pair = len(bounds) - 1, 0
+    layout = np.zeros((k - 1, coef.shape[1]))
+    for i in range(k):
+        for j in range(i + 1, k):
+            first, second = slice(*bounds[i : i + 2]), slice(*bounds[j : j + 2])
+            layout[j - 1, first] = coef[pair, first]
+            layout[i, second] = coef[pair, second]
+            pair += 1
+    return layout
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if checks.is_whole(random_state):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,184 @@
+"""Classifiers of two classes each, which together decide between several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.training_data import Rows, TrainingData, TrainingKernel
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.workflow import Result
+
+__all__ = ["MULTICLASS", "Machine", "Machines", "pairings", "votes"]
+
+MULTICLASS = ("ovo", "ovr")
+
+
+def pairings(scheme: str, bounds: Sequence[int]) -> list[tuple[Rows, Rows]]:
+    """The negative and the positive class of every machine, as ranges of sorted points.
+
+    Parameters
+    ----------
+    scheme : {"ovo", "ovr"}
+        One versus one, in the order (0, 1), (0, 2), ..., (1, 2), ..., or one versus the rest. Two
+        classes always make a single machine.
+    bounds : sequence of int
+        Where each class begins in the sorted points, and their number.
+
+    Examples
+    --------
+    >>> pairings("ovr", [0, 2, 3, 7])[1]
+    (((0, 2), (3, 7)), ((2, 3),))
+    """
+    classes = list(itertools.pairwise(bounds))
+    k = len(classes)
+    if k == 2 or scheme == "ovo":
+        return [((classes[i],), (classes[j],)) for i in range(k) for j in range(i + 1, k)]
+    return [(tuple(c for c in classes if c != one), (one,)) for one in classes]
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A classifier of two classes.
+
+    Attributes
+    ----------
+    negative, positive : tuple of (int, int)
+        The points of the classes, as ranges of the sorted training points.
+    fitted : Classifier or another trained baseline
+        Its values are positive for the positive class.
+    result : Result or None
+        The result of a formulation, without its problem, which would keep the kernel matrix.
+    """
+
+    negative: Rows
+    positive: Rows
+    fitted: Any
+    result: Result | None = None
+
+    @classmethod
+    def of(cls, negative: Rows, positive: Rows, result: Result) -> Machine:
+        """The machine of a result, of which all is kept but the problem."""
+        fitted = result.classifier.unchanged()
+        light = replace(result, problem=None)  # type: ignore[arg-type]
+        return cls(negative, positive, fitted, light)
+
+    @property
+    def indices(self) -> NDArray[np.intp]:
+        """The points of the machine, in ascending order."""
+        return np.concatenate([np.arange(*part) for part in sorted(self.negative + self.positive)])
+
+    @property
+    def steps(self) -> int:
+        """Iterations of the solver, at least 1."""
+        return 1 if self.result is None else max(self.result.iterations, 1)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether decision values are sums of kernel values with coefficients."""
+        return isinstance(self.fitted, Classifier) and self.fitted.change is None
+
+    def result_on(self, problem: KernelProblem) -> Result:
+        """The result with its problem, so that certificates can be computed."""
+        if self.result is None:
+            raise ParameterError(
+                "formulation", "a formulation, as certificates are about the optimum of one",
+                "a baseline",
+            )  # fmt: skip
+        return replace(self.result, problem=problem)
+
+
+@dataclass(frozen=True, eq=False)
+class Machines:
+    """All machines of an estimator, with the training data they share.
+
+    Attributes
+    ----------
+    data : TrainingData
+        The training points, sorted by class.
+    members : list of Machine
+    """
+
+    data: TrainingData
+    members: list[Machine]
+
+    @cached_property
+    def coef(self) -> Array | None:
+        """Coefficients of all points in every machine, (machines, n); None if there are none."""
+        if not all(machine.is_linear for machine in self.members):
+            return None
+        coef = np.zeros((len(self.members), self.data.size))
+        for row, machine in zip(coef, self.members, strict=True):
+            at = 0
+            for first, last in sorted(machine.negative + machine.positive):
+                row[first:last] = machine.fitted.coef[at : at + last - first]
+                at += last - first
+        return coef
+
+    @cached_property
+    def support(self) -> NDArray[np.intp]:
+        """Sorted points that some machine needs."""
+        needed = np.zeros(self.data.size, dtype=bool)
+        for machine in self.members:
+            needed[machine.indices[machine.fitted.support]] = True
+        return np.flatnonzero(needed)
+
+    def decisions(self, X: Any) -> Array:
+        """Decision values of new points in every machine, (m, machines)."""
+        coef = self.coef
+        if coef is not None:
+            # Coefficients that are zero up to the accuracy of a solver count here, too.
+            used = np.flatnonzero(coef.any(axis=0))
+            offsets = np.array([machine.fitted.offset for machine in self.members])
+            return self.data.rows(X, used) @ coef[:, used].T + offsets
+        rows = self.data.rows(X)
+        among = None
+        if any(getattr(m.fitted, "new_points", "") == "joint" for m in self.members):
+            among = self.data.among(X)
+        values = [m.fitted.decision_function(rows[:, m.indices], among) for m in self.members]
+        return np.column_stack(values)
+
+    def problem(self, machine: Machine, kernel: TrainingKernel) -> KernelProblem:
+        """The problem of one machine."""
+        return kernel.problem(machine.negative, machine.positive)
+
+
+def votes(values: Array, k: int, break_ties: bool = True) -> Array:
+    """Votes of one-versus-one machines for k classes, (m, k).
+
+    Parameters
+    ----------
+    values : (m, k(k - 1)/2) array
+        Decision values of the pairs, positive for the second class.
+    k : int
+    break_ties : bool
+        Whether classes with as many votes differ by less than a vote according to the sums of their
+        decision values, as in scikit-learn.
+
+    Examples
+    --------
+    >>> votes(np.array([[-1.0, -2.0, 5.0]]), 3, break_ties=False)
+    array([[2., 0., 1.]])
+    """
+    counted, confidence, pair = np.zeros((len(values), k)), np.zeros((len(values), k)), 0
+    for i in range(k):
+        for j in range(i + 1, k):
+            value = values[:, pair]
+            counted[:, i] += value <= 0.0
+            counted[:, j] += value > 0.0
+            confidence[:, i] -= value
+            confidence[:, j] += value
+            pair += 1
+    if not break_ties:
+        return counted
+    # Monotonic, and always less than half a vote.
+    return counted + confidence / (3.0 * (np.abs(confidence) + 1.0))

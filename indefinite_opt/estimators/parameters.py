@@ -1,0 +1,94 @@
+"""Parameters of the kernels and formulations inside an estimator, such as `kernel__gamma`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.problem import Kernel, kernels
+from indefinite_opt.studies import as_method
+
+__all__ = ["KernelEstimator"]
+
+
+class KernelEstimator(BaseEstimator):
+    """An estimator with a kernel, the parameters of which are parameters of the estimator, too.
+
+    Kernels and formulations are immutable, so that `set_params(kernel__gamma=2)` puts a new one in
+    the place of the old; a name such as "gaussian" becomes the object it stands for.
+    """
+
+    _nested: ClassVar[tuple[str, ...]] = ("kernel",)
+    """Constructor parameters that have parameters of their own."""
+
+    kernel: Any
+    metric: Any = None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` also those of the kernel and of the formulation."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name in self._nested:
+                inner = self._object_of(name)
+                if inner is not None:
+                    for field in dataclasses.fields(inner):
+                        params[f"{name}__{field.name}"] = getattr(inner, field.name)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, such as `C=10` or `kernel__gamma=2`."""
+        own = {key: value for key, value in params.items() if "__" not in key}
+        super().set_params(**own)
+        changes: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            if key not in own:
+                name, _, inner = key.partition("__")
+                changes.setdefault(name, {})[inner] = value
+        for name, values in changes.items():
+            held: Any = self._object_of(name) if name in self._nested else None
+            known = [] if held is None else [field.name for field in dataclasses.fields(held)]
+            for inner in values:
+                if inner not in known:
+                    offered = [f"{name}__{field}" for field in known] or list(self.get_params())
+                    raise ValueError(
+                        f"Invalid parameter {f'{name}__{inner}'!r} for estimator {self}. "
+                        f"Valid parameters are: {offered}."
+                    )
+            setattr(self, name, dataclasses.replace(held, **values))
+        return self
+
+    def _object_of(self, name: str) -> Any:
+        """The dataclass that a parameter holds or names; None where it has no parameters."""
+        value = getattr(self, name)
+        if isinstance(value, str) and (value == "precomputed" or value in self._plain_kernels()):
+            return None
+        try:
+            # A value that is no kernel, or names none, is refused by `fit`.
+            made = _kernel_of(value) if name == "kernel" else as_method(value)
+        except IndefiniteOptError:
+            return None
+        return made if dataclasses.is_dataclass(made) else None
+
+    @staticmethod
+    def _plain_kernels() -> tuple[str, ...]:
+        """Names of kernels whose parameters are those of the estimator itself."""
+        return ()
+
+    @property
+    def _precomputed(self) -> bool:
+        """Whether X is a matrix of kernel values or distances."""
+        given = self.metric, self.kernel
+        return any(isinstance(value, str) and value == "precomputed" for value in given)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        return tags
+
+
+def _kernel_of(value: Any) -> Kernel | None:
+    return None if value is None else kernels.get(value)

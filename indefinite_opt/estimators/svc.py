@@ -1,0 +1,169 @@
+"""The support vector classifier for kernels of any inertia, in place of scikit-learn's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
+from indefinite_opt.estimators.machines import Machine
+from indefinite_opt.estimators.training_data import Points
+from indefinite_opt.formulations import SVMDual
+from indefinite_opt.foundation import checks
+from indefinite_opt.problem import kernels
+
+__all__ = ["IndefiniteSVC"]
+
+SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+
+class IndefiniteSVC(FormulationClassifier):
+    """Support vector classification with a kernel of any inertia, in place of `SVC`.
+
+    Every pair of classes gets `SVMDual(C)`, as in LIBSVM, and `certificate_` says what is proved of
+    its solution. Where the kernel is positive semidefinite the classifier is that of `SVC`.
+
+    Parameters
+    ----------
+    C : float
+        Upper bound of the weights.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, str, Kernel or callable
+        Kernels of `SVC` with the parameters `degree`, `gamma` and `coef0`; else as in
+        `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
+        "sigmoid(a=0.1, r=-1)".
+    degree : int
+        Degree of "poly".
+    gamma : float, "scale" or "auto"
+        Factor of "poly", "rbf" and "sigmoid"; 1/(d · variance of X) or 1/d for d features.
+    coef0 : float
+        Constant of "poly" and "sigmoid".
+    probability : bool
+        Whether to calibrate `predict_proba`, which takes five more fits.
+    tol : float
+        Largest violation of the optimality conditions, in units of the margin.
+    max_iter : int
+        Most steps per pair of classes; -1 for no limit.
+    decision_function_shape : {"ovr", "ovo"}
+        With more than two classes, a column of decision values for each class or for each pair.
+    break_ties : bool
+        Whether the sums of decision values decide between classes with equally many votes.
+    random_state : int, RandomState instance or None
+        Seed of the solver; None stands for 0, so that fits are reproducible.
+    multiclass : {"ovo", "ovr"}
+        A classifier for each pair of classes, or for each class against the rest.
+    solver : str or Solver
+        As in `solve`; "multistart" looks for lower local optima.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+    certificate_ : Certificate or dict
+        What is proved of the solution; computed when it is read.
+    bracket_ : Bracket or dict
+        Bounds on the global optimum; computed when it is read.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_ : arrays
+        As in `SVC`; support vectors only of points.
+    n_iter_ : array
+        Steps of each classifier of two classes.
+    n_features_in_ : int
+    feature_names_in_ : (d,) array
+        Where X has names of features that are all strings.
+
+    See Also
+    --------
+    KernelClassifier : The same for every formulation.
+
+    References
+    ----------
+    Chang & Lin (2011), LIBSVM; Lin & Lin (2003), section 6.
+
+    Examples
+    --------
+    >>> from indefinite_opt import IndefiniteSVC
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["low", "low", "up", "up"]
+    >>> classifier = IndefiniteSVC(kernel="sigmoid", gamma=1.0).fit(X, y)
+    >>> classifier.predict([[-3.0], [3.0]]).tolist(), classifier.certificate_.claim.name
+    (['low', 'up'], 'LOCAL')
+    """
+
+    _remembers = False
+
+    def __init__(
+        self,
+        *,
+        C: Any = 1.0,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        probability: Any = False,
+        tol: Any = 1e-6,
+        max_iter: Any = -1,
+        decision_function_shape: Any = "ovr",
+        break_ties: Any = False,
+        random_state: Any = None,
+        multiclass: Any = "ovo",
+        solver: Any = "smo",
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multiclass = multiclass
+        self.solver = solver
+
+    @staticmethod
+    def _plain_kernels() -> tuple[str, ...]:
+        return SKLEARN_KERNELS
+
+    def _method(self) -> SVMDual:
+        checks.positive("C", self.C)
+        return SVMDual(C=self.C)
+
+    def _step_limit(self) -> int | None:
+        if checks.is_whole(self.max_iter) and self.max_iter == -1:
+            return None
+        checks.whole("max_iter", self.max_iter)
+        return int(self.max_iter)
+
+    def _kernel_for(self, X: Any) -> Any:
+        name = self.kernel
+        if not (isinstance(name, str) and name in SKLEARN_KERNELS):
+            return super()._kernel_for(X)
+        if name == "linear":
+            return kernels.Linear()
+        gamma = self._gamma_for(X)
+        if name == "rbf":
+            return kernels.Gaussian(gamma)
+        if name == "sigmoid":
+            return kernels.Sigmoid(gamma, self.coef0)
+        return kernels.Polynomial(self.degree, gamma, self.coef0)
+
+    def _gamma_for(self, X: Any) -> float:
+        """γ as in `SVC`."""
+        if checks.is_number(self.gamma):
+            return float(self.gamma)
+        if self.gamma == "auto":
+            return 1.0 / float(X.shape[1])
+        if self.gamma != "scale":
+            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(self.gamma))
+        # The variance of all entries, also of the zeros that a sparse matrix leaves out.
+        squares = X.multiply(X).mean() if sparse.issparse(X) else np.mean(np.square(X))
+        variance = float(squares - X.mean() ** 2) if sparse.issparse(X) else float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+    def _settle(self, data: Any, bounds: list[int], members: list[Machine]) -> None:
+        super()._settle(data, bounds, members)
+        self.n_iter_ = np.array([machine.steps for machine in members])
+        if isinstance(data, Points):
+            self.support_vectors_ = data.take(self._machines.support).data

@@ -1,0 +1,157 @@
+"""A support vector classifier that chooses C by cross-validation along the path of solutions."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.machines import Machine, pairings
+from indefinite_opt.estimators.svc import IndefiniteSVC
+from indefinite_opt.formulations import SVMDual
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.workflow import solve_path
+
+__all__ = ["IndefiniteSVCCV"]
+
+LEAST_C, LARGEST_C = 1e-4, 1e4
+"""Ends of the range in which a number of values of C is spaced evenly in logarithm, as in
+`LogisticRegressionCV`."""
+
+
+class IndefiniteSVCCV(IndefiniteSVC):
+    """`IndefiniteSVC` with the C of the best score in cross-validation.
+
+    In each fold the kernel is computed once, and every pair of classes is solved along all values
+    of C in ascending order, each from the solution before.
+
+    Parameters
+    ----------
+    Cs : int or list of float
+        Values of C; a number stands for as many from 1e-4 to 1e4, evenly spaced in logarithm.
+    cv : int, cross-validation generator or iterable, optional
+        Folds, as in scikit-learn; by default five stratified ones.
+    scoring : str or callable, optional
+        A scorer of scikit-learn; by default accuracy.
+    kernel, degree, gamma, coef0, probability, tol, max_iter, decision_function_shape, break_ties, \
+random_state, multiclass, solver
+        As in `IndefiniteSVC`.
+
+    Attributes
+    ----------
+    C_ : float
+        The value with the best mean score, the smallest of several.
+    Cs_ : (m,) array
+        All values, ascending.
+    scores_ : (folds, m) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from indefinite_opt import IndefiniteSVCCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = (X[:, 0] > 0.0).astype(int)
+    >>> search = IndefiniteSVCCV(Cs=[0.01, 1.0, 100.0], kernel="linear").fit(X, y)
+    >>> search.scores_.shape, search.C_
+    ((5, 3), 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        cv: Any = None,
+        scoring: Any = None,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        probability: Any = False,
+        tol: Any = 1e-6,
+        max_iter: Any = -1,
+        decision_function_shape: Any = "ovr",
+        break_ties: Any = False,
+        random_state: Any = None,
+        multiclass: Any = "ovo",
+        solver: Any = "smo",
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multiclass = multiclass
+        self.solver = solver
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Choose C by cross-validation and train with it on all points; see `IndefiniteSVC`."""
+        points, labels = self._checked(X, y)
+        self.Cs_ = self._values_of_C()
+        scorer = check_scoring(self, scoring=self.scoring)
+        folds = check_cv(self.cv, labels, classifier=True).split(points, labels)
+        scores = []
+        for train, test in folds:
+            inner, outer = points[train], points[test]
+            if self._precomputed:
+                inner, outer = inner[:, train], outer[:, train]
+            path = self._path(inner, labels[train])
+            scores.append([scorer(fitted, outer, labels[test]) for fitted in path])
+        self.scores_ = np.array(scores)
+        self.C_ = float(self.Cs_[np.argmax(self.scores_.mean(axis=0))])
+        return super().fit(X, y)
+
+    def _path(self, X: Any, y: Any) -> list[IndefiniteSVC]:
+        """An estimator for every value of C, fitted to some of the points."""
+        base = self._with_C(float(self.Cs_[0]))
+        X, y = base._checked(X, y)
+        data, bounds = base._sorted(X, y)
+        kernel = data.kernel_matrix(remembered=False)
+        formulations = [SVMDual(C=float(C)) for C in self.Cs_]
+        members: list[list[Machine]] = [[] for _ in formulations]
+        for negative, positive in pairings(self.multiclass, bounds):
+            problem = kernel.problem(negative, positive)
+            results = solve_path(
+                problem, formulations, self.solver, self.tol, max_iter=self._step_limit()
+            )
+            for machines, result in zip(members, results, strict=True):
+                machines.append(Machine.of(negative, positive, result))
+        path = []
+        for formulation, machines in zip(formulations, members, strict=True):
+            fitted = copy.copy(base).set_params(C=formulation.C)
+            fitted._settle(data, bounds, machines)
+            path.append(fitted)
+        return path
+
+    def _with_C(self, C: float) -> IndefiniteSVC:
+        own = {name: value for name, value in self.get_params(deep=False).items()
+               if name not in ("Cs", "cv", "scoring")}  # fmt: skip
+        return IndefiniteSVC(C=C, **{name: clone(value, safe=False) for name, value in own.items()})
+
+    def _uncalibrated(self) -> IndefiniteSVC:
+        return self._with_C(self.C_).set_params(probability=False)
+
+    def _method(self) -> SVMDual:
+        return SVMDual(C=self.C_)
+
+    def _values_of_C(self) -> Array:
+        if checks.is_whole(self.Cs):
+            checks.whole("Cs", self.Cs)
+            return np.geomspace(LEAST_C, LARGEST_C, self.Cs)
+        values = np.unique(np.asarray(self.Cs, dtype=np.float64))
+        if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):
+            raise ParameterError("Cs", "a positive integer or positive numbers", repr(self.Cs))
+        return values

@@ -1,0 +1,306 @@
+"""Training data as points, kernel values or distances, and the kernel that they define."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import Array, checked_distances, checked_matrix
+from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
+
+__all__ = ["Distances", "Points", "Similarities", "TrainingData", "TrainingKernel"]
+
+Rows = tuple[tuple[int, int], ...]
+"""Ranges of points, each from the first to before the last."""
+
+MAX_DENSE_BYTES = 2**26
+"""Memory for the rows of a sparse matrix that are made dense at once."""
+
+MAX_KEPT_BYTES = 2**27
+"""Memory of the kernel matrices that are kept for further fits: those of five folds of 1800 points.
+With a spectrum and a transformed kernel an entry takes several times as much as its matrix."""
+
+MAX_KEPT_KERNELS = 32
+"""Most kernel matrices that are kept: those of ten folds for three kernels."""
+
+
+class TrainingKernel:
+    """A kernel matrix of training points, with the problems that labels make of it.
+
+    Problems for which an eigendecomposition was computed are kept, so that another fit to the same
+    points and labels finds it.
+    """
+
+    def __init__(self, K: Any) -> None:
+        matrix, extremes = checked_matrix("K", K, False)
+        self.gram = DenseGram(matrix, extremes, shared=False)
+        self._problems: dict[tuple[Rows, Rows], KernelProblem] = {}
+
+    def problem(self, negative: Rows, positive: Rows) -> KernelProblem:
+        """The problem of two classes, each given by ranges of points."""
+        key = negative, positive
+        if key in self._problems:
+            return self._problems[key]
+        ranges = sorted(negative + positive)
+        signs = [np.full(last - first, 1.0 if (first, last) in positive else -1.0)
+                 for first, last in ranges]  # fmt: skip
+        labels = np.concatenate(signs)
+        if labels.size < self.gram.n:
+            block = _block(self.gram.whole, ranges)
+            return KernelProblem.from_gram(DenseGram(block, shared=False), labels)
+        for known in list(self._problems.values()):
+            if known.gram is self.gram:
+                return known.with_labels(labels)
+        return KernelProblem.from_gram(self.gram, labels)
+
+    def keep(self, negative: Rows, positive: Rows, problem: KernelProblem) -> None:
+        """Keep a problem if it knows an eigendecomposition."""
+        if problem.is_decomposed:
+            self._problems[negative, positive] = problem
+
+
+def _block(K: Any, ranges: Sequence[tuple[int, int]]) -> Array:
+    """The part of K of some ranges of points, copied in whole rows of each range."""
+    starts = np.concatenate([[0], np.cumsum([last - first for first, last in ranges])])
+    block = np.empty((starts[-1], starts[-1]))
+    for (first, last), row in zip(ranges, starts, strict=False):
+        for (left, right), column in zip(ranges, starts, strict=False):
+            into = block[row : row + last - first, column : column + right - left]
+            into[:] = K[first:last, left:right]
+    return block
+
+
+class TrainingData(ABC):
+    """What an estimator was fitted to."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of training points."""
+
+    @abstractmethod
+    def gram(self) -> Any:
+        """The kernel matrix of the training points, (n, n)."""
+
+    @abstractmethod
+    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        """Kernel values of new points with the training points, (m, n), or with some of them."""
+
+    @abstractmethod
+    def among(self, X: Any) -> Array | None:
+        """Kernel values among new points, (m, m); None if they cannot be known."""
+
+    @abstractmethod
+    def take(self, indices: NDArray[np.intp]) -> TrainingData:
+        """The same for some of the training points."""
+
+    def key(self) -> tuple[Any, ...] | None:
+        """What determines the kernel matrix; None if only the matrix itself does."""
+        return None
+
+    def kernel_matrix(self, remembered: bool = True) -> TrainingKernel:
+        """The kernel of the training points, from memory if it was needed lately."""
+        return MEMORY.recall(self) if remembered else TrainingKernel(self.gram())
+
+
+@dataclass(frozen=True, eq=False)
+class Points(TrainingData):
+    """Points in rows, dense or sparse, with a kernel function."""
+
+    data: Any
+    kernel: Kernel
+
+    @property
+    def size(self) -> int:
+        return int(self.data.shape[0])
+
+    def gram(self) -> Any:
+        if sparse.issparse(self.data):
+            return self._values(self.data)
+        return self.kernel(self.data)
+
+    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        return self._values(X, self.data if support is None else self.data[support])
+
+    def among(self, X: Any) -> Array:
+        return self._values(X, X)
+
+    def take(self, indices: NDArray[np.intp]) -> Points:
+        return Points(self.data[indices], self.kernel)
+
+    def key(self) -> tuple[Any, ...] | None:
+        """Kernel and content of the points; None for functions, which may change their values."""
+        if type(self.kernel).__module__ != Kernel.__module__:
+            return None
+        fields = dataclasses.fields(self.kernel)  # type: ignore[arg-type]
+        parameters = tuple(getattr(self.kernel, field.name) for field in fields)
+        if any(callable(value) for value in parameters):
+            return None
+        return type(self.kernel), parameters, digest(self.data)
+
+    def _values(self, left: Any, right: Any = None) -> Array:
+        """Kernel values of dense points, or of sparse ones a few rows at a time."""
+        right = left if right is None else right
+        if not (sparse.issparse(left) or sparse.issparse(right)):
+            return self.kernel.values(left, right)
+        values = np.empty((left.shape[0], right.shape[0]))
+        step = max(MAX_DENSE_BYTES // (8 * left.shape[1]), 1)
+        for row in range(0, values.shape[0], step):
+            upper = _dense(left[row : row + step])
+            for column in range(0, values.shape[1], step):
+                block = self.kernel.values(upper, _dense(right[column : column + step]))
+                values[row : row + step, column : column + step] = block
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities(TrainingData):
+    """A kernel matrix that was given."""
+
+    K: Array
+
+    @property
+    def size(self) -> int:
+        return int(self.K.shape[0])
+
+    def gram(self) -> Array:
+        return self.K
+
+    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        chosen: Array = X if support is None else X[:, support]
+        return chosen
+
+    def among(self, X: Any) -> None:
+        return None
+
+    def take(self, indices: NDArray[np.intp]) -> Similarities:
+        return Similarities(_square("K", self.K)[np.ix_(indices, indices)])
+
+
+@dataclass(frozen=True, eq=False)
+class Distances(TrainingData):
+    """Distances that were given, and how a kernel is made of them."""
+
+    D: Array
+    form: str
+    gamma: float
+
+    @property
+    def size(self) -> int:
+        return int(self.D.shape[0])
+
+    def gram(self) -> Array:
+        return kernels.of_distances(checked_distances(self.D), self.form, self.gamma)
+
+    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        chosen = X if support is None else X[:, support]
+        if chosen.min(initial=0.0) < 0.0:
+            raise ProblemError("X", "distances, none negative", f"{chosen.min():g}")
+        return kernels.of_distances(chosen, self.form, self.gamma)
+
+    def among(self, X: Any) -> None:
+        return None
+
+    def take(self, indices: NDArray[np.intp]) -> Distances:
+        return Distances(_square("D", self.D)[np.ix_(indices, indices)], self.form, self.gamma)
+
+
+def _square(argument: str, matrix: Array) -> Array:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ProblemError(
+            argument, "a square (n, n) matrix of all pairs of training points, as it is "
+            "precomputed", f"shape {matrix.shape}",
+        )  # fmt: skip
+    return matrix
+
+
+def training_data(X: Any, kernel: Any, metric: Any) -> TrainingData:
+    """The training data of an estimator, for X that has been validated.
+
+    Parameters
+    ----------
+    X : (n, d) or (n, n) array or sparse matrix
+    kernel : Kernel or "precomputed"
+    metric : None or "precomputed"
+    """
+    if metric is not None and not (isinstance(metric, str) and metric == "precomputed"):
+        raise ParameterError(
+            "metric", "None or 'precomputed'", repr(metric),
+            "A distance between points is a kernel: kernel='distance(distance=cityblock)'.",
+        )  # fmt: skip
+    if metric is not None:
+        if not isinstance(kernel, kernels.DistanceSubstitution):
+            raise ParameterError(
+                "kernel", "a kernel of distances for metric='precomputed', such as "
+                "'distance(form=linear)' or 'distance(form=gaussian, gamma=1)'", str(kernel),
+                "For kernel values use kernel='precomputed' without a metric.",
+            )  # fmt: skip
+        return Distances(_square("D", X), kernel.form, kernel.gamma)
+    if isinstance(kernel, Kernel):
+        return Points(X, kernel)
+    return Similarities(_square("K", X))
+
+
+def digest(data: Any) -> bytes:
+    """256 bits of the content of an array or sparse matrix; equal ones mean equal contents."""
+    parts = (data.data, data.indices, data.indptr) if sparse.issparse(data) else (data,)
+    made = hashlib.blake2b(repr(data.shape).encode(), digest_size=32)
+    for part in parts:
+        made.update(part.dtype.str.encode())
+        made.update(np.ascontiguousarray(part).data)
+    return made.digest()
+
+
+class _Memory:
+    """The kernels of the last fits of this process, at most `MAX_KEPT_BYTES` of matrices.
+
+    A kernel of the package is found again by the content of the points and its parameters; that of
+    any other function, and a precomputed one, by the content of the matrix itself. So what is found
+    is what would be computed.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Any, ...], TrainingKernel] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, data: TrainingData) -> TrainingKernel:
+        key, made = data.key(), None
+        if key is None:
+            made = np.ascontiguousarray(data.gram(), dtype=np.float64)
+            key = ("matrix", digest(made))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        kernel = TrainingKernel(data.gram() if made is None else np.array(made))
+        with self._lock:
+            self._kept[key] = kernel
+            sizes = [kept.gram.whole.nbytes for kept in self._kept.values()]
+            while len(sizes) > MAX_KEPT_KERNELS or sum(sizes) > MAX_KEPT_BYTES:
+                sizes.pop(0)
+                self._kept.popitem(last=False)
+        return kernel
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
+
+MEMORY = _Memory()
+"""Shared by all estimators of the process, because a grid search clones them for every fit."""
+
+
+def _dense(part: Any) -> Array:
+    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)

@@ -1,0 +1,221 @@
+"""Kernels, embeddings and changes of the spectrum as steps of a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from indefinite_opt.estimators.parameters import KernelEstimator
+from indefinite_opt.estimators.training_data import training_data
+from indefinite_opt.foundation import Array, checked_matrix, checks
+from indefinite_opt.problem import TRANSFORMS, eigendecomposition, kernels, norm_bound
+
+__all__ = ["KernelTransformer", "PseudoEuclideanEmbedding", "SpectrumTransformer"]
+
+
+class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """A step that begins with the kernel of training points."""
+
+    def _training(self, X: ArrayLike) -> Any:
+        """Training data in their own memory, so that changes of X have no effect."""
+        points: Any = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        kernel = self.kernel if precomputed else kernels.get(self.kernel)
+        return training_data(points, kernel, self.metric).take(np.arange(points.shape[0]))
+
+    def _rows(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        points: Any = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows: Array = self._data.rows(points)
+        return rows
+
+
+class KernelTransformer(_KernelStep):
+    """Kernel values with the training points: new points x become the rows k(x, x_i).
+
+    The output is what estimators with `kernel="precomputed"` expect, and may have any inertia.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        As in `kernels.get`; its parameters are those of the estimator, too: `kernel__gamma`.
+    metric : None or "precomputed"
+        With "precomputed" X is a matrix of distances, of which a kernel such as
+        "distance(form=linear)" makes kernel values.
+
+    Examples
+    --------
+    >>> from indefinite_opt import KernelTransformer
+    >>> step = KernelTransformer("distance(distance=cityblock, form=linear)").fit([[0.0], [2.0]])
+    >>> step.transform([[1.0], [2.0]])
+    array([[-0.5, -0.5],
+           [-2. , -0. ]])
+    """
+
+    def __init__(self, kernel: Any = "sigmoid", *, metric: Any = None) -> None:
+        self.kernel = kernel
+        self.metric = metric
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Keep the training points X, (n, d); labels are ignored."""
+        self._data = self._training(X)
+        self._n_features_out = self._data.size
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Kernel values of new points X with the training points, (m, n)."""
+        return self._rows(X)
+
+
+class PseudoEuclideanEmbedding(_KernelStep):
+    r"""Coordinates in a pseudo-Euclidean space R^(p,q), whose distances are those of the kernel.
+
+    .. math:: \Phi = V|\Lambda|^{1/2},\qquad PKP = V\Lambda V^\top,\quad P = I - ee^\top/n
+
+    from the eigenvalues of largest magnitude. New points get the coordinates
+    :math:`|\Lambda|^{-1/2}\operatorname{sign}(\Lambda)V^\top P(k(\cdot, x) - Ke/n)`, which are
+    those of the training points where they coincide with one.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of coordinates; by default that of all eigenvalues that are not zero up to rounding,
+        to which a larger number is reduced.
+    kernel : str, Kernel, callable or "precomputed"
+        As in `kernels.get`; with "precomputed" X is the kernel matrix.
+    metric : None or "precomputed"
+        With "precomputed" X is a matrix of distances, and the kernel "distance(form=linear)", of
+        which -d²/2 makes the distances of the embedding those that were given.
+
+    Attributes
+    ----------
+    eigenvalues_ : (n_components,) array
+        By decreasing magnitude; a negative one belongs to an imaginary coordinate.
+    signature_ : (int, int)
+        Numbers p of real and q of imaginary coordinates.
+
+    References
+    ----------
+    Haasdonk (2005), Proposition 1.
+
+    Examples
+    --------
+    >>> from indefinite_opt import PseudoEuclideanEmbedding
+    >>> D = [[0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 2.0, 2.0], [1.0, 2.0, 0.0, 2.0], [1.0, 2.0, 2.0, 0.0]]
+    >>> step = PseudoEuclideanEmbedding(kernel="distance(form=linear)", metric="precomputed")
+    >>> Z = step.fit_transform(D)               # no points of a Euclidean space are so far apart
+    >>> step.signature_, step.eigenvalues_.round(3)
+    ((2, 1), array([ 2.  ,  2.  , -0.25]))
+    """
+
+    def __init__(
+        self, n_components: Any = None, kernel: Any = "sigmoid", *, metric: Any = None
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.metric = metric
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Decompose the kernel of the training points X, (n, d); labels are ignored."""
+        checks.whole("n_components", self.n_components, optional=True)
+        self._data = self._training(X)
+        K: Any = checked_matrix("K", self._data.gram(), False)[0]
+        means = K.mean(axis=0)
+        centered = K - means[:, None] - means + means.mean()
+        spectrum = eigendecomposition(centered, norm=norm_bound(K))
+        order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
+        order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
+        values, vectors = spectrum.values[order], spectrum.vectors[:, order]
+        # The entry of largest magnitude is positive, so that signs do not depend on the solver.
+        largest = np.abs(vectors).argmax(axis=0)
+        vectors = vectors * np.where(vectors[largest, np.arange(order.size)] < 0.0, -1.0, 1.0)
+        self.eigenvalues_ = values
+        self.signature_ = int((values > 0.0).sum()), int((values < 0.0).sum())
+        weights = np.sign(values) / np.sqrt(np.abs(values))
+        self._projection = (vectors - vectors.mean(axis=0)) * weights
+        self._means = means
+        self._n_features_out = order.size
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Coordinates of new points X, (m, n_components)."""
+        return (self._rows(X) - self._means) @ self._projection
+
+
+class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A change of the spectrum of a precomputed kernel, which makes it positive semidefinite.
+
+    With K = VΛVᵀ the training kernel becomes V h(Λ) Vᵀ. Rows of new points are projected, as in
+    `SpectrumSVM`: k becomes V₊V₊ᵀk for "clip" and V sign(Λ)Vᵀk for "flip"; "shift" adds -λ_min to
+    the diagonal of the training kernel, if λ_min < 0, and leaves other values as they are. A row
+    that equals one of the training kernel is taken for that training point.
+
+    Parameters
+    ----------
+    spectrum : {"clip", "flip", "shift"}
+        h(λ) is max(λ, 0), |λ|, or λ - min(λ_min, 0).
+
+    Attributes
+    ----------
+    eigenvalues_ : (n,) array
+        Eigenvalues of the training kernel, ascending.
+
+    See Also
+    --------
+    KernelTransformer : The step before, which makes kernel values of points.
+
+    References
+    ----------
+    Luss & d'Aspremont (2007), section 4; Wu, Chang & Zhang (2005).
+
+    Examples
+    --------
+    >>> from indefinite_opt import SpectrumTransformer
+    >>> SpectrumTransformer("flip").fit_transform([[0.0, 1.0], [1.0, 0.0]]).round(12)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(self, spectrum: Any = "clip") -> None:
+        self.spectrum = spectrum
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Decompose the training kernel X, (n, n); labels are ignored."""
+        checks.choice("spectrum", self.spectrum, TRANSFORMS)
+        given: Any = validate_data(self, X, dtype=np.float64)
+        data = training_data(given, "precomputed", None).take(np.arange(len(given)))
+        K: Any = checked_matrix("K", data.gram(), False)[0]
+        spectrum = eigendecomposition(K)
+        self.eigenvalues_, vectors = spectrum.values, spectrum.vectors
+        nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
+        signs = np.where(nonzero, np.sign(spectrum.values), 0.0)
+        if self.spectrum == "clip":
+            signs = np.maximum(signs, 0.0)
+        self._projection = None if self.spectrum == "shift" else (vectors * signs) @ vectors.T
+        # The first of equal rows; the sum makes -0.0 and 0.0 the same.
+        self._place = {(K[place] + 0.0).tobytes(): place for place in reversed(range(len(K)))}
+        self._n_features_out = len(K)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Rows of the changed kernel for rows X of the original one, (m, n)."""
+        check_is_fitted(self)
+        rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        if self._projection is not None:
+            projected: Array = rows @ self._projection
+            return projected
+        changed: Array = rows.copy()
+        for row, values in enumerate(rows):
+            place = self._place.get((values + 0.0).tobytes())
+            if place is not None:
+                changed[row, place] -= min(float(self.eigenvalues_[0]), 0.0)
+        return changed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags

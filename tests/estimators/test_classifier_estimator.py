@@ -1,0 +1,311 @@
+"""Classifiers against scikit-learn's `SVC`, and against the solutions they are made of."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.estimators import training_data
+from indefinite_opt.estimators.training_data import MEMORY
+from indefinite_opt.problem import kernel_problem
+
+X, y = load_iris(return_X_y=True)
+X = np.asarray(X)[::2]
+y = np.array(["setosa", "versicolor", "virginica"])[np.asarray(y)[::2]]
+TWO = y != "setosa"
+
+
+@pytest.fixture(autouse=True)
+def empty_memory() -> None:
+    MEMORY.clear()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kernel": "linear", "C": 0.1},
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "gamma": 0.3, "break_ties": True},
+        {"kernel": "rbf", "gamma": "auto", "decision_function_shape": "ovo"},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0},
+    ],
+)
+def test_the_classifier_of_a_definite_kernel_is_that_of_svc(parameters: dict[str, Any]) -> None:
+    ours = iopt.IndefiniteSVC(**parameters).fit(X, y)
+    theirs = SVC(**parameters, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
+    np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
+    assert {certificate.claim for certificate in ours.certificate_.values()} == {iopt.Claim.GLOBAL}
+
+
+def test_two_classes_have_the_signs_of_svc() -> None:
+    ours, theirs = iopt.IndefiniteSVC().fit(X[TWO], y[TWO]), SVC(tol=1e-8).fit(X[TWO], y[TWO])
+    np.testing.assert_allclose(
+        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-5)
+    assert ours.certificate_.claim is iopt.Claim.GLOBAL
+
+
+def test_one_versus_rest_is_that_of_scikit_learn() -> None:
+    ours = iopt.IndefiniteSVC(multiclass="ovr", gamma=0.5).fit(X, y)
+    theirs = OneVsRestClassifier(SVC(gamma=0.5, tol=1e-8)).fit(X, y)
+    np.testing.assert_allclose(
+        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    assert set(ours.certificate_) == {(label, "rest") for label in ours.classes_.tolist()}
+
+
+def test_decisions_are_those_of_the_solution() -> None:
+    formulation, kernel = iopt.SpectrumSVM(C=2.0), iopt.kernels.Sigmoid(a=0.4, r=-1.0)
+    problem = iopt.KernelProblem.from_data(X[TWO], y[TWO], kernel)
+    expected = iopt.solve(problem, formulation).classifier
+    fitted = iopt.KernelClassifier(formulation, kernel).fit(X[TWO], y[TWO])
+    np.testing.assert_allclose(
+        fitted.decision_function(X),
+        expected.decision_function(problem.kernel_with(X)),
+        rtol=1e-6, atol=1e-8,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*iopt.available_formulations(), *iopt.available_baselines()])
+def test_every_method_is_a_classifier(name: str) -> None:
+    fitted = iopt.KernelClassifier(name, "sigmoid(a=0.2)").fit(X[::6], y[::6])
+    assert fitted.decision_function(X).shape == (len(X), 3)
+    assert set(fitted.predict(X)) <= set(y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+
+
+def test_joint_treatment_uses_the_kernel_among_new_points() -> None:
+    formulation = iopt.SpectrumSVM(transform="flip", new_points="joint")
+    kernel = iopt.kernels.Sigmoid(a=0.4)
+    problem = iopt.KernelProblem.from_data(X[TWO][::2], y[TWO][::2], kernel)
+    expected = iopt.solve(problem, formulation).classifier
+    fitted = iopt.KernelClassifier(formulation, kernel).fit(X[TWO][::2], y[TWO][::2])
+    new = X[:5]
+    np.testing.assert_allclose(
+        fitted.decision_function(new),
+        expected.decision_function(problem.kernel_with(new), kernel(new)),
+        rtol=1e-5, atol=1e-7,
+    )  # fmt: skip
+
+
+def test_precomputed_kernels_distances_and_functions_agree() -> None:
+    step = iopt.kernels.DistanceSubstitution("cityblock", form="gaussian", gamma=0.3)
+    by_name = iopt.KernelClassifier(kernel=step).fit(X, y)
+    expected = by_name.decision_function(X[::2])
+    by_function = iopt.KernelClassifier(kernel=lambda A, B: step(A, B)).fit(X, y)
+    by_values = iopt.KernelClassifier(kernel="precomputed").fit(step(X), y)
+    cityblock = np.abs(X[:, None] - X).sum(axis=2)
+    by_distances = iopt.KernelClassifier(
+        kernel="distance(form=gaussian, gamma=0.3)", metric="precomputed"
+    ).fit(cityblock, y)
+    np.testing.assert_allclose(by_function.decision_function(X[::2]), expected, atol=1e-8)
+    np.testing.assert_allclose(by_values.decision_function(step(X[::2], X)), expected, atol=1e-8)
+    np.testing.assert_allclose(by_distances.decision_function(cityblock[::2]), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "epanechnikov(gamma=0.2)"])
+def test_sparse_points_are_the_same_points(form: Any, kernel: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(training_data, "MAX_DENSE_BYTES", 8 * 4 * 7)  # seven points at once
+    dense = iopt.IndefiniteSVC(kernel=kernel).fit(X, y)
+    sparse = iopt.IndefiniteSVC(kernel=kernel).fit(form(X), y)
+    np.testing.assert_allclose(
+        sparse.decision_function(form(X)), dense.decision_function(X), atol=1e-7
+    )
+
+
+def test_data_frames_give_names_of_features() -> None:
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    fitted = iopt.IndefiniteSVC().fit(frame, pd.Series(y))
+    assert fitted.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame.rename(columns={"a": "z"}))
+
+
+def test_probabilities_are_calibrated_by_scikit_learn() -> None:
+    from sklearn.calibration import CalibratedClassifierCV
+
+    fitted = iopt.IndefiniteSVC(probability=True, gamma=0.5).fit(X, y)
+    expected = CalibratedClassifierCV(iopt.IndefiniteSVC(gamma=0.5), ensemble=False).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict_proba(X), expected.predict_proba(X))
+    assert not hasattr(iopt.IndefiniteSVC(), "predict_proba")
+
+
+def test_saved_estimators_predict_and_certify() -> None:
+    fitted = iopt.KernelClassifier("ESVM", "sigmoid(a=0.3)").fit(X[TWO], y[TWO])
+    file = io.BytesIO()
+    joblib.dump(fitted, file)
+    assert len(file.getvalue()) < 8 * TWO.sum() ** 2  # no kernel matrix is saved
+    file.seek(0)
+    loaded = joblib.load(file)
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+    assert loaded.certificate_.claim is iopt.Claim.GLOBAL
+
+
+def test_a_bracket_closes_on_demand() -> None:
+    points, labels = X[TWO][::4], y[TWO][::4]
+    fitted = iopt.IndefiniteSVC(kernel="sigmoid", gamma=0.5).fit(points, labels)
+    bracket = fitted.bracket_
+    assert bracket.relative_gap <= 1e-4
+    kernel = iopt.kernels.Sigmoid(0.5, 0.0)
+    problem = iopt.KernelProblem.from_data(points, labels, kernel)
+    assert bracket.lower <= iopt.solve(problem, iopt.SVMDual()).objective <= bracket.upper * 1.0001
+
+
+def test_nested_parameters_are_read_set_and_cloned() -> None:
+    formulation = iopt.LussDual(rho=2.0)
+    estimator = iopt.KernelClassifier(formulation, "l1-gaussian")
+    assert estimator.get_params()["formulation__rho"] == 2.0
+    copied = clone(estimator).set_params(formulation__rho=5.0, kernel__gamma=0.1)
+    assert copied.formulation == iopt.LussDual(rho=5.0)
+    assert copied.kernel == iopt.kernels.L1Gaussian(0.1)
+    assert formulation == iopt.LussDual(rho=2.0)
+    with pytest.raises(ValueError, match=re.escape("'formulation__sigma'")):
+        estimator.set_params(formulation__sigma=1.0)
+
+
+def test_a_grid_search_reaches_all_parameters() -> None:
+    grid = {"formulation__C": [0.1, 1.0], "kernel__a": [0.1, 0.2], "formulation__rho": [1.0]}
+    search = GridSearchCV(iopt.KernelClassifier("LussDual"), grid, cv=2)
+    search.fit(X[TWO], y[TWO])
+    assert set(search.best_params_) == set(grid)
+
+
+@pytest.mark.parametrize("multiclass", ["two", "ovr"])
+@pytest.mark.parametrize("formulation", ["ESVM", "SpectrumSVM", "LussDual"])
+@pytest.mark.parametrize("kernel", ["sigmoid(a=0.3)", "function", "precomputed"])
+def test_a_grid_search_decomposes_once_per_fold(
+    formulation: str, kernel: Any, multiclass: str, monkeypatch: Any
+) -> None:
+    calls = []
+    original = kernel_problem.eigendecomposition
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(kernel_problem, "eigendecomposition", counted)
+    points, labels = (X[TWO], y[TWO]) if multiclass == "two" else (X, y)
+    if kernel == "function":
+        kernel = laplacian_kernel
+    elif kernel == "precomputed":
+        points = iopt.kernels.Sigmoid(0.3)(points)
+    estimator = iopt.KernelClassifier(
+        formulation, kernel, multiclass="ovo" if multiclass == "two" else "ovr"
+    )
+    grid = {"formulation__C": [0.1, 0.3, 1.0, 3.0]}
+    GridSearchCV(estimator, grid, cv=3, refit=False, error_score="raise").fit(points, labels)
+    assert len(calls) == 3
+
+
+def test_kept_kernels_are_never_those_of_other_data() -> None:
+    scale = [1.0]
+
+    def changing(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return scale[0] * A @ B.T
+
+    points = X[TWO].copy()
+    first = iopt.KernelClassifier("ESVM", changing).fit(points, y[TWO])
+    scale[0] = 0.25
+    second = iopt.KernelClassifier("ESVM", changing).fit(points, y[TWO])
+    fresh = iopt.KernelClassifier("ESVM", changing)
+    MEMORY.clear()
+    np.testing.assert_array_equal(fresh.fit(points, y[TWO]).dual_coef_, second.dual_coef_)
+    assert not np.array_equal(first.dual_coef_, second.dual_coef_)
+    third = iopt.KernelClassifier("ESVM", "linear").fit(points, y[TWO])
+    points *= 2.0
+    fourth = iopt.KernelClassifier("ESVM", "linear").fit(points, y[TWO])
+    assert not np.array_equal(third.dual_coef_, fourth.dual_coef_)
+
+
+def test_kept_kernels_have_little_memory(monkeypatch: Any) -> None:
+    monkeypatch.setattr(training_data, "MAX_KEPT_BYTES", 3 * 8 * 20**2)
+    for shift in range(5):
+        iopt.KernelClassifier("ESVM").fit(X[TWO][:20] + shift, y[TWO][15:35])
+    assert len(MEMORY._kept) == 3
+
+
+def test_the_path_chooses_as_single_fits_do() -> None:
+    Cs = [0.01, 0.3, 10.0]
+    search = iopt.IndefiniteSVCCV(Cs=Cs, cv=4, kernel="rbf").fit(X, y)
+    single = [cross_val_score(iopt.IndefiniteSVC(C=C), X, y, cv=4) for C in Cs]
+    np.testing.assert_array_equal(search.scores_, np.transpose(single))
+    best = int(np.argmax(np.mean(single, axis=1)))
+    assert Cs[best] == search.C_
+    np.testing.assert_allclose(
+        search.decision_function(X), iopt.IndefiniteSVC(C=search.C_).fit(X, y).decision_function(X)
+    )
+
+
+def test_the_path_takes_precomputed_kernels_and_numbers_of_values() -> None:
+    K = iopt.kernels.L1Gaussian(0.3)(X)
+    search = iopt.IndefiniteSVCCV(Cs=4, cv=2, kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(search.Cs_, [1e-4, 10 ** (-4 / 3), 10 ** (4 / 3), 1e4])
+    assert search.predict(K[:3]).tolist() == y[:3].tolist()
+
+
+def test_a_pipeline_with_scaling() -> None:
+    scores = cross_val_score(
+        make_pipeline(StandardScaler(), iopt.IndefiniteSVC(kernel="sigmoid")), X, y, cv=3
+    )
+    assert scores.mean() > 0.85
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (iopt.IndefiniteSVC(kernel="sigmod"), "kernel: expected one of"),
+        (iopt.IndefiniteSVC(C=-1), "C: expected a positive number"),
+        (iopt.IndefiniteSVC(gamma="sale"), "gamma: expected a number, 'scale' or 'auto'"),
+        (iopt.IndefiniteSVC(max_iter=0), "max_iter: expected a positive integer"),
+        (iopt.IndefiniteSVC(multiclass="all"), "multiclass: expected one of ovo, ovr"),
+        (iopt.IndefiniteSVCCV(Cs=[]), "Cs: expected a positive integer or positive numbers"),
+        (iopt.KernelClassifier("SVM"), "SVMDual"),
+        (iopt.KernelClassifier(metric="precomputed"), "kernel: expected a kernel of distances"),
+        (iopt.KernelClassifier(metric="cityblock"), "metric: expected None or 'precomputed'"),
+        (iopt.KernelClassifier("KNN", solver="smo"), "solver: expected None for a baseline"),
+        (iopt.KernelClassifier(kernel="precomputed"), "K: expected a square"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(estimator: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        estimator.fit(X, y)
+
+
+def test_rows_of_another_length_are_explained() -> None:
+    fitted = iopt.KernelClassifier(kernel="precomputed").fit(X @ X.T, y)
+    with pytest.raises(ValueError, match="with all training points"):
+        fitted.predict(X)
+
+
+def test_a_baseline_has_no_certificate() -> None:
+    fitted = iopt.KernelClassifier("LIBSVM").fit(X[TWO], y[TWO])
+    with pytest.raises(iopt.errors.ParameterError, match="got a baseline"):
+        _ = fitted.certificate_
