@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import (
+    Classifier,
+    Formulation,
+    Model,
+    check_weights,
+    constants,
+    weighted_bound,
+)
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 
@@ -35,6 +42,8 @@ class ESVM(Formulation):
         largest in magnitude are used, and usually only they are computed; see `stabilised`.
     rank : int, optional
         Number of eigenvalues to use, all if there are fewer, in place of the share.
+    weights : (n,) array, optional
+        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
 
     Notes
     -----
@@ -64,6 +73,7 @@ class ESVM(Formulation):
     C: float = 1.0
     energy: float = 1.0
     rank: int | None = None
+    weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), Algorithm 1, (15)"
     structure_type: ClassVar[type] = BoxLineQP
@@ -71,6 +81,7 @@ class ESVM(Formulation):
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C)
+        check_weights(self.C, self.weights)
         checks.positive("energy", self.energy, most=1.0)
         checks.whole("rank", self.rank, optional=True)
         if self.rank is not None and self.energy != 1.0:
@@ -81,20 +92,23 @@ class ESVM(Formulation):
 
         alpha = cp.Variable(problem.n, name="alpha")
         Ktilde = self.stabilised(problem).problem.K
-        C, Ktilde, y = constants(C=self.C, Ktilde=Ktilde, y=problem.y)
+        C, Ktilde, y = constants(C=self._upper(problem), Ktilde=Ktilde, y=problem.y)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.svm(self.stabilised(problem).problem, self.C)
+        return BoxLineQP.svm(self.stabilised(problem).problem, self._upper(problem))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha = values["alpha"]
         offset = self.structure(problem).offset(alpha)
         coef = self.stabilised(problem).coefficients(problem.y * alpha)
         return Classifier(coef, offset, problem.classes)
+
+    def _upper(self, problem: KernelProblem) -> float | Array:
+        return weighted_bound(self.C, self.weights, problem.n)
 
     def stabilised(self, problem: KernelProblem) -> Stabilised:
         """K̃ and the eigenvalues that it is made of, with their share of Σ|λ| and their cost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from indefinite_opt.foundation import Array, checks
@@ -12,7 +12,9 @@ from indefinite_opt.modeling import (
     Formulation,
     KernelChange,
     Model,
+    check_weights,
     constants,
+    weighted_bound,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import TRANSFORMS, KernelProblem
@@ -42,6 +44,8 @@ class SpectrumSVM(Formulation):
         give training points the decision values that they had in training. A shift changes only the
         diagonal, so that `projected` and `original` are the same for it. Results with different
         treatments are not comparable.
+    weights : (n,) array, optional
+        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
 
     References
     ----------
@@ -65,6 +69,7 @@ class SpectrumSVM(Formulation):
     transform: str = "clip"
     centered: bool = False
     new_points: str = "projected"
+    weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5"
     structure_type: ClassVar[type] = BoxLineQP
@@ -72,6 +77,7 @@ class SpectrumSVM(Formulation):
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C)
+        check_weights(self.C, self.weights)
         checks.choice("transform", self.transform, TRANSFORMS)
         checks.switch("centered", self.centered)
         checks.choice("new_points", self.new_points, TREATMENTS)
@@ -81,20 +87,23 @@ class SpectrumSVM(Formulation):
 
         alpha = cp.Variable(problem.n, name="alpha")
         Ktilde = self._changed(problem).K
-        C, Ktilde, y = constants(C=self.C, Ktilde=Ktilde, y=problem.y)
+        C, Ktilde, y = constants(C=self._upper(problem), Ktilde=Ktilde, y=problem.y)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.svm(self._changed(problem), self.C)
+        return BoxLineQP.svm(self._changed(problem), self._upper(problem))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha = values["alpha"]
         offset = self.structure(problem).offset(alpha)
         change = KernelChange(problem, self.transform, self.centered)
         return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)
+
+    def _upper(self, problem: KernelProblem) -> float | Array:
+        return weighted_bound(self.C, self.weights, problem.n)
 
     def _changed(self, problem: KernelProblem) -> KernelProblem:
         return problem.transformed(self.transform, self.centered)

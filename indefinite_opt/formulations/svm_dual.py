@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import (
+    Classifier,
+    Formulation,
+    Model,
+    check_weights,
+    constants,
+    weighted_bound,
+)
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
@@ -32,6 +39,8 @@ class SVMDual(Formulation):
         Upper bound of the weights; `inf` for the hard margin, Lin & Lin (6).
     bias : bool
         Whether there are the constraint yᵀα = 0 and an offset b; without them Lin & Lin (19).
+    weights : (n,) array, optional
+        Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
 
     Notes
     -----
@@ -59,6 +68,7 @@ class SVMDual(Formulation):
 
     C: float = 1.0
     bias: bool = True
+    weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Haasdonk (2005), SVM-DU; Lin & Lin (2003), (2), (6), (19)"
     structure_type: ClassVar[type] = BoxLineQP
@@ -67,12 +77,13 @@ class SVMDual(Formulation):
     def __post_init__(self) -> None:
         checks.positive("C", self.C, infinite=True)
         checks.switch("bias", self.bias)
+        check_weights(self.C, self.weights)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
 
         alpha = cp.Variable(problem.n, name="alpha")
-        C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
+        C, Q, y = constants(C=self._upper(problem), Q=problem.Q, y=problem.y)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         if not self.bias:
             del constraints["balance"]
@@ -86,12 +97,15 @@ class SVMDual(Formulation):
     def structure(self, problem: KernelProblem) -> BoxLineQP:
         if np.isinf(self.C):
             _refuse_unbounded(problem, self.bias)
-        return BoxLineQP.svm(problem, self.C, lines=int(self.bias))
+        return BoxLineQP.svm(problem, self._upper(problem), lines=int(self.bias))
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha = values["alpha"]
-        offset = BoxLineQP.svm(problem, self.C, lines=int(self.bias)).offset(alpha)
+        offset = self.structure(problem).offset(alpha)
         return Classifier(problem.y * alpha, offset, problem.classes)
+
+    def _upper(self, problem: KernelProblem) -> float | Array:
+        return weighted_bound(self.C, self.weights, problem.n)
 
 
 def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:

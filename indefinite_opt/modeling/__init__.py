@@ -17,8 +17,10 @@ from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.formulation import (
     Formulation,
     check_weight_bound,
+    check_weights,
     reduced_weight,
     short,
+    weighted_bound,
 )
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
@@ -43,6 +45,7 @@ __all__ = [
     "ProxyChange",
     "QuadraticProgram",
     "check_weight_bound",
+    "check_weights",
     "confidence_classifier",
     "constant_scores",
     "constants",
@@ -54,5 +57,6 @@ __all__ = [
     "reduced_weight",
     "relative",
     "short",
+    "weighted_bound",
     "write_model",
 ]

@@ -10,12 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, shown
-from indefinite_opt.foundation import Values, checks
+from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
 
-__all__ = ["Formulation", "check_weight_bound", "reduced_weight", "short"]
+__all__ = [
+    "Formulation",
+    "check_weight_bound",
+    "check_weights",
+    "reduced_weight",
+    "short",
+    "weighted_bound",
+]
 
 
 _RELATIVE_BOUND = 1.2
@@ -161,3 +168,25 @@ def reduced_weight(
             "Below it no class can reach its total weight.",
         )
     return max(float(value), least)
+
+
+def check_weights(C: float, weights: Array | None) -> None:
+    """Raise `ParameterError` if points have weights although C is infinite."""
+    if weights is not None and np.isinf(C):
+        raise ParameterError("weights", "None if C is infinite", "an array")
+
+
+def weighted_bound(C: float, weights: Array | None, n: int) -> float | Array:
+    """C, or its product with the weights of n points.
+
+    >>> weighted_bound(2.0, np.array([1.0, 3.0]), 2)
+    array([2., 6.])
+    """
+    if weights is None:
+        return C
+    values = finite_array("weights", weights, (n,))
+    if values.min() <= 0.0:
+        raise ParameterError(
+            "weights", "positive numbers", f"{values.min():g}", "Leave out points without weight."
+        )
+    return C * values

@@ -140,4 +140,4 @@ def hull_to_svm(
             "alphabar", "ρ = ½ᾱᵀQ(e_k + e_l) > 0", f"ρ = {rho:.6g}",
             "No SVM has this plane (Haasdonk 2005, Proposition 3); a smaller mu may help.",
         )  # fmt: skip
-    return SVMPoint(qp.upper / rho, {"alpha": weights / rho})
+    return SVMPoint(float(qp.upper) / rho, {"alpha": weights / rho})

@@ -163,7 +163,7 @@ def krein_certificate(
     short, long = np.where(upper, 0.0, 1.0 - margins), np.where(lower, 0.0, margins - 1.0)
     residual = max(float(short.max()), float(long.max()), 0.0)
     square = float(z @ scores)
-    primal = 0.5 * square + qp.upper * float(np.maximum(1.0 - margins, 0.0).sum())
+    primal = 0.5 * square + float(qp.upper) * float(np.maximum(1.0 - margins, 0.0).sum())
     dual = float(alpha.sum()) - 0.5 * square
     gap = primal - dual
     relative_gap = relative(abs(gap), abs(dual))

@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.program import Program
@@ -54,7 +54,8 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
         except UnknownName as error:
             return [choice for choice in error.known if choice != field.default]
     if "Array" in str(field.type):
-        return [np.random.default_rng(8).standard_normal((N, N))]
+        generator = np.random.default_rng(8)
+        return [generator.standard_normal((N, N)), generator.uniform(0.2, 2.5, N)]
     if "float" in str(field.type):
         return [0.2, 0.3, 1.5, 30.0]
     if "int" in str(field.type):
@@ -72,7 +73,7 @@ def variants(cls: type[iopt.Formulation]) -> Iterator[iopt.Formulation]:
             try:
                 formulation = cls(**{field.name: value})
                 formulation.structure(PROBLEM)
-            except ParameterError:
+            except (ParameterError, ProblemError):
                 continue
             yield formulation
 
@@ -206,9 +207,10 @@ class DeclaredSet:
 def structure_minimum(structure: Any, g: Values) -> float:
     """The same from the arrays of a box with lines, or of a linear program."""
     if isinstance(structure, BoxLine):
-        ends = [(0.0, min(structure.upper, LARGEST))] * structure.n
+        uppers = np.broadcast_to(np.minimum(structure.upper, LARGEST), structure.n)
+        ends = [(0.0, float(upper)) for upper in uppers]
         (slope,) = g.values()
-        if structure.upper <= LARGEST:  # its own, by sorting, is the same
+        if np.all(structure.upper <= LARGEST):  # its own, by sorting, is the same
             found = linprog(slope, A_eq=structure.A, b_eq=structure.b, bounds=ends)
             assert near(structure.linear_minimum(slope), found.fun, TOL)
         lines = (structure.A, structure.b) if structure.lines else (None, None)

@@ -73,6 +73,25 @@ CASES = [
     # α = (s, 0, s) or (0, s, s): 2s - 3s²/2, s = 2/3, objective 2/3; both are local optima.
     Case("Lin & Lin's example", LIN_LIN, [1, 1, -1], iopt.SVMDual(C=INF), (2 / 3,),
          claim=iopt.Claim.LOCAL),
+    # K = 0, bounds 1, 2 and 2: both classes can have 2.
+    Case("weights, zero kernel", np.zeros((3, 3)), [1, 1, -1],
+         iopt.SVMDual(C=1.0, weights=np.array([1.0, 2.0, 2.0])), (4.0,)),
+    # Q = I, bounds ½, 3/2 and ½: ½ - 1/8 twice and 1 - ½.
+    Case("weights, no bias", np.eye(3), [1, 1, -1],
+         iopt.SVMDual(C=0.5, bias=False, weights=np.array([1.0, 3.0, 1.0])), (1.25,),
+         {"alpha": [0.5, 1.0, 0.5]}, {"lower": [0, 0, 0], "upper": [0.5, 0, 0.5]}),
+    # α = (a, a, 2a): 4a - 3a² grows up to a = ⅔, beyond the bound ½ of the first two. With the
+    # offset b, 1 - α - yb is the multiplier of the bound: b = 0 at the third, ½ at the others.
+    *(Case(f"weights, {formulation}", np.eye(3), [1, 1, -1], formulation, (1.25,),
+           {"alpha": [0.5, 0.5, 1.0]}, {"balance": 0.0, "lower": [0, 0, 0], "upper": [0.5, 0.5, 0]})
+      for formulation in (
+          iopt.SVMDual(C=0.5, weights=np.array([1.0, 1.0, 4.0])),
+          iopt.SpectrumSVM(C=0.5, weights=np.array([1.0, 1.0, 4.0])),
+          iopt.ESVM(C=0.5, weights=np.array([1.0, 1.0, 4.0])))),
+    # -I is concave: α = (a, b, a + b) has 2(a + b) + ½(a² + b² + (a + b)²), best at a = 1, b = 2.
+    Case("weights, negative identity", -np.eye(3), [1, 1, -1],
+         iopt.SVMDual(C=1.0, weights=np.array([1.0, 2.0, 9.0])), (13.0,), {"alpha": [1, 2, 3]},
+         claim=iopt.Claim.LOCAL),
     # Q = -(0, 1; 1, 0): 2a + a², both at C.
     Case("exchange", [[0.0, 1.0], [1.0, 0.0]], [1, -1], iopt.SVMDual(C=1.0), (3.0,),
          {"alpha": [1, 1]}, claim=iopt.Claim.LOCAL),

@@ -33,6 +33,11 @@ def svms(values: ArrayLike, bias: bool = True) -> Formulations:
     return [iopt.SVMDual(C=float(C), bias=bias) for C in np.ravel(values)]
 
 
+def weighted(values: ArrayLike, n: int, bias: bool = True) -> Formulations:
+    weights = np.random.default_rng(3).uniform(0.2, 4.0, n)
+    return [iopt.SVMDual(C=float(C), bias=bias, weights=weights) for C in np.ravel(values)]
+
+
 def hulls(shares: ArrayLike, problem: iopt.KernelProblem) -> Formulations:
     """Shares between 0, the least μ that is feasible, and 1, the whole hulls."""
     least = 1.0 / problem.smaller_class
@@ -58,6 +63,9 @@ def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
         "C repeated": svms([0.1, 0.1, 0.1, 1.0, 1.0, 30.0, 30.0, 0.1]),
         "C jumps": svms(RANDOM),
         "C alone": svms(2.0),
+        "weights, up": weighted(GRID, problem.n),
+        "weights, jumps": weighted(RANDOM, problem.n),
+        "weights, no bias": weighted(RANDOM, problem.n, bias=False),
         "no bias, up": svms(GRID, bias=False),
         "no bias, down": svms(GRID[::-1], bias=False),
         "no bias, jumps": svms(RANDOM, bias=False),
@@ -82,7 +90,7 @@ def check_point(
     """Bounds hold exactly, lines to rounding; first-order conditions and objective by ∇F afresh."""
     qp, x, y = program_of(problem, result.formulation), weights(result), problem.y
     assert x.min() >= 0.0
-    assert x.max() <= qp.upper
+    assert np.all(x <= qp.upper)
     np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
     product = qp.hessian * (problem.K @ (y * x))
     slope = product + y * qp.linear  # y∘∇F
@@ -357,7 +365,7 @@ def test_limits_hold_at_each_point(route: str) -> None:
         qp, x = program_of(problem, result.formulation), weights(result)
         assert result.iterations <= 3
         assert x.min() >= 0.0
-        assert x.max() <= qp.upper
+        assert np.all(x <= qp.upper)
         value = 0.5 * x @ qp.H() @ x + qp.linear * x.sum()
         assert qp.sense * result.objective == pytest.approx(value, rel=1e-10, abs=1e-14)
         solved = result.status is iopt.Status.SOLVED
@@ -377,7 +385,7 @@ def test_no_time_at_any_point() -> None:
 def check_bounds_only(problem: iopt.KernelProblem, result: iopt.workflow.Result) -> None:
     qp, x = program_of(problem, result.formulation), weights(result)
     assert x.min() >= 0.0
-    assert x.max() <= qp.upper
+    assert np.all(x <= qp.upper)
     np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
 
 

@@ -275,8 +275,8 @@ class BoxLine(PairedBox):
     ----------
     problem : KernelProblem
         Holds y.
-    upper : float
-        u, may be infinite.
+    upper : float or (n,) array
+        u, may be infinite if it is a number; an array only with less than two lines.
     lines : {0, 1, 2}
         Number of equality constraints.
     total : float
@@ -285,7 +285,7 @@ class BoxLine(PairedBox):
 
     lower = 0.0
     problem: KernelProblem
-    upper: float
+    upper: float | Array
     lines: int
     total: float
 
@@ -320,13 +320,13 @@ class BoxLine(PairedBox):
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        bounds = ("lower", "upper") if np.isfinite(self.upper) else ("lower",)
+        bounds = ("lower", "upper") if np.all(np.isfinite(self.upper)) else ("lower",)
         return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
         size = float(np.max(np.abs(x))) or 1.0
-        box = max(0.0, float(np.max(-x)), float(np.max(x)) - self.upper) / size
+        box = max(0.0, float(np.max(-x)), float(np.max(x - self.upper))) / size
         if self.lines == 0:
             return box
         mass = float(np.sum(np.abs(x))) or 1.0
@@ -348,7 +348,7 @@ class BoxLine(PairedBox):
             for name, value in zip(self.line_names, first_order.lines, strict=True)
         }
         named["lower"] = first_order.lower
-        if np.isfinite(self.upper):
+        if np.all(np.isfinite(self.upper)):
             named["upper"] = first_order.upper
         return named
 
@@ -360,21 +360,23 @@ class BoxLine(PairedBox):
 
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""
-        y = self.problem.y
+        y, upper = self.problem.y, self.upper
         if self.lines == 0:
-            if np.isinf(self.upper):
+            if np.any(np.isinf(upper)):
                 return 0.0 if np.all(g >= 0.0) else -np.inf
-            return self.upper * float(np.minimum(g, 0.0).sum())
+            return float((upper * np.minimum(g, 0.0)).sum())
+        if not isinstance(upper, float | int):
+            return cheapest_balance(g, y, upper)
         plus, minus = np.sort(g[y > 0]), np.sort(g[y < 0])
         if self.lines == 2:
             half = 0.5 * self.total
-            return cheapest(plus, half, self.upper) + cheapest(minus, half, self.upper)
+            return cheapest(plus, half, upper) + cheapest(minus, half, upper)
         # The minimum fills pairs of opposite classes in the order of their costs.
         pairs = min(plus.size, minus.size)
         sums = plus[:pairs] + minus[:pairs]
-        if np.isinf(self.upper):
+        if np.isinf(upper):
             return 0.0 if sums[0] >= 0.0 else -np.inf
-        return self.upper * float(np.minimum(sums, 0.0).sum())
+        return upper * float(np.minimum(sums, 0.0).sum())
 
     def start(self) -> Array:
         """A feasible point: zero, or with two lines as few nonzero weights as the box allows."""
@@ -382,7 +384,7 @@ class BoxLine(PairedBox):
         if self.lines == 2:
             for sign in (1.0, -1.0):
                 members = np.flatnonzero(self.problem.y == sign)
-                x[members] = _fill(members.size, 0.5 * self.total, self.upper)
+                x[members] = _fill(members.size, 0.5 * self.total, float(self.upper))
         return x
 
 
@@ -403,6 +405,30 @@ def _fill(count: int, total: float, upper: float) -> Array:
 def cheapest(costs: Array, total: float, upper: float) -> float:
     """min costsᵀx with eᵀx = total, 0 ≤ x ≤ upper; costs ascending."""
     return float(costs @ _fill(costs.size, total, upper))
+
+
+def cheapest_balance(costs: Array, signs: Array, upper: Array) -> float:
+    """min costsᵀx with signsᵀx = 0, 0 ≤ x ≤ upper, for signs of -1 and 1 and finite bounds.
+
+    Each side is filled in the order of its costs; the sum of the two costs at which equal amounts
+    flow in never falls, so that the minimum takes all amounts at which it is negative.
+
+    >>> costs, signs = np.array([-3.0, -1.0, 2.0]), np.array([1.0, 1.0, -1.0])
+    >>> cheapest_balance(costs, signs, np.array([2.0, 5.0, 4.0]))   # 2 at -3 + 2, then 2 at -1 + 2
+    -2.0
+    """
+    ends, prices = [], []
+    for sign in (1.0, -1.0):
+        order = np.argsort(costs[signs == sign], kind="stable")
+        ends.append(np.cumsum(upper[signs == sign][order]))
+        prices.append(costs[signs == sign][order])
+    amounts = np.union1d(*ends)
+    amounts = amounts[amounts <= min(ends[0][-1], ends[1][-1])]
+    lengths = np.diff(amounts, prepend=0.0)
+    sums = sum(
+        price[np.searchsorted(end, amounts)] for end, price in zip(ends, prices, strict=True)
+    )
+    return float(lengths @ np.minimum(sums, 0.0))
 
 
 def project_line(

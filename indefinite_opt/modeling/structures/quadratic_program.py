@@ -48,8 +48,8 @@ class BoxLineQP(BoxLine, PairedQP):
         h > 0.
     linear : float or (n,) array
         c, a number for all variables or one per variable.
-    upper : float
-        u, may be infinite.
+    upper : float or (n,) array
+        u, may be infinite if it is a number; an array only with less than two lines.
     lines : {0, 1, 2}
         Number of equality constraints.
     total : float
@@ -65,7 +65,7 @@ class BoxLineQP(BoxLine, PairedQP):
     problem: KernelProblem
     hessian: float
     linear: float | Array
-    upper: float
+    upper: float | Array
     lines: int
     total: float = 0.0
     sense: int = 1
@@ -77,9 +77,12 @@ class BoxLineQP(BoxLine, PairedQP):
 
     @classmethod
     def svm(
-        cls, problem: KernelProblem, C: float, *, lines: int = 1, variable: str = "alpha"
+        cls, problem: KernelProblem, C: float | Array, *, lines: int = 1, variable: str = "alpha"
     ) -> BoxLineQP:
-        """The dual of a support vector machine, max eᵀx - ½xᵀQx on 0 ≤ x ≤ C, as a minimum."""
+        """The dual of a support vector machine, max eᵀx - ½xᵀQx on 0 ≤ x ≤ C, as a minimum.
+
+        C is a number, or has an entry per point.
+        """
         return cls(problem, 1.0, -1.0, C, lines, sense=-1, variable=variable)
 
     @classmethod
@@ -89,7 +92,7 @@ class BoxLineQP(BoxLine, PairedQP):
 
     @property
     def is_bounded(self) -> bool:
-        return bool(np.isfinite(self.upper)) or self.lines == 2
+        return bool(np.all(np.isfinite(self.upper))) or self.lines == 2
 
     @property
     def is_convex(self) -> bool:
@@ -117,7 +120,7 @@ class BoxLineQP(BoxLine, PairedQP):
 
     def why_global(self) -> list[str]:
         reasons = [f"{self.why_convex}, and the dual bound meets the objective."]
-        if np.isinf(self.upper) and self.lines < 2:
+        if np.any(np.isinf(self.upper)) and self.lines < 2:
             reasons.append(
                 "Without upper bounds, eigenvalues within rounding of zero count as zero."
             )
@@ -192,16 +195,17 @@ class BoxLineQP(BoxLine, PairedQP):
                 curved + problem.zero_tolerance * length * (float(np.sqrt(square)) + length)
             )
 
-        if np.isfinite(self.upper) or self.lines == 2:
+        if self.is_bounded:
             least = self.linear_minimum(gradient)
             terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
-            single = min(self.upper, 0.5 * self.total) if self.lines == 2 else self.upper
-            rounding = (self.n + 4.0) * eps * terms + eps * single * float(np.abs(gradient).sum())
+            single = self.upper if self.lines < 2 else np.minimum(self.upper, 0.5 * self.total)
+            rounding = eps * ((self.n + 4.0) * terms + float((single * np.abs(gradient)).sum()))
             least -= 0.5 * curvature + rounding
             bound = least - allowance(square)
             if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
+                largest = float(np.max(self.upper))
                 for _ in range(_RADIUS_UPDATES):
-                    square = min(square, 2.0 * self.upper * abs(bound) / self.tilt)
+                    square = min(square, 2.0 * largest * abs(bound) / self.tilt)
                     bound = least - allowance(square)
             return bound
         if np.ndim(self.linear):
@@ -226,11 +230,13 @@ class BoxLineQP(BoxLine, PairedQP):
     def _square_radius(self, x: Array) -> float:
         """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
         if self.lines == 2:
-            return self.total * min(self.upper, 0.5 * self.total)
+            return self.total * min(float(self.upper), 0.5 * self.total)
+        if np.ndim(self.upper):
+            return float(np.sum(np.square(self.upper)))
         if np.isinf(self.upper):
             return 4.0 * float(x @ x)
         count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
-        return count * self.upper * self.upper
+        return count * float(self.upper) * float(self.upper)
 
     def convexified(self) -> tuple[Array, Array, float]:
         """H̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀH̃x + q̃ᵀx + constant on the lines.

@@ -226,7 +226,7 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
     if qp.lines == 2:
         rows = np.array([y > 0, y < 0], float)
         rhs = np.full(2, 0.5 * qp.total)
-        upper = min(upper, 0.5 * qp.total)
+        upper = min(float(upper), 0.5 * qp.total)
     linear = np.full(n, qp.linear) if np.ndim(qp.linear) == 0 else np.asarray(qp.linear)
     return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
 

@@ -17,6 +17,9 @@ __all__ = ["SMO"]
 _CURVATURE_SHARE = 0.25
 """Work on a search for negative curvature, at most, as a share of all work before it."""
 
+_BOUND_ROUNDING = 4.0 * float(np.finfo(float).eps)
+"""Relative difference up to which a bound times a number equals another: two roundings."""
+
 
 class SMO(Solver[BoxLineQP]):
     """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
@@ -72,18 +75,20 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     )  # fmt: skip
     if gradient is None or not same:
         return Descent(task, new.project(previous.alpha))
-    ratio, alpha = 1.0, previous.alpha
-    if new.lines < 2 and np.isfinite(old.upper) and np.isfinite(new.upper):
-        ratio = new.upper / old.upper
+    ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
+    bounded, reached = alpha == old.upper, False
+    if new.lines < 2 and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
+        ratio = float(np.max(new.upper)) / largest
         slope = float(alpha @ gradient)
         curvature = slope - float(np.sum(old.linear * alpha))
         if ratio > 1.0 and curvature > 0.0:
             ratio = 1.0 + min(max(-slope / curvature, 0.0), ratio - 1.0)
-    bounded = alpha == old.upper
+        off = np.abs(ratio * old.upper - new.upper)
+        reached = bool(np.all(off <= _BOUND_ROUNDING * new.upper))
     alpha = ratio * alpha
-    if ratio * old.upper == new.upper:
-        alpha[bounded] = new.upper
-    if alpha.max() > new.upper:
+    if reached:
+        alpha[bounded] = np.broadcast_to(new.upper, alpha.shape)[bounded]
+    if np.any(alpha > new.upper):
         return Descent(task, new.project(alpha))
     # The scaled gradient has a scaled rounding error: it is used for steps but not for claims.
     scaled = ratio * (gradient - old.linear) + new.linear

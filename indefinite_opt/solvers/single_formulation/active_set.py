@@ -123,7 +123,7 @@ class _Run:
 
     def __init__(self, task: Task[KreinLeastSquares]) -> None:
         structure = task.structure
-        self.task, self.qp, self.C = task, structure, structure.upper
+        self.task, self.qp, self.C = task, structure, float(structure.upper)
         self.G, self.y = structure.source.Q, structure.source.y
         n = structure.n
         self.Ge, self.Gy = self.G.sum(axis=1), self.G @ self.y

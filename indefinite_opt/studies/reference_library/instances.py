@@ -175,7 +175,7 @@ class Instance:
         if self.kernel == "minus-identity":
             # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
             # are at C as the smaller class has points.
-            C = cast("BoxLineQP", self.structure(problem)).upper
+            C = float(cast("BoxLineQP", self.structure(problem)).upper)
             return problem.smaller_class * (2.0 * C + C * C)
         return None
 
