@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    check_random_state,
+    validate_data,
+)
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.machines import MULTICLASS, Machine, Machines, pairings, votes
 from indefinite_opt.estimators.parameters import KernelEstimator
-from indefinite_opt.estimators.training_data import TrainingData, TrainingKernel, training_data
+from indefinite_opt.estimators.training_data import (
+    Rows,
+    TrainingData,
+    TrainingKernel,
+    training_data,
+)
+from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import kernels
@@ -49,7 +63,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     multiclass: Any
     decision_function_shape: Any
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on points X, or on a precomputed matrix, with labels y.
 
         Parameters
@@ -58,34 +72,61 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             Points in rows; (n, n) kernel values or distances where these are precomputed.
         y : (n,) array_like
             Labels of two or more classes.
+        sample_weight : (n,) array_like, optional
+            Weights of the points, by which C is multiplied, besides those of `class_weight`; points
+            of weight 0 are left out. Only formulations with `weights` take them.
         """
-        X, y = self._checked(X, y)
-        data, bounds = self._sorted(X, y)
+        X, y, copies, weights = self._checked(X, y, sample_weight)
+        data, bounds = self._sorted(X, y, copies, weights)
         kernel = data.kernel_matrix(self._remembers)
         self._settle(data, bounds, self._trained(kernel, bounds))
         if self.probability:
-            self._calibrate(X, y)
+            self._calibrate(X, y, weights)
         return self
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], Array, Array]:
+        """Points and labels as arrays, weights of the points, and these times those of classes."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         checks.choice("multiclass", self.multiclass, MULTICLASS)
         checks.choice("decision_function_shape", self.decision_function_shape, MULTICLASS)
-        self.classes_ = np.unique(y)
+        weights = np.ones(y.size)
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if weights.min() < 0.0:
+                raise ValueError(f"sample_weight: expected no negative weight, got {weights.min()}")
+            if not weights.any():
+                raise ValueError(
+                    "sample_weight: expected a weight that is not zero, got zeros only"
+                )
+        self.classes_ = np.unique(y[weights > 0.0])
         if self.classes_.size < 2:
             raise ValueError(
-                f"y: expected labels of at least two classes, got one class: {self.classes_[0]!r}"
+                "y: expected labels of at least two classes with positive weight, got one class: "
+                f"{self.classes_[0]!r}"
             )
-        return X, y
+        copies, positive = weights, weights > 0.0
+        if self.class_weight is not None:
+            kept = y[positive]
+            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=kept)
+            weights = copies.copy()
+            weights[positive] *= of_class[np.searchsorted(self.classes_, kept)]
+        return X, y, copies, weights
 
-    def _sorted(self, X: Any, y: NDArray[Any]) -> tuple[TrainingData, list[int]]:
+    def _sorted(
+        self, X: Any, y: NDArray[Any], copies: Array, weights: Array
+    ) -> tuple[TrainingData, list[int]]:
         """The training data sorted by class, and where each class begins and the last ends."""
-        encoded = np.searchsorted(self.classes_, y)
-        self._order = np.argsort(encoded, kind="stable")
+        kept = np.flatnonzero(weights > 0.0)
+        encoded = np.searchsorted(self.classes_, y[kept])
+        self._order = kept[np.argsort(encoded, kind="stable")]
+        self._weights = None if np.all(weights == 1.0) else weights[self._order]
         bounds = np.concatenate([[0], np.cumsum(np.bincount(encoded))]).tolist()
         self._pairwise_machines = self.classes_.size == 2 or self.multiclass == "ovo"
-        return training_data(X, self._kernel_for(X), self.metric).take(self._order), bounds
+        kernel = self._kernel_for(X, copies)
+        return training_data(X, kernel, self.metric).take(self._order), bounds
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision values of new points.
@@ -167,14 +208,28 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             return [(label, "rest") for label in classes]
         return [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
 
-    def _kernel_for(self, X: Any) -> Any:
-        """A `Kernel`, or "precomputed"."""
+    def _kernel_for(self, X: Any, copies: Array) -> Any:
+        """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return self.kernel
         return kernels.get(self.kernel)
 
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
+
+    def _weighted(self, method: Formulation, negative: Rows, positive: Rows) -> Formulation:
+        """The formulation with the weights of the points of one machine."""
+        if self._weights is None:
+            return method
+        if not hasattr(method, "weights"):
+            takers = [name for name, cls in known().items() if hasattr(cls, "weights")]
+            raise ParameterError(
+                "sample_weight", f"no weights, as {type(method).__name__} takes none",
+                "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
+            )  # fmt: skip
+        parts = [self._weights[first:last] for first, last in sorted(negative + positive)]
+        weighted: Formulation = replace(cast("Any", method), weights=np.concatenate(parts))
+        return weighted
 
     def _step_limit(self) -> int | None:
         return None
@@ -185,11 +240,17 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         for negative, positive in pairings(self.multiclass, bounds):
             problem = kernel.problem(negative, positive)
             if isinstance(method, Baseline):
+                if self._weights is not None:
+                    raise ParameterError(
+                        "sample_weight", "no weights, as a baseline takes none",
+                        "weights of points or classes",
+                    )  # fmt: skip
                 fitted = method.fit(problem, seed)
                 members.append(Machine(negative, positive, fitted))
             else:
+                weighted = self._weighted(method, negative, positive)
                 result = solve(
-                    problem, method, self.solver, self.tol, max_iter=self._step_limit(), seed=seed
+                    problem, weighted, self.solver, self.tol, max_iter=self._step_limit(), seed=seed
                 )
                 members.append(Machine.of(negative, positive, result))
             if self._remembers:
@@ -224,13 +285,16 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self._machines.decisions(X)
 
-    def _calibrate(self, X: Any, y: Any) -> None:
-        uncalibrated = self._uncalibrated()
-        self._calibration = CalibratedClassifierCV(uncalibrated, ensemble=False).fit(X, y)
+    def _calibrate(self, X: Any, y: Any, weights: Array) -> None:
+        inner = self._uncalibrated()
+        if get_config()["enable_metadata_routing"]:
+            inner.set_fit_request(sample_weight=True)
+        calibrated = CalibratedClassifierCV(inner, ensemble=False)
+        self._calibration = calibrated.fit(X, y, sample_weight=weights)
 
     def _uncalibrated(self) -> Any:
         """The same estimator without probabilities, for the fits of the calibration."""
-        return clone(self).set_params(probability=False)
+        return clone(self).set_params(probability=False, class_weight=None)
 
 
 class KernelClassifier(FormulationClassifier):
@@ -252,6 +316,8 @@ class KernelClassifier(FormulationClassifier):
         the rest.
     decision_function_shape : {"ovr", "ovo"}
         Shape of the decision values of pairs.
+    class_weight : dict or "balanced", optional
+        Weights of classes, by which C is multiplied; only formulations with `weights` take them.
     probability : bool
         Whether to calibrate `predict_proba`, which takes five more fits.
     solver : str or Solver, optional
@@ -299,9 +365,10 @@ class KernelClassifier(FormulationClassifier):
         metric: Any = None,
         multiclass: Any = "ovo",
         decision_function_shape: Any = "ovr",
+        class_weight: Any = None,
         probability: Any = False,
         solver: Any = None,
-        tol: Any = 1e-6,
+        tol: Any = 1e-8,
         random_state: Any = None,
     ) -> None:
         self.formulation = formulation
@@ -309,6 +376,7 @@ class KernelClassifier(FormulationClassifier):
         self.metric = metric
         self.multiclass = multiclass
         self.decision_function_shape = decision_function_shape
+        self.class_weight = class_weight
         self.probability = probability
         self.solver = solver
         self.tol = tol
@@ -320,6 +388,12 @@ class KernelClassifier(FormulationClassifier):
             raise ParameterError(
                 "solver", "None for a baseline, which has its own", repr(self.solver)
             )
+        for field in fields(cast("Any", method)):
+            if isinstance(getattr(method, field.name), np.ndarray):
+                raise ParameterError(
+                    "formulation", "one without arrays about the points", f"{field.name}",
+                    "The points of a fit are sorted and divided; weights are given to fit.",
+                )  # fmt: skip
         return method
 
 

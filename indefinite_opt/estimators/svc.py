@@ -12,7 +12,7 @@ from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.machines import Machine
 from indefinite_opt.estimators.training_data import Points
 from indefinite_opt.formulations import SVMDual
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem import kernels
 
 __all__ = ["IndefiniteSVC"]
@@ -37,13 +37,16 @@ class IndefiniteSVC(FormulationClassifier):
     degree : int
         Degree of "poly".
     gamma : float, "scale" or "auto"
-        Factor of "poly", "rbf" and "sigmoid"; 1/(d · variance of X) or 1/d for d features.
+        Factor of "poly", "rbf" and "sigmoid"; 1/(d · variance of X) or 1/d for d features. In the
+        variance a point counts as often as its weight says, which `SVC` leaves out.
     coef0 : float
         Constant of "poly" and "sigmoid".
     probability : bool
         Whether to calibrate `predict_proba`, which takes five more fits.
     tol : float
         Largest violation of the optimality conditions, in units of the margin.
+    class_weight : dict or "balanced", optional
+        Weights of classes, by which C is multiplied.
     max_iter : int
         Most steps per pair of classes; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}
@@ -100,7 +103,8 @@ class IndefiniteSVC(FormulationClassifier):
         gamma: Any = "scale",
         coef0: Any = 0.0,
         probability: Any = False,
-        tol: Any = 1e-6,
+        tol: Any = 1e-8,
+        class_weight: Any = None,
         max_iter: Any = -1,
         decision_function_shape: Any = "ovr",
         break_ties: Any = False,
@@ -115,6 +119,7 @@ class IndefiniteSVC(FormulationClassifier):
         self.coef0 = coef0
         self.probability = probability
         self.tol = tol
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -136,30 +141,33 @@ class IndefiniteSVC(FormulationClassifier):
         checks.whole("max_iter", self.max_iter)
         return int(self.max_iter)
 
-    def _kernel_for(self, X: Any) -> Any:
+    def _kernel_for(self, X: Any, copies: Array) -> Any:
         name = self.kernel
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
-            return super()._kernel_for(X)
+            return super()._kernel_for(X, copies)
         if name == "linear":
             return kernels.Linear()
-        gamma = self._gamma_for(X)
+        gamma = self._gamma_for(X, copies)
         if name == "rbf":
             return kernels.Gaussian(gamma)
         if name == "sigmoid":
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
 
-    def _gamma_for(self, X: Any) -> float:
-        """γ as in `SVC`."""
+    def _gamma_for(self, X: Any, copies: Array) -> float:
+        """γ as in `SVC`, where the variance is that of as many copies of the points."""
         if checks.is_number(self.gamma):
             return float(self.gamma)
         if self.gamma == "auto":
             return 1.0 / float(X.shape[1])
         if self.gamma != "scale":
             raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(self.gamma))
-        # The variance of all entries, also of the zeros that a sparse matrix leaves out.
-        squares = X.multiply(X).mean() if sparse.issparse(X) else np.mean(np.square(X))
-        variance = float(squares - X.mean() ** 2) if sparse.issparse(X) else float(X.var())
+        size = float(copies.sum()) * X.shape[1]
+        mean = float(np.sum(copies @ X)) / size
+        if sparse.issparse(X):  # the zeros that are left out count, too
+            variance = float(np.sum(copies @ X.multiply(X))) / size - mean * mean
+        else:
+            variance = float(np.sum(copies @ np.square(X - mean))) / size
         return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
     def _settle(self, data: Any, bounds: list[int], members: list[Machine]) -> None:

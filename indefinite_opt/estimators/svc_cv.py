@@ -39,8 +39,8 @@ class IndefiniteSVCCV(IndefiniteSVC):
         Folds, as in scikit-learn; by default five stratified ones.
     scoring : str or callable, optional
         A scorer of scikit-learn; by default accuracy.
-    kernel, degree, gamma, coef0, probability, tol, max_iter, decision_function_shape, break_ties, \
-random_state, multiclass, solver
+    kernel, degree, gamma, coef0, probability, tol, class_weight, max_iter, \
+decision_function_shape, break_ties, random_state, multiclass, solver
         As in `IndefiniteSVC`.
 
     Attributes
@@ -73,7 +73,8 @@ random_state, multiclass, solver
         gamma: Any = "scale",
         coef0: Any = 0.0,
         probability: Any = False,
-        tol: Any = 1e-6,
+        tol: Any = 1e-8,
+        class_weight: Any = None,
         max_iter: Any = -1,
         decision_function_shape: Any = "ovr",
         break_ties: Any = False,
@@ -90,6 +91,7 @@ random_state, multiclass, solver
         self.coef0 = coef0
         self.probability = probability
         self.tol = tol
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -97,41 +99,46 @@ random_state, multiclass, solver
         self.multiclass = multiclass
         self.solver = solver
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Choose C by cross-validation and train with it on all points; see `IndefiniteSVC`."""
-        points, labels = self._checked(X, y)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose C by cross-validation and train with it on all points; see `IndefiniteSVC`.
+
+        Where points or classes have weights, the scores of the folds are weighted, too.
+        """
+        points, labels, copies, weights = self._checked(X, y, sample_weight)
         self.Cs_ = self._values_of_C()
-        scorer = check_scoring(self, scoring=self.scoring)
-        folds = check_cv(self.cv, labels, classifier=True).split(points, labels)
-        scores = []
-        for train, test in folds:
+        scorer, scores = check_scoring(self, scoring=self.scoring), []
+        for train, test in check_cv(self.cv, labels, classifier=True).split(points, labels):
             inner, outer = points[train], points[test]
             if self._precomputed:
                 inner, outer = inner[:, train], outer[:, train]
-            path = self._path(inner, labels[train])
-            scores.append([scorer(fitted, outer, labels[test]) for fitted in path])
+            path = self._path(inner, labels[train], copies[train], weights[train])
+            weighted = not np.all(weights == 1.0)
+            options = {"sample_weight": weights[test]} if weighted else {}
+            scores.append([scorer(fitted, outer, labels[test], **options) for fitted in path])
         self.scores_ = np.array(scores)
         self.C_ = float(self.Cs_[np.argmax(self.scores_.mean(axis=0))])
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight)
 
-    def _path(self, X: Any, y: Any) -> list[IndefiniteSVC]:
+    def _path(self, X: Any, y: Any, copies: Array, weights: Array) -> list[IndefiniteSVC]:
         """An estimator for every value of C, fitted to some of the points."""
-        base = self._with_C(float(self.Cs_[0]))
-        X, y = base._checked(X, y)
-        data, bounds = base._sorted(X, y)
+        base = self._with_C(float(self.Cs_[0])).set_params(class_weight=None)
+        base._checked(X, y, copies)
+        data, bounds = base._sorted(X, y, copies, weights)
         kernel = data.kernel_matrix(remembered=False)
-        formulations = [SVMDual(C=float(C)) for C in self.Cs_]
-        members: list[list[Machine]] = [[] for _ in formulations]
+        members: list[list[Machine]] = [[] for _ in self.Cs_]
         for negative, positive in pairings(self.multiclass, bounds):
             problem = kernel.problem(negative, positive)
+            formulations = [
+                base._weighted(SVMDual(C=float(C)), negative, positive) for C in self.Cs_
+            ]
             results = solve_path(
                 problem, formulations, self.solver, self.tol, max_iter=self._step_limit()
             )
             for machines, result in zip(members, results, strict=True):
                 machines.append(Machine.of(negative, positive, result))
         path = []
-        for formulation, machines in zip(formulations, members, strict=True):
-            fitted = copy.copy(base).set_params(C=formulation.C)
+        for C, machines in zip(self.Cs_, members, strict=True):
+            fitted = copy.copy(base).set_params(C=float(C))
             fitted._settle(data, bounds, machines)
             path.append(fitted)
         return path
@@ -142,7 +149,7 @@ random_state, multiclass, solver
         return IndefiniteSVC(C=C, **{name: clone(value, safe=False) for name, value in own.items()})
 
     def _uncalibrated(self) -> IndefiniteSVC:
-        return self._with_C(self.C_).set_params(probability=False)
+        return self._with_C(self.C_).set_params(probability=False, class_weight=None)
 
     def _method(self) -> SVMDual:
         return SVMDual(C=self.C_)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import laplacian_kernel
@@ -309,3 +310,60 @@ def test_a_baseline_has_no_certificate() -> None:
     fitted = iopt.KernelClassifier("LIBSVM").fit(X[TWO], y[TWO])
     with pytest.raises(iopt.errors.ParameterError, match="got a baseline"):
         _ = fitted.certificate_
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"virginica": 3.0}])
+def test_weights_are_those_of_svc(class_weight: Any) -> None:
+    weights = np.random.default_rng(0).integers(0, 4, y.size).astype(float)
+    parameters = {"class_weight": class_weight, "gamma": 0.4, "C": 2.0}
+    ours = iopt.IndefiniteSVC(**parameters).fit(X, y, sample_weight=weights)
+    kept = weights > 0.0  # `SVC` counts points without weight in balanced classes
+    theirs = SVC(**parameters, tol=1e-10).fit(X[kept], y[kept], sample_weight=weights[kept])
+    np.testing.assert_allclose(
+        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    assert set(ours.support_) <= set(np.flatnonzero(kept))
+
+
+@pytest.mark.parametrize("name", ["SVMDual", "SpectrumSVM", "ESVM"])
+def test_weights_of_formulations_are_copies_of_points(name: str) -> None:
+    counts = np.random.default_rng(1).integers(0, 3, y.size)
+    kernel = iopt.kernels.L1Gaussian(0.5)
+    if name != "SVMDual":
+        kernel = iopt.kernels.Gaussian(0.5)  # a change of its spectrum changes nothing
+    weighted = iopt.KernelClassifier(name, kernel).fit(X, y, sample_weight=counts)
+    copies = np.repeat(np.arange(y.size), counts)
+    repeated = iopt.KernelClassifier(name, kernel).fit(X[copies], y[copies])
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-4, atol=1e-5
+    )
+    claims = {certificate.claim for certificate in weighted.certificate_.values()}
+    assert claims <= {iopt.Claim.LOCAL, iopt.Claim.GLOBAL}
+
+
+@pytest.mark.parametrize("name", ["LPSVM", "LussDual", "KernelLogistic", "LIBSVM", "KNN"])
+def test_methods_without_weights_refuse_them(name: str) -> None:
+    weights = np.linspace(1.0, 2.0, y.size)
+    with pytest.raises(iopt.errors.ParameterError, match="sample_weight: expected no weights, as "):
+        iopt.KernelClassifier(name).fit(X, y, sample_weight=weights)
+    with pytest.raises(iopt.errors.ParameterError, match="weights of points or classes"):
+        iopt.KernelClassifier(name, class_weight={"setosa": 2.0}).fit(X, y)
+    iopt.KernelClassifier(name).fit(X[TWO], y[TWO], sample_weight=np.ones(TWO.sum()))
+
+
+def test_arrays_about_points_belong_to_fit() -> None:
+    with pytest.raises(iopt.errors.ParameterError, match="weights are given to fit"):
+        iopt.KernelClassifier(iopt.SVMDual(weights=np.ones(y.size))).fit(X, y)
+
+
+def test_weights_are_routed_through_a_search() -> None:
+    weights = np.where(y == "virginica", 50.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = iopt.IndefiniteSVC(gamma=0.01, C=0.1, probability=True)
+        inner.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(inner), {"indefinitesvc__C": [0.1]}, cv=2)
+        search.fit(X, y, sample_weight=weights)
+    expected = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
+    plain = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y)
+    assert not np.array_equal(search.predict(X), plain.predict(X))
