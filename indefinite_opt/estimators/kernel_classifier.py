@@ -17,7 +17,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
     check_random_state,
-    validate_data,
 )
 
 from indefinite_opt.errors import ParameterError
@@ -88,7 +87,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[Any], Array, Array]:
         """Points and labels as arrays, weights of the points, and these times those of classes."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = self._validated(X, y=y)
         check_classification_targets(y)
         checks.choice("multiclass", self.multiclass, MULTICLASS)
         checks.choice("decision_function_shape", self.decision_function_shape, MULTICLASS)
@@ -274,15 +273,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        if self._precomputed:
-            shape = np.shape(X)
-            if len(shape) == 2 and shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X.shape[1] = {shape[1]} should be equal to {self.n_features_in_}, the number "
-                    "of samples at training time: give the precomputed values of each new point "
-                    "with all training points."
-                )
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = self._validated(X, reset=False)
         return self._machines.decisions(X)
 
     def _calibrate(self, X: Any, y: Any, weights: Array) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_non_negative, validate_data
 
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.problem import Kernel, kernels
@@ -83,9 +85,26 @@ class KernelEstimator(BaseEstimator):
         given = self.metric, self.kernel
         return any(isinstance(value, str) and value == "precomputed" for value in given)
 
+    def _validated(self, X: Any, **options: Any) -> Any:
+        """X as an array of float64, or as a sparse matrix with rows that can be selected."""
+        accepted = False if self._precomputed else "csr"
+        try:
+            found = validate_data(self, X, accept_sparse=accepted, dtype=np.float64, **options)
+        except ValueError as error:
+            if not (self._precomputed and "features, but" in str(error)):
+                raise
+            raise ValueError(
+                f"{error}\nAs X is precomputed, a row has the values of a new point with each of "
+                "the training points."
+            ) from None
+        if self.metric is not None:
+            check_non_negative(found if "y" not in options else found[0], type(self).__name__)
+        return found
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.positive_only = self.metric is not None
         tags.input_tags.sparse = not self._precomputed
         return tags
 

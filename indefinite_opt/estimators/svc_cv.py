@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.machines import Machine, pairings
 from indefinite_opt.estimators.svc import IndefiniteSVC
+from indefinite_opt.estimators.training_data import square
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.workflow import solve_path
@@ -110,7 +111,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         for train, test in check_cv(self.cv, labels, classifier=True).split(points, labels):
             inner, outer = points[train], points[test]
             if self._precomputed:
-                inner, outer = inner[:, train], outer[:, train]
+                inner, outer = square("K", points)[np.ix_(train, train)], outer[:, train]
             path = self._path(inner, labels[train], copies[train], weights[train])
             weighted = not np.all(weights == 1.0)
             options = {"sample_weight": weights[test]} if weighted else {}

@@ -19,7 +19,15 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checked_distances, checked_matrix
 from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
 
-__all__ = ["Distances", "Points", "Similarities", "TrainingData", "TrainingKernel"]
+__all__ = [
+    "Distances",
+    "Points",
+    "Similarities",
+    "TrainingData",
+    "TrainingKernel",
+    "square",
+    "training_data",
+]
 
 Rows = tuple[tuple[int, int], ...]
 """Ranges of points, each from the first to before the last."""
@@ -103,7 +111,7 @@ class TrainingData(ABC):
 
     @abstractmethod
     def take(self, indices: NDArray[np.intp]) -> TrainingData:
-        """The same for some of the training points."""
+        """The same for some of the training points, in their own memory; done once."""
 
     def key(self) -> tuple[Any, ...] | None:
         """What determines the kernel matrix; None if only the matrix itself does."""
@@ -164,11 +172,30 @@ class Points(TrainingData):
         return values
 
 
+class Matrix(TrainingData):
+    """A matrix of all pairs of training points.
+
+    Rows of new points have their columns in the order of the points that were given, of which
+    `take` chooses some: `columns` says which.
+    """
+
+    columns: NDArray[np.intp] | None
+
+    def among(self, X: Any) -> None:
+        return None
+
+    def _columns(self, X: Array, support: NDArray[np.intp] | None) -> Array:
+        if self.columns is None:
+            raise ValueError("take chooses the training points first")
+        return X[:, self.columns if support is None else self.columns[support]]
+
+
 @dataclass(frozen=True, eq=False)
-class Similarities(TrainingData):
+class Similarities(Matrix):
     """A kernel matrix that was given."""
 
     K: Array
+    columns: NDArray[np.intp] | None = None
 
     @property
     def size(self) -> int:
@@ -178,23 +205,20 @@ class Similarities(TrainingData):
         return self.K
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
-        chosen: Array = X if support is None else X[:, support]
-        return chosen
-
-    def among(self, X: Any) -> None:
-        return None
+        return self._columns(X, support)
 
     def take(self, indices: NDArray[np.intp]) -> Similarities:
-        return Similarities(_square("K", self.K)[np.ix_(indices, indices)])
+        return Similarities(square("K", self.K)[np.ix_(indices, indices)], indices)
 
 
 @dataclass(frozen=True, eq=False)
-class Distances(TrainingData):
+class Distances(Matrix):
     """Distances that were given, and how a kernel is made of them."""
 
     D: Array
     form: str
     gamma: float
+    columns: NDArray[np.intp] | None = None
 
     @property
     def size(self) -> int:
@@ -204,19 +228,15 @@ class Distances(TrainingData):
         return kernels.of_distances(checked_distances(self.D), self.form, self.gamma)
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
-        chosen = X if support is None else X[:, support]
-        if chosen.min(initial=0.0) < 0.0:
-            raise ProblemError("X", "distances, none negative", f"{chosen.min():g}")
-        return kernels.of_distances(chosen, self.form, self.gamma)
-
-    def among(self, X: Any) -> None:
-        return None
+        return kernels.of_distances(self._columns(X, support), self.form, self.gamma)
 
     def take(self, indices: NDArray[np.intp]) -> Distances:
-        return Distances(_square("D", self.D)[np.ix_(indices, indices)], self.form, self.gamma)
+        block = square("D", self.D)[np.ix_(indices, indices)]
+        return Distances(block, self.form, self.gamma, indices)
 
 
-def _square(argument: str, matrix: Array) -> Array:
+def square(argument: str, matrix: Array) -> Array:
+    """The matrix, if it has as many rows as columns; else `ProblemError`."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ProblemError(
             argument, "a square (n, n) matrix of all pairs of training points, as it is "
@@ -246,10 +266,10 @@ def training_data(X: Any, kernel: Any, metric: Any) -> TrainingData:
                 "'distance(form=linear)' or 'distance(form=gaussian, gamma=1)'", str(kernel),
                 "For kernel values use kernel='precomputed' without a metric.",
             )  # fmt: skip
-        return Distances(_square("D", X), kernel.form, kernel.gamma)
+        return Distances(square("D", X), kernel.form, kernel.gamma)
     if isinstance(kernel, Kernel):
         return Points(X, kernel)
-    return Similarities(_square("K", X))
+    return Similarities(square("K", X))
 
 
 def digest(data: Any) -> bytes:

@@ -22,14 +22,14 @@ class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstim
 
     def _training(self, X: ArrayLike) -> Any:
         """Training data in their own memory, so that changes of X have no effect."""
-        points: Any = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        points = self._validated(X)
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         kernel = self.kernel if precomputed else kernels.get(self.kernel)
         return training_data(points, kernel, self.metric).take(np.arange(points.shape[0]))
 
     def _rows(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        points: Any = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        points = self._validated(X, reset=False)
         rows: Array = self._data.rows(points)
         return rows
 
