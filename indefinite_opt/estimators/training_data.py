@@ -134,7 +134,9 @@ class Points(TrainingData):
         return int(self.data.shape[0])
 
     def gram(self) -> Any:
-        if sparse.issparse(self.data):
+        # The package's own kernels are symmetric up to rounding, which `TrainingKernel` removes.
+        own = self._parameters() is not None
+        if sparse.issparse(self.data) or own:
             return self._values(self.data)
         return self.kernel(self.data)
 
@@ -149,13 +151,16 @@ class Points(TrainingData):
 
     def key(self) -> tuple[Any, ...] | None:
         """Kernel and content of the points; None for functions, which may change their values."""
+        parameters = self._parameters()
+        return None if parameters is None else (*parameters, digest(self.data))
+
+    def _parameters(self) -> tuple[Any, ...] | None:
+        """What a kernel of the package is made of; None for any other function."""
         if type(self.kernel).__module__ != Kernel.__module__:
             return None
         fields = dataclasses.fields(self.kernel)  # type: ignore[arg-type]
-        parameters = tuple(getattr(self.kernel, field.name) for field in fields)
-        if any(callable(value) for value in parameters):
-            return None
-        return type(self.kernel), parameters, digest(self.data)
+        values = [getattr(self.kernel, field.name) for field in fields]
+        return None if any(map(callable, values)) else (type(self.kernel), *values)
 
     def _values(self, left: Any, right: Any = None) -> Array:
         """Kernel values of dense points, or of sparse ones a few rows at a time."""

@@ -1,0 +1,131 @@
+"""Kernels, embeddings and changes of the spectrum as steps, against their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.decomposition import KernelPCA
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+
+RANDOM = np.random.default_rng(0)
+X, NEW = RANDOM.normal(size=(30, 3)), RANDOM.normal(size=(7, 3))
+y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
+KERNEL = iopt.kernels.Sigmoid(a=0.5, r=-0.5)
+
+
+def test_a_kernel_step_gives_rows_for_precomputed_kernels() -> None:
+    step = iopt.KernelTransformer("sigmoid(a=0.5, r=-0.5)").fit(X)
+    np.testing.assert_allclose(step.transform(NEW), np.tanh(0.5 * NEW @ X.T - 0.5), atol=1e-14)
+    chain = make_pipeline(iopt.KernelTransformer(KERNEL), iopt.IndefiniteSVC(kernel="precomputed"))
+    whole = iopt.IndefiniteSVC(kernel="sigmoid", gamma=0.5, coef0=-0.5)
+    np.testing.assert_allclose(
+        chain.fit(X, y).decision_function(NEW), whole.fit(X, y).decision_function(NEW), atol=1e-6
+    )
+
+
+def test_an_embedding_has_the_distances_of_the_kernel() -> None:
+    step = iopt.PseudoEuclideanEmbedding(kernel=KERNEL)
+    Z = step.fit_transform(X)
+    signs = np.sign(step.eigenvalues_)
+    K = KERNEL(X)
+    squared = np.diag(K)[:, None] - 2.0 * K + np.diag(K)
+    np.testing.assert_allclose(((Z[:, None] - Z) ** 2) @ signs, squared, atol=1e-8)
+    assert step.signature_ == iopt.KernelProblem(K, y).signature
+    # A new point has the differences of squared distances that lie in the space of the others.
+    rows = KERNEL(NEW, X)
+    inner = (step.transform(NEW) * signs) @ Z.T
+    centered = rows - rows.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
+    np.testing.assert_allclose(inner, centered, atol=1e-8)
+
+
+def test_an_embedding_of_a_definite_kernel_is_kernel_pca() -> None:
+    ours = iopt.PseudoEuclideanEmbedding(2, "gaussian(gamma=0.3)").fit(X)
+    theirs = KernelPCA(2, kernel="rbf", gamma=0.3).fit(X)
+    expected = theirs.transform(NEW)
+    found = ours.transform(NEW)
+    signs = np.sign(np.sum(found * expected, axis=0))
+    np.testing.assert_allclose(found * signs, expected, atol=1e-8)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
+
+
+def test_distances_of_a_plane_are_embedded_in_two_coordinates() -> None:
+    points = X[:, :2]
+    step = iopt.PseudoEuclideanEmbedding(kernel="distance(form=linear)", metric="precomputed")
+    Z = step.fit_transform(cdist(points, points))
+    assert step.signature_ == (2, 0)
+    np.testing.assert_allclose(cdist(Z, Z), cdist(points, points), atol=1e-7)
+    np.testing.assert_allclose(
+        cdist(step.transform(cdist(NEW[:, :2], points)), Z), cdist(NEW[:, :2], points), atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("spectrum", ["clip", "flip", "shift"])
+def test_a_changed_spectrum_is_that_of_the_formulation(spectrum: str) -> None:
+    K, rows = KERNEL(X), KERNEL(NEW, X)
+    step = iopt.SpectrumTransformer(spectrum)
+    changed = step.fit_transform(K)
+    np.testing.assert_allclose(
+        changed, iopt.KernelProblem(K, y).transformed(spectrum).K, atol=1e-10
+    )
+    assert np.linalg.eigvalsh(changed).min() > -1e-10
+    machine = SVC(kernel="precomputed", tol=1e-10).fit(changed, y)
+    formulation = iopt.SpectrumSVM(transform=spectrum)
+    expected = iopt.KernelClassifier(formulation, KERNEL).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(step.transform(rows)), expected.decision_function(NEW), atol=1e-5
+    )
+
+
+def test_rows_of_training_points_are_found_whatever_their_order() -> None:
+    K = KERNEL(X)
+    step = iopt.SpectrumTransformer("shift").fit(K)
+    some = np.array([4, 0, 17])
+    np.testing.assert_array_equal(step.transform(K[some]), step.transform(K)[some])
+    assert step.transform(K)[0, 0] == K[0, 0] - step.eigenvalues_[0]
+
+
+@pytest.mark.parametrize(
+    ("step", "prefix"),
+    [
+        (iopt.KernelTransformer(KERNEL), "kerneltransformer"),
+        (iopt.PseudoEuclideanEmbedding(2), "pseudoeuclideanembedding"),
+    ],
+)
+def test_frames_go_in_and_out(step: Any, prefix: str) -> None:
+    frame = pd.DataFrame(X, columns=list("abc"), index=[f"point {i}" for i in range(len(X))])
+    out = step.set_output(transform="pandas").fit_transform(frame)
+    assert out.index.tolist() == frame.index.tolist()
+    assert out.columns[:2].tolist() == [f"{prefix}0", f"{prefix}1"]
+
+
+def test_a_search_over_steps() -> None:
+    chain = make_pipeline(
+        iopt.KernelTransformer("sigmoid"), iopt.SpectrumTransformer(), SVC(kernel="precomputed")
+    )
+    grid = {
+        "kerneltransformer__kernel__a": [0.2, 0.5],
+        "spectrumtransformer__spectrum": ["clip", "flip"],
+        "svc__C": [1.0],
+    }
+    search = GridSearchCV(chain, grid, cv=3, error_score="raise").fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (iopt.SpectrumTransformer("clap"), "spectrum: expected one of clip, flip, shift"),
+        (iopt.PseudoEuclideanEmbedding(0), "n_components: expected a positive integer or None"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(step: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        step.fit(KERNEL(X))
