@@ -217,7 +217,9 @@ class Gaussian(Kernel):
         checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
-        return np.exp(-_width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
+        K = _distances(X, Z, "sqeuclidean")
+        K *= -_width(self.gamma, X)
+        return np.exp(K, out=K)
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,11 @@ class Sigmoid(Kernel):
         checks.number("r", self.r)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
-        return np.tanh(_width(self.a, X) * (X @ Z.T) + self.r)
+        # In place, as new memory for large matrices takes longer than the formula.
+        K = X @ Z.T
+        K *= _width(self.a, X)
+        K += self.r
+        return np.tanh(K, out=K)
 
 
 @dataclass(frozen=True)
