@@ -16,7 +16,14 @@ from indefinite_opt.command_line.options import (
     with_data_options,
     writing,
 )
-from indefinite_opt.command_line.terminal import Interrupts, console, print_json, say, stderr
+from indefinite_opt.command_line.terminal import (
+    Interrupts,
+    console,
+    paragraph,
+    print_json,
+    say,
+    stderr,
+)
 from indefinite_opt.foundation import parse_call, split_calls
 
 __all__ = ["compare"]
@@ -98,9 +105,13 @@ def compare(
         table = comparison.summary.to_dict("records")
         print_json({"settings": comparison.settings, "table": table})
         return
-    from indefinite_opt.studies.report import terminal_table
+    from indefinite_opt.studies.report import failures, terminal_table
 
-    console.print(terminal_table(comparison))
+    console.print(terminal_table(comparison, console.width))
+    for name, solver, told in failures(comparison):
+        paragraph(f"{name} ({solver}): {told}", style="red")
+    for sentence in comparison.conclusions:
+        paragraph(sentence)
     say(f"Report: {report}")
 
 

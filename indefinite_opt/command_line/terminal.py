@@ -19,6 +19,7 @@ __all__ = [
     "Interrupts",
     "certificate_fields",
     "console",
+    "paragraph",
     "print_json",
     "say",
     "stderr",
@@ -33,6 +34,11 @@ stderr = Console(stderr=True)
 def say(text: object, style: str | None = None, to: Console = console) -> None:
     """Print a text as it stands: brackets are not markup, and long lines are not broken."""
     to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def paragraph(text: object, style: str | None = None) -> None:
+    """Print a text in lines as long as the terminal is wide, and an empty line after it."""
+    console.print(f"{text}\n", style=style, highlight=False, markup=False)
 
 
 def print_json(value: Any) -> None:

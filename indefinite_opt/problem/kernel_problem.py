@@ -422,6 +422,15 @@ class KernelProblem(Problem):
         return inertia.positive, inertia.negative
 
     @property
+    def negative_share(self) -> float:
+        """Share of the negative eigenvalues of PKP in the sum of the magnitudes of all of them.
+
+        0 for kernels that are conditionally positive semidefinite, 1 for the negative of one.
+        Unlike the number of negative eigenvalues, it tells rounding-sized ones from large ones.
+        """
+        return self.centered_spectrum.negative_share
+
+    @property
     def is_psd(self) -> bool:
         """Whether K is positive semidefinite up to `convexity_allowance`."""
         return self._convex_on(lines=0)

@@ -115,6 +115,17 @@ class Spectrum:
         return Inertia(positive, negative, self.values.size - positive - negative)
 
     @cached_property
+    def negative_share(self) -> float:
+        """Σ|λ⁻| / Σ|λ|, where eigenvalues within `zero_tolerance` count as zero; 0 for K = 0.
+
+        >>> eigendecomposition(np.array([[0.0, 1.0], [1.0, 0.0]])).negative_share
+        0.5
+        """
+        sizes = np.where(np.abs(self.values) > self.zero_tolerance, np.abs(self.values), 0.0)
+        total = float(sizes.sum())
+        return float(sizes[self.values < 0.0].sum()) / total if total > 0.0 else 0.0
+
+    @cached_property
     def distinct(self) -> tuple[Array, NDArray[np.intp]]:
         """The distinct eigenvalues, ascending, and for each of the m its index among them.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib.metadata
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +73,9 @@ class Comparison:
         One entry per cell (formulation, solver, run, fold); see `frame`.
     preferred : dict of str to Entry
         By its title in the rows, the entry of each method's grid that was chosen most often.
+    test_per_train : float
+        Test points per training point, the mean over the divisions, which tests of differences
+        need; NaN for a fixed test set.
     """
 
     problem: KernelProblem
@@ -79,6 +83,7 @@ class Comparison:
     settings: dict[str, str]
     rows: list[Row]
     preferred: dict[str, Entry] = field(default_factory=dict)
+    test_per_train: float = math.nan
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -94,13 +99,20 @@ class Comparison:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One row per formulation and solver: means, the weakest claim, the largest gap."""
+        """One row per formulation and solver: means, the weakest claim, the largest gap.
+
+        The best mean accuracy comes first, and what failed in every division last.
+        """
         import pandas as pd
 
         grouped: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             grouped.setdefault((row["formulation"], row["solver"]), []).append(row)
-        return pd.DataFrame([_summary(*key, rows) for key, rows in grouped.items()])
+        summaries = [_summary(*key, rows) for key, rows in grouped.items()]
+        summaries.sort(
+            key=lambda row: math.inf if math.isnan(row["accuracy"]) else -row["accuracy"]
+        )
+        return pd.DataFrame(summaries)
 
     @cached_property
     def fitted(self) -> list[Result]:
@@ -117,9 +129,16 @@ class Comparison:
                     results.append(solve(self.problem, cast("Formulation", entry.method), tol=tol))
         return results
 
+    @property
+    def conclusions(self) -> list[str]:
+        """Which methods differ beyond chance, what was proved, and how indefinite the kernel is."""
+        from indefinite_opt.studies.report.verdict import conclusions
+
+        return conclusions(self)
+
     def to_markdown(self) -> str:
         """The summary as a Markdown table."""
-        from indefinite_opt.studies.report.tables import to_markdown
+        from indefinite_opt.studies.report.markdown import to_markdown
 
         return to_markdown(self)
 
@@ -247,7 +266,8 @@ def compare(
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
         preferred.setdefault(title, each.entries[counts[label].most_common(1)[0][0]])
-    return Comparison(problem, list(methods.values()), settings, rows, preferred)
+    ratio = math.nan if held_out is not None else _test_per_train(chosen, problem)
+    return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio)
 
 
 def _grids(
@@ -308,6 +328,11 @@ def _protocol(
         return as_protocol(given)
     outer = FixedTestSet() if test is not None else RepeatedKFold(folds, seed=seed)
     return Nested(outer, RepeatedKFold(INNER_FOLDS, seed=seed)) if varied else outer
+
+
+def _test_per_train(protocol: Protocol, problem: KernelProblem) -> float:
+    divisions = protocol.divisions(problem.labels)
+    return float(np.mean([each.test.size / each.train.size for each in divisions]))
 
 
 def _settings(

@@ -126,14 +126,14 @@ def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert answer["settings"]["evaluation"] == "3 stratified folds"
     assert answer["settings"]["seed"] == "4"
-    assert [row["claim"] for row in answer["table"]] == ["LOCAL", "-", "GLOBAL"]
-    assert [row["failed"] for row in answer["table"]] == [0, 3, 0]
-    assert answer["table"][1]["accuracy"] is None
-    assert answer["table"][1]["gap"] is None
+    assert [row["claim"] for row in answer["table"]] == ["LOCAL", "GLOBAL", "-"]
+    assert [row["failed"] for row in answer["table"]] == [0, 0, 3]
+    assert answer["table"][2]["accuracy"] is None
+    assert answer["table"][2]["gap"] is None
     problem = api_problem(folder / "points.npz", scaling="minmax")
     expected = iopt.compare(problem, ["SVMDual", "LPSVM"], folds=3, seed=4).summary
     assert answer["table"][0]["accuracy"] == expected["accuracy"][0]
-    assert answer["table"][2]["accuracy"] == expected["accuracy"][1]
+    assert answer["table"][1]["accuracy"] == expected["accuracy"][1]
 
 
 def test_an_infinite_gap_is_null(folder: Path, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
                 "--solvers", "smo, highs", "--folds", 2, "--output", tmp_path / "out", "--json")
     )  # fmt: skip
     cells = [(row["formulation"].partition("(")[0], row["solver"]) for row in answer["table"]]
-    assert cells == [("LPSVM", "highs"), ("SpectrumSVM", "smo"), ("SpectrumSVM", "highs")]
+    assert sorted(cells) == [("LPSVM", "highs"), ("SpectrumSVM", "highs"), ("SpectrumSVM", "smo")]
 
 
 def test_compare_says_what_is_wrong(

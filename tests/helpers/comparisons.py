@@ -47,6 +47,7 @@ def hand_made(name: str = "six points") -> SimpleNamespace:
         problem=iopt.KernelProblem(K, ["no", "yes", "yes", "yes"], name=name),
         formulations=formulations,
         settings={"folds": "2", "seed": "7", "tol": "1e-06", "kernel": "precomputed"},
+        test_per_train=1.0,
         frame=pd.DataFrame(cells, columns=[*start, "fold", "accuracy", *middle, "status", "error"]),
         summary=pd.DataFrame(
             rows, columns=[*start, "accuracy", "spread", *middle, "failed", "cells"]

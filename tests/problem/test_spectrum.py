@@ -52,6 +52,14 @@ def test_what_counts_as_zero() -> None:
     assert zero_tolerance(64, 2.0) == 128.0 * EPS
 
 
+def test_share_of_the_negative_eigenvalues() -> None:
+    """3/(3 + 1 + 2); eigenvalues of the size of rounding count as zero, and K = 0 has no share."""
+    assert values_only(-3.0, 1.0, 2.0).negative_share == 0.5
+    assert values_only(-3.0 * EPS, 1.0).negative_share == 0.0
+    assert values_only(-2.0, -1.0).negative_share == 1.0
+    assert values_only(0.0, 0.0).negative_share == 0.0
+
+
 def test_the_norm_is_the_less_of_two() -> None:
     """Frobenius: √(9 + 16 + 16) < 7; rows: 3 < √(2 · 9)."""
     assert norm_bound(np.array([[3.0, -4.0], [-4.0, 0.0]])) == pytest.approx(np.sqrt(41.0))

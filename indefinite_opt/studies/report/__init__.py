@@ -1,6 +1,15 @@
 """Comparisons as tables for the terminal, as Markdown and as one self-contained page."""
 
+from indefinite_opt.studies.report.markdown import to_markdown
 from indefinite_opt.studies.report.page import to_html
-from indefinite_opt.studies.report.tables import terminal_table, to_markdown
+from indefinite_opt.studies.report.tables import failures, terminal_table
+from indefinite_opt.studies.report.verdict import conclusions, negative_part
 
-__all__ = ["terminal_table", "to_html", "to_markdown"]
+__all__ = [
+    "conclusions",
+    "failures",
+    "negative_part",
+    "terminal_table",
+    "to_html",
+    "to_markdown",
+]

@@ -1,22 +1,37 @@
-"""Comparisons as tables for the terminal and in Markdown."""
+"""Comparisons as tables for the terminal, and the texts of their cells."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike
+from indefinite_opt.studies.methods import NO_SOLVER
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["terminal_table", "to_markdown"]
+__all__ = [
+    "HEADS",
+    "accuracy_text",
+    "chosen_text",
+    "claim_text",
+    "failures",
+    "failures_text",
+    "gap_text",
+    "number_text",
+    "records_of",
+    "terminal_table",
+]
 
 Row = Mapping[Any, Any]
 
-_HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
+HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
+
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 MAX_ERRORS_SHOWN = 3
 """Number of different error messages shown per row; the table of folds has all of them."""
@@ -54,61 +69,54 @@ def gap_text(row: Row) -> tuple[str, str]:
 
 
 def failures_text(comparison: ComparisonLike, row: Row) -> str:
-    """The number of failed cells of a row with their messages; empty if none failed."""
+    """The number of failed cells of a row with their messages; empty if none failed.
+
+    Of messages that differ in their numbers only, one is shown.
+    """
     if not row["failed"]:
         return ""
     frame = comparison.frame
     mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
-    errors = Counter(" ".join(error.split()) for error in frame[mine]["error"] if error)
-    words = [message for message, _ in errors.most_common(MAX_ERRORS_SHOWN)]
+    errors: dict[str, str] = {}
+    for error in frame[mine]["error"]:
+        told = " ".join(error.split())
+        if told:
+            errors.setdefault(_NUMBER.sub("#", told), told)
+    words = list(errors.values())[:MAX_ERRORS_SHOWN]
     if len(errors) > MAX_ERRORS_SHOWN:
         words.append(f"{len(errors) - MAX_ERRORS_SHOWN} other messages")
     return f"{row['failed']} of {row['cells']} failed: {' | '.join(words)}"
 
 
-def to_markdown(comparison: ComparisonLike) -> str:
-    """The summary as a GitHub Markdown table, followed by one line per row with failures.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-    """
-    lines = [_markdown_row(_HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
-    failures = []
-    for row in records_of(comparison.summary):
-        chosen = chosen_text(row)
-        lines.append(_markdown_row([
-            f"{row['formulation']}: {chosen}" if chosen else row["formulation"], row["solver"],
-            accuracy_text(row), number_text(row["objective"], ".6g"),
-            claim_text(row), " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
-            number_text(row["seconds"], ".3g"),
-        ]))  # fmt: skip
-        failed = failures_text(comparison, row)
-        if failed:
-            failures += ["", f"**{row['formulation']}** ({row['solver']}): {failed}"]
-    return "\n".join([*lines, *failures, ""])
-
-
-def _markdown_row(cells: Iterable[Any]) -> str:
-    shown = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(shown)} |"
+def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
+    """Formulation, solver and `failures_text` of each row with failed cells."""
+    rows = [row for row in records_of(comparison.summary) if row["failed"]]
+    return [(row["formulation"], row["solver"], failures_text(comparison, row)) for row in rows]
 
 
 _TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
 
+_LEAVE_OUT = ("solver", "evidence", "SVs", "objective", "seconds")
+"""Columns in the order in which narrow terminals go without them; the solver then stands below the
+name of its formulation."""
 
-def terminal_table(comparison: ComparisonLike) -> Table:
-    """The summary for a terminal of 100 columns, with parameters below the name.
+_GAP = 2
+"""Spaces between two columns."""
 
-    In narrower terminals rich cuts the last columns.
+_RIGHT = ("accuracy", "objective", "SVs", "seconds")
+
+
+def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
+    """The summary for a terminal, with parameters below the name and as many columns as fit.
+
+    No number and no name is ever cut: columns that do not fit are left out as a whole, and the
+    caption names them. Formulation, accuracy and claim always stay.
 
     Parameters
     ----------
     comparison : Comparison
+    width : int
+        Number of characters of a line.
 
     Returns
     -------
@@ -116,28 +124,63 @@ def terminal_table(comparison: ComparisonLike) -> Table:
     """
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("formulation", overflow="fold", min_width=15)
-    for name in _HEADS[1:]:
-        numeric = name in ("accuracy", "objective", "SVs", "seconds")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
-    for row in records_of(comparison.summary):
-        claim = claim_text(row)
-        table.add_row(
-            _lines(row["formulation"], chosen_text(row)), Text(row["solver"]),
-            accuracy_text(row), number_text(row["objective"], ".4g"),
-            Text(claim, _TERMINAL_STYLES.get(claim, "red")),
-            "\n".join(part for part in gap_text(row) if part), number_text(row["support"], ".4g"),
-            number_text(row["seconds"], ".2g"),
-        )  # fmt: skip
+    rows = [_terminal_cells(row) for row in records_of(comparison.summary)]
+    widths = {name: max(map(len, [name, *_lines(rows, name)])) for name in HEADS}
+    shown, left_out = list(HEADS), []
+    for name in _LEAVE_OUT:
+        if sum(widths[each] + _GAP for each in shown) - _GAP <= width:
+            break
+        shown.remove(name)
+        left_out.append(name)
+    room = width - sum(widths[each] + _GAP for each in shown[1:])
+    told = [name for name in left_out if name != "solver"]
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0),
+        caption=f"Not shown at this width: {', '.join(told)}." if told else None,
+        caption_justify="left",
+    )  # fmt: skip
+    for name in shown:
+        table.add_column(name, justify="right" if name in _RIGHT else "left", no_wrap=True)
+    for cells in rows:
+        solver = str(cells["solver"])
+        below = [solver] if "solver" in left_out and solver != NO_SOLVER else []
+        below += [text for text in (cells["parameters"], cells["chosen"]) if text]
+        first = _first_column(cells["formulation"], below, max(widths["formulation"], room))
+        table.add_row(first, *(cells[name] for name in shown[1:]))
     return table
 
 
-def _lines(formulation: str, chosen: str) -> Any:
+def _terminal_cells(row: Row) -> dict[str, Any]:
     from rich.text import Text
 
-    name, _, rest = formulation.partition("(")
-    parameters = "\n".join(part for part in (rest.removesuffix(")"), chosen) if part)
-    return Text(name).append(f"\n{parameters}" if parameters else "", "dim")
+    claim = claim_text(row)
+    name, _, rest = row["formulation"].partition("(")
+    return {
+        "formulation": name,
+        "parameters": rest.removesuffix(")"),
+        "chosen": chosen_text(row),
+        "solver": Text(row["solver"]),
+        "accuracy": accuracy_text(row),
+        "objective": number_text(row["objective"], ".4g"),
+        "claim": Text(claim, _TERMINAL_STYLES.get(claim, "red")),
+        "evidence": "\n".join(part for part in gap_text(row) if part),
+        "SVs": number_text(row["support"], ".4g"),
+        "seconds": number_text(row["seconds"], ".2g"),
+    }
+
+
+def _lines(rows: Iterable[Row], name: str) -> list[str]:
+    """The lines of a column, which are not broken; in the first one those are single words."""
+    if name != "formulation":
+        return [line for cells in rows for line in str(cells[name]).split("\n")]
+    parts = ("formulation", "parameters", "chosen")
+    return [word for cells in rows for part in parts for word in cells[part].split()]
+
+
+def _first_column(name: str, below: Iterable[Any], width: int) -> Any:
+    """The name with its parameters in faint lines below, broken between them where possible."""
+    from rich.text import Text
+
+    lines = [line for text in below for line in textwrap.wrap(str(text), width)]
+    return Text(name).append("".join(f"\n{line}" for line in lines), "dim")

@@ -1,0 +1,129 @@
+"""Whether two methods differ beyond chance, from their accuracies on the same test sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from indefinite_opt.foundation import finite_array
+
+__all__ = ["Difference", "best_against_others", "corrected_t_test", "holm"]
+
+MIN_DIVISIONS = 3
+"""Fewest divisions for a test: with two the variance has a single degree of freedom."""
+
+
+class Difference(NamedTuple):
+    """The best of several methods against another one.
+
+    Attributes
+    ----------
+    best, other : str
+        Names of the methods.
+    mean : float
+        Mean difference of their scores, best minus other.
+    p_value : float
+        Of the corrected resampled t-test, adjusted for the number of other methods; NaN if it
+        cannot be computed.
+    """
+
+    best: str
+    other: str
+    mean: float
+    p_value: float
+
+
+def corrected_t_test(differences: ArrayLike, test_per_train: float) -> tuple[float, float]:
+    """The t statistic and the two-sided p-value of the corrected resampled t-test.
+
+    t = mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of freedom. The training
+    sets of resampled divisions overlap, so that the variance of the mean is larger than var(d)/J.
+
+    Parameters
+    ----------
+    differences : (J,) array_like
+        Scores of one method minus those of the other, one for each division.
+    test_per_train : float
+        n_test/n_train; for k-fold cross-validation 1/(k - 1).
+
+    Returns
+    -------
+    t, p : float
+        (0, 1) if all differences are zero, and NaN where the variance is zero otherwise, or where
+        there are fewer than three divisions.
+
+    References
+    ----------
+    Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52, section 4.
+
+    Examples
+    --------
+    >>> t, p = corrected_t_test([0.0, 0.1, 0.2], 0.5)
+    >>> round(t, 6), round(p, 6)
+    (1.095445, 0.387628)
+    """
+    values = finite_array("differences", differences, (None,))
+    count = values.size
+    if count < MIN_DIVISIONS or not math.isfinite(test_per_train):
+        return math.nan, math.nan
+    if not values.any():
+        return 0.0, 1.0
+    variance = float(np.var(values, ddof=1))
+    # Equal differences differ by the rounding of the scores only.
+    if variance <= (count * np.finfo(float).eps * np.abs(values).max()) ** 2:
+        return math.nan, math.nan
+    from scipy.stats import t as student
+
+    statistic = float(values.mean()) / math.sqrt((1.0 / count + test_per_train) * variance)
+    return statistic, float(2.0 * student.sf(abs(statistic), count - 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number by Holm's step-down method; NaN stays NaN.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    known = sorted((p, i) for i, p in enumerate(p_values) if not math.isnan(p))
+    adjusted, least = [math.nan] * len(p_values), 0.0
+    for rank, (p, i) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - rank) * p))
+        adjusted[i] = least
+    return adjusted
+
+
+def best_against_others(
+    scores: Mapping[str, Sequence[float]], test_per_train: float
+) -> list[Difference]:
+    """The method of the best mean against every other one, in the order in which they are given.
+
+    Parameters
+    ----------
+    scores : mapping of str to sequence of float
+        The scores of each method on the same divisions; NaN where it failed. A method that failed
+        anywhere is left out.
+    test_per_train : float
+        As in `corrected_t_test`.
+
+    Notes
+    -----
+    The best method is chosen by the scores that are compared, which favours it.
+    """
+    whole = {
+        name: np.asarray(of_method, float)
+        for name, of_method in scores.items()
+        if len(of_method) and np.isfinite(of_method).all()
+    }
+    if len(whole) < 2:
+        return []
+    best = max(whole, key=lambda name: float(whole[name].mean()))
+    gains = {name: whole[best] - values for name, values in whole.items() if name != best}
+    adjusted = holm([corrected_t_test(gain, test_per_train)[1] for gain in gains.values()])
+    return [
+        Difference(best, name, float(gain.mean()), p)
+        for (name, gain), p in zip(gains.items(), adjusted, strict=True)
+    ]
