@@ -13,6 +13,7 @@ from indefinite_opt.command_line.options import (
     DataOptions,
     Json,
     check_writable,
+    facts_line,
     save_values,
     with_data_options,
     writing,
@@ -39,7 +40,9 @@ def bound(
     ] = "branch-and-bound",
     max_nodes: Annotated[int | None, Option(help="Maximum number of boxes to bound.")] = None,
     seed: Annotated[int, Option(help="Seed of the local search.")] = 0,
-    output: Annotated[Path | None, Option(help="Write the best point to this .npz file.")] = None,
+    output: Annotated[
+        Path | None, Option(help="Write the best point to this .npz or .csv file.")
+    ] = None,
     plot: Annotated[
         Path | None, Option(help="Draw the bracket over time to this .png, .svg or .pdf file.")
     ] = None,
@@ -69,10 +72,12 @@ def bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
             seed=seed, callback=watch,
         )  # fmt: skip
+    facts = options.facts(problem)
     if as_json:
-        print_json(bracket_fields(bracket))
+        print_json({**facts, "seed": seed, **bracket_fields(bracket)})
     else:
         say(bracket)
+        say(f"  {facts_line(facts)}; seed {seed}")
     if output is not None:
         save_values(output, bracket.values)
     if plot is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option
+from typer import Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import (
@@ -13,6 +13,7 @@ from indefinite_opt.command_line.options import (
     Json,
     TimeLimit,
     Tolerance,
+    facts_line,
     with_data_options,
     writing,
 )
@@ -25,6 +26,7 @@ from indefinite_opt.command_line.terminal import (
     stderr,
 )
 from indefinite_opt.foundation import parse_call, split_calls
+from indefinite_opt.studies import Comparison
 
 __all__ = ["compare"]
 
@@ -72,7 +74,8 @@ def compare(
 ) -> None:
     """Compare formulations by nested cross-validation on the same folds.
 
-    The table is printed, and a report is written to the output folder.
+    The table is printed, and a report is written to the output folder. The exit code is 1 if every
+    cell failed.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -80,6 +83,9 @@ def compare(
     chosen = None if formulations == "all" else split_calls(formulations)
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)
+    if resume and any(output.glob("cells*.jsonl")):
+        told = f"Finished cells in {output} are used again where they fit; see --no-resume."
+        say(told, style="yellow", to=stderr)
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     )  # fmt: skip
@@ -101,12 +107,29 @@ def compare(
         report = comparison.to_html(output / "report.html")
         comparison.frame.to_csv(output / "cells.csv", index=False)
         (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
+    facts = options.facts(problem)
     if as_json:
-        table = comparison.summary.to_dict("records")
-        print_json({"settings": comparison.settings, "table": table})
-        return
+        print_json(
+            {
+                **facts,
+                "settings": comparison.settings,
+                "table": comparison.summary.to_dict("records"),
+                "folds": comparison.frame.to_dict("records"),
+                "conclusions": comparison.conclusions,
+            }
+        )
+    else:
+        _print(comparison, facts, report)
+    if all(row["error"] for row in comparison.rows):
+        raise Exit(1)
+
+
+def _print(comparison: Comparison, facts: dict[str, Any], report: Path) -> None:
     from indefinite_opt.studies.report import failures, terminal_table
 
+    say(f"{facts['problem']} (n = {facts['n']})", style="bold")
+    evaluation, seed = (comparison.settings[name] for name in ("evaluation", "seed"))
+    paragraph(f"{facts_line(facts)}; {evaluation}, seed {seed}")
     console.print(terminal_table(comparison, console.width))
     for name, solver, told in failures(comparison):
         paragraph(f"{name} ({solver}): {told}", style="red")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +19,7 @@ from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
-from indefinite_opt.foundation import MAX_BYTES, Values, read_arrays, read_json
+from indefinite_opt.foundation import MAX_BYTES, Values, parse_call, read_arrays, read_json
 
 __all__ = [
     "DataDir",
@@ -27,6 +30,7 @@ __all__ = [
     "TimeLimit",
     "Tolerance",
     "check_writable",
+    "facts_line",
     "read_dataset",
     "read_values",
     "save_values",
@@ -58,7 +62,16 @@ class Form(StrEnum):
     raw = "raw"
 
 
-DEFAULT_KERNEL = "sigmoid"
+DEFAULT_KERNEL, DEFAULT_SCALING, DEFAULT_FORM = "sigmoid", Scaling.minmax, Form.gaussian
+
+TABLE_SUFFIXES = (".csv", ".gz")
+
+VALUE_COLUMNS = ("variable", "index", "value")
+"""Columns of a table of values: one row for each entry of each variable."""
+
+MAX_POINTS_FOR_SHARE = 1000
+"""Points up to which the spectrum is computed only to print its negative share: 0.3 s on one core,
+and 25 times that for three times as many points."""
 
 DataDir = Annotated[
     Path | None, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
@@ -79,52 +92,164 @@ class DataOptions:
     data: Annotated[
         str,
         Argument(
-            help="A data set (see `list data`), or a .npz file with labels y and points X, "
-            "similarities K or distances D."
+            help="A data set (see `list data`), a .npz file with labels y and points X, "
+            "similarities K or distances D, or a .csv file with a header."
         ),
     ]
     kernel: Annotated[
-        str, Option(help="Kernel to compute from points: sigmoid, 'sigmoid(a=0.1, r=-1)'.")
-    ] = DEFAULT_KERNEL
-    gamma: Annotated[float | None, Option(help="Parameter gamma of the kernel.")] = None
+        str | None,
+        Option(
+            help="Kernel to compute from points: 'sigmoid(a=0.1, r=-1)'.",
+            show_default=DEFAULT_KERNEL,
+        ),
+    ] = None
+    gamma: Annotated[
+        float | None,
+        Option(help="Parameter gamma of the kernel, or of the Gaussian form of distances."),
+    ] = None
     a: Annotated[float | None, Option("--a", help="Parameter a of the sigmoid kernel.")] = None
     r: Annotated[
         float | None, Option("--r", help="Parameter r of the sigmoid or polynomial kernel.")
     ] = None
     degree: Annotated[int | None, Option(help="Degree of the polynomial kernel.")] = None
-    scaling: Annotated[Scaling, Option(help="Scaling of the features.")] = Scaling.minmax
-    form: Annotated[Form, Option(help="Kernel to compute from distances.")] = Form.gaussian
+    scaling: Annotated[
+        Scaling | None, Option(help="Scaling of the features.", show_default=DEFAULT_SCALING.value)
+    ] = None
+    form: Annotated[
+        Form | None,
+        Option(
+            help="Kernel to compute from distances d: exp(-gamma d²), -d²/2, or d itself.",
+            show_default=DEFAULT_FORM.value,
+        ),
+    ] = None
+    label: Annotated[
+        str | None,
+        Option(help="Column of labels in a .csv file; without it 'label', or the last column."),
+    ] = None
+    positive: Annotated[
+        str | None,
+        Option(help="Label that becomes +1; without it the larger one in sorting order."),
+    ] = None
+    symmetrize: Annotated[
+        bool, Option("--symmetrize", help="Replace K or D by the mean of itself and its transpose.")
+    ] = False
     data_dir: DataDir = None
     max_bytes: MaxBytes = MAX_BYTES
 
+    @cached_property
+    def dataset(self) -> iopt.datasets.Dataset:
+        """The data set, with labels -1 and 1 where the option `positive` names one of them."""
+        dataset = self._read()
+        if self.label is not None and Path(self.data).suffix not in TABLE_SUFFIXES:
+            raise ParameterError("label", "none for data that are no .csv file", self.label)
+        if self.positive is None:
+            return dataset
+        names = np.unique(dataset.y).tolist()
+        meanings = dict(zip(map(_label_text, names), names, strict=True))
+        if meanings.keys() == {"-1", "1"}:
+            meanings |= dict(zip(dataset.classes, names, strict=True))
+        if len(names) != 2 or self.positive not in meanings:
+            raise UnknownName("positive", self.positive, meanings)
+        wanted = meanings[self.positive]
+        other = next(name for name in names if name != wanted)
+        told = dict(zip(names, dataset.classes, strict=True))
+        classes = (_label_text(other), _label_text(wanted))
+        if set(dataset.classes) != {"-1", "+1"}:
+            classes = (told[other], told[wanted])
+        return replace(dataset, y=np.where(dataset.y == wanted, 1, -1), classes=classes)
+
     def problem(self) -> iopt.KernelProblem:
         """The problem that the data and their kernel make."""
-        dataset = self._dataset()
+        dataset = self.dataset
         given = {name: getattr(self, name) for name in ("gamma", "a", "r", "degree")}
         parameters = {name: value for name, value in given.items() if value is not None}
-        if dataset.X is None and (parameters or self.kernel != DEFAULT_KERNEL):
-            raise ParameterError(
-                "kernel", "no kernel and no parameters for data given as similarities or distances",
-                ", ".join([self.kernel, *(f"{name}={v}" for name, v in parameters.items())]),
-            )  # fmt: skip
+        if dataset.X is None:
+            self._check_made(dataset, set(parameters))
+            form = DEFAULT_FORM if self.form is None else self.form
+            return iopt.KernelProblem.from_dataset(
+                dataset, form=form.value, gamma=self.gamma, symmetrize=self.symmetrize
+            )
+        if self.form is not None:
+            raise ParameterError("form", "none for data given as points", self.form.value)
+        if self.symmetrize:
+            raise ParameterError("symmetrize", "no option for data given as points", "it")
+        kernel = DEFAULT_KERNEL if self.kernel is None else self.kernel
+        for name in parse_call(kernel, "kernel")[1]:
+            if name in parameters:
+                raise ParameterError(name, f"one value, not that of {kernel!r} and another one",
+                                     f"--{name} {parameters[name]}")  # fmt: skip
+        scaling = DEFAULT_SCALING if self.scaling is None else self.scaling
         return iopt.KernelProblem.from_dataset(
             dataset,
-            iopt.kernels.get(self.kernel, **parameters),
-            scaling=None if self.scaling is Scaling.none else self.scaling.value,
-            form=self.form.value,
+            iopt.kernels.get(kernel, **parameters),
+            scaling=None if scaling is Scaling.none else scaling.value,
         )
 
-    def _dataset(self) -> iopt.datasets.Dataset:
+    def _check_made(self, dataset: iopt.datasets.Dataset, parameters: set[str]) -> None:
+        """Refuse options that only points, or only distances, have a use for."""
+        distances = dataset.D is not None
+        if distances and self.form in (None, Form.gaussian):
+            parameters = parameters - {"gamma"}
+        given = {name: getattr(self, name) for name in parameters}
+        if self.kernel is not None:
+            given["kernel"] = self.kernel
+        if self.scaling is not None:
+            given["scaling"] = self.scaling.value
+        if self.form is not None and not distances:
+            given["form"] = self.form.value
+        if given:
+            raise ParameterError(
+                next(iter(given)), "no kernel and no parameters for data given as "
+                + ("distances" if distances else "similarities"),
+                ", ".join(f"{name}={value}" for name, value in given.items()),
+            )  # fmt: skip
+
+    def _read(self) -> iopt.datasets.Dataset:
         path = Path(self.data)
         if path.suffix == ".npz":
             return read_dataset(path, self.max_bytes)
+        if path.suffix in TABLE_SUFFIXES and path.is_file():
+            return iopt.datasets.read_table(path, self.label, max_bytes=self.max_bytes)
         try:
             # A name wins over a file or folder that happens to have it.
             return iopt.datasets.load(self.data, self.data_dir, max_bytes=self.max_bytes)
         except (ParameterError, UnknownName):
             if not path.is_file():
                 raise
-        raise DataError("data", "the name of a data set or of a readable .npz file", self.data)
+        raise DataError("data", "the name of a data set or of a .npz or .csv file", self.data)
+
+    def facts(self, problem: iopt.KernelProblem) -> dict[str, Any]:
+        """What was made of the data, for every output."""
+        (negative, positive), names = problem.classes.tolist(), self.dataset.classes
+        # The labels of a data set are -1 and 1, and its classes say what those stand for.
+        if {negative, positive} == {-1, 1} and set(names) != {"-1", "+1"}:
+            negative, positive = names
+        facts = {
+            "problem": problem.name,
+            "n": problem.n,
+            "kernel": problem.origin,
+            "scaling": problem.scaling or "none",
+            "positive": _label_text(positive),
+            "negative": _label_text(negative),
+        }
+        if problem.n <= MAX_POINTS_FOR_SHARE:
+            facts["negative_share"] = problem.negative_share
+        return facts
+
+
+def _label_text(label: Any) -> str:
+    """A label as people write it: 1 for 1.0."""
+    return f"{label:.0f}" if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def facts_line(facts: dict[str, Any]) -> str:
+    """What `DataOptions.facts` says, in one line."""
+    share = facts.get("negative_share")
+    told = "not computed" if share is None else f"{100 * share:.3g} % of the spectrum"
+    return (
+        f"kernel {facts['kernel']}, scaling {facts['scaling']}, +1 = {facts['positive']}, "
+        f"-1 = {facts['negative']}; negative part: {told}"
+    )
 
 
 def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -156,7 +281,9 @@ def read_dataset(path: Path, max_bytes: int) -> iopt.datasets.Dataset:
 
 
 def read_values(path: Path, max_bytes: int) -> dict[str, Any]:
-    """The values of the variables in a .npz or .json file."""
+    """The values of the variables in a .npz, .json or .csv file."""
+    if path.suffix == ".csv":
+        return _values_table(path, max_bytes)
     if path.suffix != ".json":
         return dict(read_arrays(path, max_bytes))
     values = read_json(path, "values", max_bytes)
@@ -165,8 +292,48 @@ def read_values(path: Path, max_bytes: int) -> dict[str, Any]:
     return values
 
 
+def _values_table(path: Path, max_bytes: int) -> dict[str, Any]:
+    """Values from rows of variable, index and value; indices of matrices are such as "0 3"."""
+    frame = iopt.datasets.read_frame(path, max_bytes)
+    expected = "a table with the columns variable, index and value, an index for each entry"
+    if list(frame.columns) != list(VALUE_COLUMNS):
+        raise DataError("values", expected, f"the columns {', '.join(map(str, frame.columns))}")
+    values: dict[str, Any] = {}
+    for name, rows in frame.groupby("variable", sort=False):
+        try:
+            places = [_place(index) for index in rows["index"].tolist()]
+            shape = tuple(1 + max(axis) for axis in zip(*places, strict=True))
+            # So that every entry is written once, if none is written twice.
+            if math.prod(shape) != len(places) or len(set(places)) != len(places):
+                raise ValueError
+            numbers = np.empty(shape)
+            for place, number in zip(places, rows["value"], strict=True):
+                if min(place, default=0) < 0:
+                    raise ValueError
+                numbers[place] = float(number)
+        except (ValueError, IndexError, TypeError):
+            raise DataError("values", expected, f"other rows of {name} in {path}") from None
+        values[str(name)] = numbers
+    return values
+
+
+def _place(index: Any) -> tuple[int, ...]:
+    """The place of an entry: "0 3" in a matrix, 3 or, beside empty cells, 3.0 in a vector."""
+    if isinstance(index, str):
+        return tuple(map(int, index.split()))
+    return () if math.isnan(index) else (int(index),)
+
+
 def save_values(path: Path, values: Values) -> None:
-    """Write the values of the variables to a .npz file."""
+    """Write the values of the variables to a .csv file or, whatever its name, to a .npz file."""
+    if path.suffix == ".csv":
+        with writing("output", path), path.open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(VALUE_COLUMNS)
+            for name, array in values.items():
+                for place, number in np.ndenumerate(array):
+                    rows.writerow((name, " ".join(map(str, place)), repr(float(number))))
+        return
     with writing("output", path), path.open("wb") as file:
         np.savez_compressed(file, **values)  # type: ignore[arg-type]
 

@@ -48,7 +48,9 @@ def qp(
     ] = None,
     time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
     seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
-    output: Annotated[Path | None, Option(help="Write the best point to this .npz file.")] = None,
+    output: Annotated[
+        Path | None, Option(help="Write the best point to this .npz or .csv file.")
+    ] = None,
     proof: Annotated[
         Path | None,
         Option(help="Write the proof to this .json file, for `check-proof`; implies --bound."),

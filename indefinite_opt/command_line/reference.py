@@ -73,7 +73,7 @@ def export(
 def check(
     name: InstanceName,
     solution: Annotated[
-        Path, Argument(help="A .npz or .json file with the values of your point, by name.")
+        Path, Argument(help="A .npz, .json or .csv file with the values of your point.")
     ],
     max_bytes: MaxBytes = MAX_BYTES,
     tol: Tolerance = 1e-6,

@@ -25,7 +25,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the formulations, baselines, solvers, kernels and data."""
-    data = dict(sorted(iopt.datasets.describe().items()))
+    data = dict(sorted(iopt.datasets.describe(data_dir).items()))
     sections: dict[str, dict[str, str]] = {
         "formulations": {
             name: f"{getattr(iopt, name).reference}; solvers: "

@@ -5,15 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
+from indefinite_opt.command_line.model_file import save_model
 from indefinite_opt.command_line.options import (
     DataOptions,
     FormulationTitle,
     Json,
     TimeLimit,
     Tolerance,
+    check_writable,
+    facts_line,
     read_values,
     save_values,
     with_data_options,
@@ -39,7 +43,10 @@ def solve(
     ] = None,
     seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
     output: Annotated[
-        Path | None, Option(help="Write the values of the variables to this .npz file.")
+        Path | None, Option(help="Write the values of the variables to this .npz or .csv file.")
+    ] = None,
+    save: Annotated[
+        Path | None, Option(help="Write the trained model to this .npz file, for `predict`.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -48,6 +55,8 @@ def solve(
     Ctrl-C ends the search: the best point so far is still printed and written, and the exit code
     is 130.
     """
+    for option, path in (("output", output), ("save", save)):
+        check_writable(option, path)
     problem = options.problem()
     chosen = as_formulation(formulation)
     warm_up_for(solver or chosen.structure_type.default_solver)
@@ -57,17 +66,22 @@ def solve(
     )  # fmt: skip
     if output is not None:
         save_values(output, result.values)
+    if save is not None:
+        save_model(save, result, options.dataset)
+    facts = options.facts(problem)
+    support, error = int(result.classifier.support.size), _training_error(result)
     if as_json:
         print_json(
             {
-                "problem": problem.name,
-                "n": problem.n,
+                **facts,
+                "seed": seed,
                 "formulation": str(result.formulation),
                 "solver": result.solver,
                 "status": str(result.status),
                 "seconds": result.seconds,
                 "iterations": result.iterations,
-                "support": int(result.classifier.support.size),
+                "support": support,
+                "training_error": error,
                 "offset": result.classifier.offset,
                 **certificate_fields(result.certificate),
             }
@@ -77,9 +91,20 @@ def solve(
             f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
             f"{result.seconds:.3g} s: {result.status.value}"
         )
+        say(f"  {facts_line(facts)}; seed {seed}")
+        wrong = "" if error is None else f"; {100 * error:.3g} % of them misclassified"
+        say(f"  {support} support vectors of {problem.n} points{wrong}")
         say(result.certificate)
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+
+
+def _training_error(result: iopt.workflow.Result) -> float | None:
+    """Share of the training points that are misclassified; None if new points are told jointly."""
+    problem, classifier = result.problem, result.classifier
+    if not isinstance(problem, iopt.KernelProblem) or classifier.new_points == "joint":
+        return None
+    return float(np.mean(classifier.predict(problem.K) != problem.labels))
 
 
 @with_data_options
@@ -87,7 +112,8 @@ def verify(
     options: DataOptions,
     formulation: FormulationTitle,
     values: Annotated[
-        Path, Argument(help="A .npz or .json file with the values of the variables, by name.")
+        Path,
+        Argument(help="A .npz, .json or .csv file with the values of the variables, by name."),
     ],
     tol: Tolerance = 1e-6,
     bound: Annotated[
@@ -109,9 +135,11 @@ def verify(
     chosen = as_formulation(formulation)
     point = read_values(values, options.max_bytes)
     certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
+    facts = options.facts(problem)
     if as_json:
-        print_json(certificate_fields(certificate))
+        print_json({**facts, "formulation": str(chosen), **certificate_fields(certificate)})
     else:
         say(certificate)
+        say(f"  {problem.name} (n = {problem.n}), {chosen}; {facts_line(facts)}")
     if certificate.claim < wanted:
         raise Exit(1)

@@ -26,8 +26,16 @@ __all__ = [
     "warm_up_for",
 ]
 
+
+class _Console(Console):
+    """A console that lets the program end when the reader of a pipe has seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 # A pipe has no width of its own; 100 columns hold every table.
-console = Console(width=None if sys.stdout.isatty() else 100)
+console = _Console(width=None if sys.stdout.isatty() else 100)
 stderr = Console(stderr=True)
 
 

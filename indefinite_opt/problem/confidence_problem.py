@@ -114,7 +114,7 @@ class ConfidenceProblem(KernelProblem):
         check_problem(problem)
         made = cls(problem.K, problem.labels, precision=problem.precision, name=problem.name)
         made.X, made.kernel = problem.X, problem.kernel
-        made.scaling, made._scaled, made._form = problem.scaling, problem._scaled, problem._form
+        made.scaling, made._scaled, made.form = problem.scaling, problem._scaled, problem.form
         return made
 
     @classmethod

@@ -82,6 +82,8 @@ class KernelProblem(Problem):
     X, kernel, scaling, cache_mb : optional
         Raw data, kernel function, scaling of the features and size of the cache of rows, if the
         problem was made by `from_data`.
+    form : (str, float), optional
+        Form and γ, if the problem was made by `from_distances`.
 
     Raises
     ------
@@ -145,7 +147,7 @@ class KernelProblem(Problem):
         self.scaling: str | None = None
         self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
-        self._form: tuple[str, float] | None = None
+        self.form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
         self._construction: str | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
@@ -223,6 +225,8 @@ class KernelProblem(Problem):
         *,
         scaling: str | None = None,
         form: str = "gaussian",
+        gamma: float | None = None,
+        symmetrize: bool = False,
         cache_mb: float | None = None,
         precision: str = "double",
         **parameters: Any,
@@ -237,25 +241,36 @@ class KernelProblem(Problem):
             For points, as in `from_data`; the default kernel is that of the data set, else the
             sigmoid.
         form : {"linear", "gaussian", "raw"}
-            For distances, as in `from_distances`, with γ = 1/mean(d²).
+            For distances, as in `from_distances`.
+        gamma : float, optional
+            γ of the Gaussian form, by default 1/mean(d²); for points that of the kernel.
+        symmetrize : bool
+            For similarities and distances, as in `KernelProblem`.
         precision : {"double", "single"}
             As in `KernelProblem`.
         """
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "sigmoid"
+            if gamma is not None:
+                parameters["gamma"] = gamma
             return cls.from_data(
                 dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
                 precision=precision, name=dataset.name, **parameters,
             )  # fmt: skip
         if dataset.D is not None:
             # If all distances are 0, every γ gives the same kernel.
-            gamma = 1.0 / (float(np.mean(np.square(checked_distances(dataset.D)))) or 1.0)
+            if gamma is None:
+                D = checked_distances(dataset.D, symmetrize)
+                gamma = 1.0 / (float(np.mean(np.square(D))) or 1.0)
             return cls.from_distances(
-                dataset.D, dataset.y, form, gamma=gamma, precision=precision, name=dataset.name
-            )
+                dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
+                precision=precision, name=dataset.name,
+            )  # fmt: skip
         if dataset.K is None:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
-        return cls(dataset.K, dataset.y, precision=precision, name=dataset.name)
+        return cls(
+            dataset.K, dataset.y, symmetrize=symmetrize, precision=precision, name=dataset.name
+        )
 
     @classmethod
     def from_distances(
@@ -298,11 +313,21 @@ class KernelProblem(Problem):
             problem = cls(kernel, y, precision=precision, name=name)
         else:
             problem = cls._of_own(kernel, y, precision, name)
-        problem._form = form, float(gamma)
+        problem.form = form, float(gamma)
         return problem
 
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
+
+    @property
+    def origin(self) -> str:
+        """How K was made: by a kernel function, from distances, or outside of this package."""
+        if self.kernel is not None:
+            return str(self.kernel)
+        if self.form is None:
+            return "precomputed"
+        form, gamma = self.form
+        return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
 
     @property
     def n(self) -> int:
@@ -656,11 +681,11 @@ class KernelProblem(Problem):
         >>> problem.kernel_with([[1.0, 3.0]])
         array([[-0.5, -4.5]])
         """
-        if self._form is not None:
+        if self.form is not None:
             distances = finite_array("X_new", X_new, (None, self.n))
             if distances.min(initial=0.0) < 0.0:
                 raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
-            return kernels.of_distances(distances, *self._form)
+            return kernels.of_distances(distances, *self.form)
         X, kernel = self._source()
         points = checked_points("X_new", X_new, X.shape[1])
         return kernel(self._scaled(points), self._scaled(X))
@@ -682,7 +707,7 @@ class KernelProblem(Problem):
         if whole is not None and kept:
             cut = whole[np.ix_(train, train)]
             problem = KernelProblem._of_own(cut, known, self.precision, self.name)
-            problem._form = self._form
+            problem.form = self.form
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         problem = KernelProblem.from_data(

@@ -348,8 +348,9 @@ def _settings(
     return {
         "problem": problem.name,
         "points": str(problem.n),
-        "kernel": "precomputed" if problem.kernel is None else str(problem.kernel),
+        "kernel": problem.origin,
         "scaling": problem.scaling or "none",
+        "positive label": str(problem.classes[1]),
         "evaluation": str(protocol),
         **({"grid": over} if grid else {}),
         "seed": str(seed),

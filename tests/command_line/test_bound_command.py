@@ -41,7 +41,9 @@ def test_bound_prints_the_bracket(folder: Path) -> None:
     first, *rest = result.stdout.splitlines()
     assert re.match(r"SVMDual on points \(n = 24\): [\d.]+ ≤ optimal value ≤ [\d.]+$", first)
     assert f"{expected.objective:.10g}" in first
-    assert rest[-1].endswith(iopt.Status.SOLVED.value)
+    assert rest[-2].endswith(iopt.Status.SOLVED.value)
+    assert rest[-1].startswith("  kernel sigmoid(a=1/d, r=-1.0), scaling minmax, +1 = 1, -1 = -1")
+    assert rest[-1].endswith(f"{100 * problem.negative_share:.3g} % of the spectrum; seed 0")
 
 
 @pytest.mark.parametrize(

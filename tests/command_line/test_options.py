@@ -42,13 +42,16 @@ def test_points_similarities_and_distances(folder: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["solve", "verify", "bound", "compare"])
+@pytest.mark.parametrize("name", ["solve", "verify", "bound", "compare", "diagnose"])
 def test_commands_share_the_options_of_data(name: str) -> None:
     command = typer.main.get_command(app)
     assert isinstance(command, TyperGroup)
     names = [str(parameter.name) for parameter in command.commands[name].params]
-    arguments = {"verify": ["formulation", "values"], "compare": []}.get(name, ["formulation"])
-    shared = ["kernel", "gamma", "a", "r", "degree", "scaling", "form", "data_dir", "max_bytes"]
+    arguments = {"verify": ["formulation", "values"], "compare": [], "diagnose": []}.get(
+        name, ["formulation"]
+    )
+    shared = ["kernel", "gamma", "a", "r", "degree", "scaling", "form"]
+    shared += ["label", "positive", "symmetrize", "data_dir", "max_bytes"]
     assert names[: 1 + len(arguments) + len(shared)] == ["data", *arguments, *shared]
 
 
@@ -59,10 +62,128 @@ def test_brackets_in_a_name_are_printed(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["similarities.npz", "distances.npz"])
-@pytest.mark.parametrize("options", [("--kernel", "gaussian"), ("--gamma", 2), ("--r", -2)])
+@pytest.mark.parametrize("options", [("--kernel", "gaussian"), ("--scaling", "unit"), ("--r", -2)])
 def test_data_that_bring_their_own_kernel(name: str, options: Any, folder: Path) -> None:
     told = complaint("solve", folder / name, INDEFINITE, *options)
-    assert told.startswith("kernel: expected no kernel and no parameters")
+    option, value = options[0].removeprefix("--"), str(options[1])
+    assert told.startswith(f"{option}: expected no kernel and no parameters")
+    assert f"{option}={value}" in told
+    assert "sigmoid" not in told
+
+
+def test_options_without_a_use_are_refused(folder: Path) -> None:
+    """Nothing is silently ignored or overridden."""
+    points, similarities = folder / "points.npz", folder / "similarities.npz"
+    for path, options, message in (
+        (points, ("--form", "raw"), "form: expected none for data given as points"),
+        (points, ("--symmetrize",), "symmetrize: expected no option for data given as points"),
+        (points, ("--label", "y"), "label: expected none for data that are no .csv file"),
+        (points, ("--kernel", "sigmoid(a=1)", "--a", 2), "a: expected one value"),
+        (similarities, ("--form", "raw"), "form: expected no kernel and no parameters"),
+        (similarities, ("--gamma", 2), "gamma: expected no kernel and no parameters"),
+        (folder / "distances.npz", ("--form", "raw", "--gamma", 2), "gamma: expected no kernel"),
+    ):
+        assert complaint("solve", path, INDEFINITE, *options).startswith(message)
+
+
+def test_the_width_of_the_gaussian_form_can_be_set(folder: Path) -> None:
+    with np.load(folder / "distances.npz") as arrays:
+        problem = iopt.KernelProblem(np.exp(-3.0 * arrays["D"] ** 2), arrays["y"])
+    answer = strict(printed("solve", folder / "distances.npz", INDEFINITE, "--gamma", 3, "--json"))
+    expected = iopt.solve(problem, INDEFINITE).objective
+    assert answer["objective"] == pytest.approx(expected, rel=1e-9)
+    assert answer["kernel"] == "gaussian of distances, gamma=3"
+
+
+def test_asymmetric_matrices_by_request(folder: Path, tmp_path: Path) -> None:
+    with np.load(folder / "similarities.npz") as arrays:
+        K, y = arrays["K"].copy(), arrays["y"]
+    K[0, 1] += 0.5
+    path = tmp_path / "asymmetric.npz"
+    np.savez(path, K=K, y=y)
+    assert "symmetrize" in complaint("solve", path, INDEFINITE)
+    answer = strict(printed("solve", path, INDEFINITE, "--symmetrize", "--json"))
+    expected = iopt.solve(iopt.KernelProblem(0.5 * (K + K.T), y), INDEFINITE)
+    assert answer["objective"] == pytest.approx(expected.objective, rel=1e-9)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Two numeric columns and one of text; the labels stand in the middle, the last is a number."""
+    path = tmp_path / "animals.csv"
+    weights = np.random.default_rng(0).normal(size=(20, 2)) + np.repeat([[0.0], [2.0]], 10, axis=0)
+    lines = [
+        f"{a:.3f},{'cat' if i < 10 else 'dog'},{'rgb'[i % 3]},{b:.3f}"
+        for i, (a, b) in enumerate(weights)
+    ]
+    path.write_text("\n".join(["first,animal,colour,last", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def test_tables_with_labels_of_any_column(table: Path) -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(table)
+    X = pd.get_dummies(frame[["first", "colour", "last"]], prefix_sep="=")
+    X = X[["first", "colour=b", "colour=g", "colour=r", "last"]].to_numpy(float)
+    for positive in ("cat", "dog"):
+        y = np.where(frame["animal"] == positive, 1, -1)
+        problem = iopt.KernelProblem.from_data(X, y, "sigmoid", scaling="minmax")
+        options = ("--label", "animal", "--positive", positive, "--json")
+        answer = strict(printed("solve", table, "LPSVM", *options))
+        expected = iopt.solve(problem, "LPSVM")
+        assert answer["objective"] == pytest.approx(expected.objective)
+        assert answer["offset"] == pytest.approx(expected.classifier.offset, abs=1e-9)
+        assert answer["positive"] == positive
+        assert {answer["positive"], answer["negative"]} == {"cat", "dog"}
+    assert "animal" in complaint("solve", table, "LPSVM", "--label", "animel")
+    assert "Did you mean dog" in complaint(
+        "solve", table, "LPSVM", "--label", "animal", "--positive", "dogs"
+    )
+    assert "labels of exactly two classes" in complaint("solve", table, "LPSVM")
+
+
+def test_the_positive_class_of_a_named_data_set() -> None:
+    command = ("solve", "breast_cancer", "UniformWeights", "--json")
+    malignant, benign = (
+        strict(printed(*command, "--positive", name)) for name in ("malignant", "benign")
+    )
+    assert (malignant["positive"], malignant["negative"]) == ("malignant", "benign")
+    assert (benign["positive"], benign["negative"]) == ("benign", "malignant")
+    assert strict(printed(*command))["positive"] == "malignant"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x,label\n1,a\n2,\n3,b\n", "a label in every row"),
+        ("x\n1\n2\n", "a single column"),
+        ("", "comma-separated table"),
+        ("x,label\n", "comma-separated table"),
+        ("x,label\n,a\n,b\n", "some rows without missing cells"),
+    ],
+)
+def test_tables_that_cannot_be_used(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(content, encoding="utf-8")
+    assert message in complaint("solve", path, "LPSVM")
+
+
+def test_values_in_and_out_as_a_table(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "values.csv"
+    points = folder / "points.npz"
+    solved = strict(printed("solve", points, "LPSVM(C=3)", "--json", "--output", path))
+    assert path.read_text(encoding="utf-8").startswith("variable,index,value\n")
+    checked = strict(printed("verify", points, "LPSVM(C=3)", path, "--json"))
+    assert (checked["claim"], checked["objective"]) == (solved["claim"], solved["objective"])
+    for content in (
+        "variable,index,value\nu,5000000000,1\n",
+        "a,b\n1,2\n",
+        "variable,index,value\nu,x,1\n",
+        "variable,index,value\nu,0,1\nu,0,2\n",
+    ):
+        path.write_text(content, encoding="utf-8")
+        assert "expected a table with the columns" in complaint("verify", points, "LPSVM", path)
 
 
 def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +206,7 @@ def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("many-classes.npz", "labels of exactly two classes, got 24"),
         ("short.npz", "20 rows"),
         ("nan.npz", "finite"),
-        ("array.npy", "readable .npz file"),
+        ("array.npy", ".npz or .csv file"),
         ("texts.npz", "X"),
         ("damaged-numbers.npz", "readable .npz file"),
         ("damaged-header.npz", "readable .npz file"),

@@ -116,6 +116,30 @@ def test_the_script_explains_itself(script: str) -> None:
         assert command in finished.stdout
 
 
+def module(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return execute(sys.executable, "-m", "indefinite_opt", *arguments)
+
+
+def test_the_program_by_its_module() -> None:
+    shown = module("-h")
+    assert shown.returncode == 0
+    assert "..." not in shown.stdout.partition("Commands:")[2]
+    for command in ("diagnose", "predict", "fetch", "--version", "--install-completion"):
+        assert command in shown.stdout
+    assert module("--version").stdout == f"indefinite-opt {iopt.__version__}\n"
+    assert module("solve", "-h").stdout.count("--positive") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell with pipes is Unix's")
+def test_a_reader_that_has_seen_enough() -> None:
+    command = f"{sys.executable} -m indefinite_opt list data | head -1; echo ${{PIPESTATUS[0]}}"
+    finished = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert finished.stderr == ""
+    assert finished.stdout.splitlines()[-1] in ("0", "141")
+
+
 @pytest.mark.parametrize("command", [("bound", INDEFINITE), ("compare",)])
 def test_ctrl_c_before_there_is_anything_to_print(
     command: tuple[str, ...], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

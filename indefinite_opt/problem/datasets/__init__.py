@@ -18,12 +18,20 @@ from indefinite_opt.problem.datasets.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
+from indefinite_opt.problem.datasets.tables import (
+    encode_like,
+    read_checksums,
+    read_frame,
+    read_table,
+    store_table,
+)
 
 __all__ = [
     "Dataset",
     "balls",
     "checkerboard",
     "describe",
+    "encode_like",
     "gaussians",
     "haasdonk_figure1a",
     "haasdonk_figure1c",
@@ -34,5 +42,9 @@ __all__ = [
     "haasdonk_lemma4",
     "load",
     "names",
+    "read_checksums",
+    "read_frame",
+    "read_table",
     "scaler",
+    "store_table",
 ]

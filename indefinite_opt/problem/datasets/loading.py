@@ -119,17 +119,29 @@ def names(data_dir: str | Path | None = None) -> list[str]:
     return sorted(_loaders(Home(data_dir)), key=str.casefold)
 
 
-def describe() -> dict[str, str]:
-    """One line on each named data set.
+def describe(data_dir: str | Path | None = None) -> dict[str, str]:
+    """One line on each named data set, and where it comes from unless it comes with a package.
 
-    >>> describe()["heart"]
-    '270 rows: 120 present (+1), 150 absent (-1)'
+    Raises
+    ------
+    DataError
+        If `data_dir` does not exist.
+
+    Examples
+    --------
+    >>> describe()["breast_cancer"]
+    'Wisconsin diagnostic breast cancer, 569 x 30: malignant (+1) against benign (-1).'
     """
-    lines = {name: _first_line(loader) for name, loader in _loaders(Home(None)).items()}
+    home = Home(data_dir)
+    if data_dir is not None:
+        home.needed_folder()
+    lines = {name: _first_line(loader) for name, loader in _loaders(home).items()}
     for name, table in TABLES.items():
         negative, positive = table.meaning
         counts = f"{table.positive} {positive} (+1), {table.rows - table.positive} {negative} (-1)"
-        lines[name] = f"{table.rows} rows: {counts}"
+        origin = "from OpenML" if table.openml else f"needs uci/{name}.csv in the data folder"
+        there = home.named is not None and (home.named / "uci" / f"{name}.csv").is_file()
+        lines[name] = f"{table.rows} rows: {counts}; {'in the data folder' if there else origin}"
     lines |= {alias: f"the same as {name}" for alias, name in _ALIASES.items()}
     return dict(sorted(lines.items(), key=lambda line: line[0].casefold()))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, UnknownName
-from indefinite_opt.foundation import Array, read_bytes
+from indefinite_opt.foundation import MAX_BYTES, Array, read_bytes
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernels import Epanechnikov, Kernel, Sigmoid
@@ -29,6 +31,9 @@ class _Table:
     openml: str | int | None = None
     kernel: Kernel = Sigmoid()  # noqa: RUF009 - frozen
 
+
+CHECKSUMS = "SHA256SUMS"
+"""Name of the file of checksums in a data folder."""
 
 TABLES = {
     "a1a": _Table(1605, 395, ("income <= 50K", "income > 50K")),
@@ -65,6 +70,96 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
         path = path or home.needed_file("uci", f"{name}.csv")
         source = str(path)
         features, y = _read_table(path, home.max_bytes, known)
+    X, y, names, told = _completed(features, y, missing, source)
+    return Dataset(
+        name=name,
+        X=X,
+        y=y,
+        description=f"{Path(source).name}, {told}, not scaled",
+        classes=known.meaning if known else ("-1", "+1"),
+        feature_names=names,
+        kernel=known.kernel if known else None,
+    )
+
+
+def read_table(
+    path: str | Path,
+    label: str | None = None,
+    *,
+    missing: str = "drop",
+    max_bytes: int = MAX_BYTES,
+) -> Dataset:
+    """The data set in a comma-separated file with a header, with labels of any two classes.
+
+    Parameters
+    ----------
+    path : str or Path
+    label : str, optional
+        Name of the column of labels; by default "label", or the last column if none is called so.
+    missing : {"drop", "impute"}
+        What is done about empty cells of features, as in `load`; a label must not be missing.
+    max_bytes : int
+        Largest size of the unpacked file in bytes.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as such a table.
+    UnknownName
+        If there is no column of that name.
+    """
+    path = Path(path)
+    frame = read_frame(path, max_bytes)
+    if frame.shape[1] < 2:
+        raise DataError(str(path), "columns of features and of labels", "a single column")
+    if label is not None and label not in frame.columns:
+        raise UnknownName("label", label, map(str, frame.columns))
+    column = label or ("label" if "label" in frame.columns else frame.columns[-1])
+    labels = frame.pop(column)
+    if labels.isna().any():
+        line = int(np.argmax(labels.isna().to_numpy())) + 2
+        expected = f"a label in every row of the column {column!r}"
+        raise DataError(str(path), expected, f"none in line {line}")
+    y = labels.to_numpy() if labels.dtype.kind in "iuf" else labels.astype(str).to_numpy(dtype=str)
+    X, y, names, told = _completed(frame, y, missing, str(path))
+    return Dataset(
+        name=path.name.removesuffix(".gz").removesuffix(".csv"),
+        X=X,
+        y=y,
+        description=f"{path.name}, labels of column {column!r}, {told}, not scaled",
+        feature_names=names,
+    )
+
+
+def encode_like(frame: pd.DataFrame, names: Sequence[str], source: str) -> Array:
+    """The rows of another table with the features of these names, as `read_table` encodes them.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, or holds something else than numbers where it should.
+    """
+    import pandas as pd
+
+    columns = []
+    for name in names:
+        column, _, level = name.rpartition("=")
+        if name in frame.columns:
+            columns.append(pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64))
+        elif column in frame.columns:
+            columns.append((frame[column].map(str) == level).to_numpy(np.float64))
+        else:
+            known = ", ".join(map(str, frame.columns))
+            raise DataError(source, f"a column {name!r}, as in the training data", known)
+    return finite_features(np.column_stack(columns), source)
+
+
+def _completed(
+    features: pd.DataFrame, y: Any, missing: str, source: str
+) -> tuple[Array, Any, tuple[str, ...], str]:
+    """Encoded features, labels, names of features, and what was done about missing cells."""
+    if missing not in ("drop", "impute"):
+        raise UnknownName("missing", str(missing), ["drop", "impute"])
     total = len(y)
     try:
         if missing == "drop":
@@ -77,15 +172,63 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
         raise DataError(source, "some rows without missing cells", "none", 'Try missing="impute".')
     X = finite_features(encoded.to_numpy(dtype=np.float64), source)
     treated = "rows with missing cells dropped" if missing == "drop" else "missing cells filled"
-    return Dataset(
-        name=name,
-        X=X,
-        y=y,
-        description=f"{Path(source).name}, {len(y)} of {total} rows ({treated}), not scaled",
-        classes=known.meaning if known else ("-1", "+1"),
-        feature_names=tuple(encoded.columns),
-        kernel=known.kernel if known else None,
-    )
+    return X, y, tuple(map(str, encoded.columns)), f"{len(y)} of {total} rows ({treated})"
+
+
+def store_table(name: str, folder: Path) -> Path:
+    """Fetch a table from OpenML, check it, and write it to `uci/NAME.csv` of a folder.
+
+    Its SHA-256 checksum goes to the file SHA256SUMS of the folder, which `sha256sum -c` reads. If
+    that file has another checksum for the table already, nothing is written.
+
+    Raises
+    ------
+    DataError
+        If the table is not at OpenML, differs from what is known of it, or cannot be written.
+    UnknownName
+        If no table has that name.
+    """
+    if name not in TABLES:
+        raise UnknownName("data set", name, TABLES)
+    known, place = TABLES[name], f"uci/{name}.csv"
+    if known.openml is None:
+        raise DataError(name, "a data set of OpenML", "one that is not there", HINT)
+    features, y = _fetch_table(known)
+    content = features.assign(label=y).to_csv(index=False, lineterminator="\n").encode()
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        (folder / "uci").mkdir(parents=True, exist_ok=True)
+        sums = read_checksums(folder)
+        if sums.setdefault(place, digest) != digest:
+            got = f"{digest}, where {folder / CHECKSUMS} has {sums[place]}"
+            hint = "Remove that line if the data are meant to change."
+            raise DataError(f"OpenML {known.openml}", "the data of before", got, hint)
+        (folder / place).write_bytes(content)
+        lines = [f"{sums[file]}  {file}\n" for file in sorted(sums)]
+        (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise DataError("folder", "a folder that can be written", f"{folder}: {error}") from None
+    return folder / place
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """The SHA-256 checksums of the files of a folder, by their places in it; empty without any.
+
+    Raises
+    ------
+    DataError
+        If the list of checksums is malformed.
+    """
+    path = folder / CHECKSUMS
+    if not path.exists():
+        return {}
+    sums = {}
+    for line in read_bytes(path).decode("utf-8", "replace").splitlines():
+        digest, _, place = line.partition("  ")
+        if len(digest) != 64 or not place:
+            raise DataError(str(path), "lines as sha256sum writes them", repr(line))
+        sums[place] = digest
+    return sums
 
 
 def finite_features(values: Array, source: str) -> Array:
@@ -105,16 +248,28 @@ def _read_table(path: Path, max_bytes: int, known: _Table | None) -> tuple[pd.Da
 
 def read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
     """A comma-separated table whose last column is `label`; `DataError` for anything else."""
+    expected = "a comma-separated table with a last column 'label'"
+    frame = read_frame(path, max_bytes, expected)
+    if frame.shape[1] < 2 or frame.columns[-1] != "label":
+        raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
+    return frame
+
+
+def read_frame(
+    path: Path,
+    max_bytes: int = MAX_BYTES,
+    expected: str = "a comma-separated table with a header, rows and columns",
+) -> pd.DataFrame:
+    """A comma-separated table as it stands; `DataError` with `expected` for anything else."""
     import pandas as pd
 
-    expected = "a comma-separated table with a last column 'label'"
     content = io.BytesIO(read_bytes(path, max_bytes))
     try:
         # A cell such as "NA" or "None" may be a level: only empty cells are missing.
         frame = pd.read_csv(content, keep_default_na=False, na_values=[""])
     except ValueError as error:
         raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
-    if frame.shape[1] < 2 or frame.columns[-1] != "label" or frame.empty:
+    if frame.empty:
         raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
     return frame
 

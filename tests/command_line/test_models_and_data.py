@@ -1,0 +1,147 @@
+"""`diagnose`, `predict` and `fetch`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+
+import indefinite_opt as iopt
+from helpers.commands import INDEFINITE, complaint, printed, run, strict
+
+
+def test_diagnose_tells_the_negative_share(folder: Path) -> None:
+    answer = strict(printed("diagnose", folder / "similarities.npz", "--json"))
+    with np.load(folder / "similarities.npz") as arrays:
+        K = arrays["K"]
+    P = np.eye(24) - 1.0 / 24.0
+    values = np.linalg.eigvalsh(P @ K @ P)
+    expected = -values[values < 0.0].sum() / np.abs(values).sum()
+    assert answer["negative_share"] == pytest.approx(expected)
+    assert answer["signature"] == [int(np.sum(s * values > 1e-9)) for s in (1, -1)]
+    assert (answer["kernel"], answer["convex"]) == ("precomputed", False)
+    text = printed("diagnose", folder / "similarities.npz")
+    assert f"{100 * expected:.3g} % of the spectrum" in text
+    assert "is not convex" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "formulation"),
+    [("points.npz", INDEFINITE), ("distances.npz", "KernelLogistic"), ("similarities.npz", "ESVM")],
+)
+def test_a_saved_model_predicts_as_the_api(
+    name: str, formulation: str, folder: Path, tmp_path: Path
+) -> None:
+    with np.load(folder / name) as arrays:
+        given = {letter: arrays[letter] for letter in arrays.files}
+    model, new = tmp_path / "model.npz", tmp_path / "new.npz"
+    printed("solve", folder / name, formulation, "--save", model)
+    generator = np.random.default_rng(3)
+    if "X" in given:
+        problem = iopt.KernelProblem.from_data(given["X"], given["y"], scaling="minmax")
+        rows = {"X": generator.normal(size=(7, given["X"].shape[1]))}
+        kernel = problem.kernel_with(rows["X"])
+    elif "D" in given:
+        gamma = 1.0 / float(np.mean(given["D"] ** 2))
+        problem = iopt.KernelProblem(np.exp(-gamma * given["D"] ** 2), given["y"])
+        rows = {"D": generator.uniform(size=(7, 24))}
+        kernel = np.exp(-gamma * rows["D"] ** 2)
+    else:
+        problem = iopt.KernelProblem(given["K"], given["y"])
+        rows = {"K": generator.normal(size=(7, 24))}
+        kernel = rows["K"]
+    classifier = iopt.solve(problem, formulation, seed=0).classifier
+    truth = classifier.predict(kernel)
+    truth[0] = problem.classes[int(truth[0] == problem.classes[0])]
+    np.savez(new, y=truth, **rows)
+    answer = strict(printed("predict", model, new, "--json"))
+    expected = classifier.decision_function(kernel)
+    assert answer["decision_values"] == pytest.approx(expected.tolist(), rel=1e-6, abs=1e-9)
+    assert answer["labels"] == [str(label) for label in classifier.predict(kernel)]
+    assert answer["accuracy"] == pytest.approx(6 / 7)
+    table = printed("predict", model, new).splitlines()
+    assert table[0] == "label,decision_value"
+    assert [line.partition(",")[0] for line in table[1:]] == answer["labels"]
+
+
+def test_new_rows_of_a_table_are_encoded_as_the_old_ones(tmp_path: Path) -> None:
+    """Levels that are missing in the new rows, and columns in another order, change nothing."""
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    levels = ["r", "g", "b"] * 8
+    frame = pd.DataFrame({"size": np.linspace(0, 1, 24), "colour": levels})
+    frame["kind"] = np.where(frame["size"] > 0.5, "large", "small")
+    frame.to_csv(train, index=False)
+    model = tmp_path / "model.npz"
+    printed("solve", train, "SVMDual", "--kernel", "gaussian", "--save", model)
+    frame.iloc[[20, 2]][["kind", "colour", "size"]].to_csv(new, index=False)
+    result = run("predict", model, new, "--label", "kind")
+    assert result.stdout.splitlines()[1].startswith("large,")
+    assert result.stdout.splitlines()[2].startswith("small,")
+    assert "100.0 % of 2 labels agree" in result.stderr
+    frame[["size"]].to_csv(new, index=False)
+    assert "a column 'colour=b'" in complaint("predict", model, new)
+
+
+def test_labels_of_named_data_have_their_meaning(tmp_path: Path) -> None:
+    model, new = tmp_path / "model.npz", tmp_path / "new.npz"
+    printed("solve", "breast_cancer", "UniformWeights", "--save", model)
+    np.savez(new, X=iopt.datasets.load("breast_cancer").X[[0, 20]])
+    assert strict(printed("predict", model, new, "--json"))["labels"] == ["malignant", "benign"]
+
+
+def test_what_is_no_model(folder: Path, tmp_path: Path) -> None:
+    points = folder / "points.npz"
+    assert "a model that `solve --save` has written" in complaint("predict", points, points)
+    model = tmp_path / "model.npz"
+    printed("solve", points, "UniformWeights", "--save", model)
+    assert "a .npz file with X" in complaint("predict", model, folder / "similarities.npz")
+    with np.load(model) as arrays:
+        content = {name: arrays[name] for name in arrays.files}
+    facts = json.loads(str(content["facts"]))
+    for change in ({"format": "2"}, {"formulation": "NoSuch"}, {"kernel": ["sigmoid", {"z": 1}]}):
+        damaged = {**content, "facts": np.array(json.dumps({**facts, **change}))}
+        np.savez(tmp_path / "damaged.npz", **damaged)
+        assert "a model" in complaint("predict", tmp_path / "damaged.npz", points)
+
+
+@pytest.fixture
+def openml(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What OpenML answers; without a network."""
+    target = pd.Series(["present"] * 120 + ["absent"] * 150, dtype="category")
+    data = pd.DataFrame({"age": np.arange(270.0), "sex": ["m", "f"] * 135})
+    answer = SimpleNamespace(data=data, target=target)
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: answer)
+    return answer
+
+
+def test_fetch_writes_data_with_their_checksum(openml: SimpleNamespace, tmp_path: Path) -> None:
+    printed("fetch", "heart", "--data-dir", tmp_path)
+    content = (tmp_path / "uci" / "heart.csv").read_bytes()
+    sums = (tmp_path / "SHA256SUMS").read_text(encoding="utf-8")
+    assert sums == f"{hashlib.sha256(content).hexdigest()}  uci/heart.csv\n"
+    openml.data = None  # from now on the file is read
+    data = iopt.datasets.load("heart", tmp_path)
+    assert (data.n, int((data.y == 1).sum()), data.feature_names) == (270, 120, ("age", "sex=m"))
+    assert printed("fetch", "--check", "--data-dir", tmp_path) == "uci/heart.csv: OK\n"
+    (tmp_path / "uci" / "heart.csv").write_bytes(content + b"1,m,1\n")
+    changed = run("fetch", "--check", "--data-dir", tmp_path)
+    assert (changed.exit_code, changed.stdout) == (1, "uci/heart.csv: CHANGED\n")
+    (tmp_path / "uci" / "heart.csv").unlink()
+    assert run("fetch", "--check", "--data-dir", tmp_path).stdout == "uci/heart.csv: MISSING\n"
+
+
+def test_fetch_refuses_other_data_than_before(openml: SimpleNamespace, tmp_path: Path) -> None:
+    printed("fetch", "heart", "--data-dir", tmp_path)
+    before = (tmp_path / "uci" / "heart.csv").read_bytes()
+    openml.data = openml.data.assign(age=0.0)
+    assert "expected the data of before" in complaint("fetch", "heart", "--data-dir", tmp_path)
+    assert (tmp_path / "uci" / "heart.csv").read_bytes() == before
+    assert "Did you mean heart" in complaint("fetch", "hart", "--data-dir", tmp_path)
+    assert "a data set of OpenML" in complaint("fetch", "liver", "--data-dir", tmp_path)
+    assert "at least one data set" in complaint("fetch", "--data-dir", tmp_path)
