@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt import errors, theory
+from indefinite_opt import errors, figures, theory
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import (
     ESVM,
@@ -94,6 +94,7 @@ __all__ = [
     "compare",
     "datasets",
     "errors",
+    "figures",
     "kernels",
     "reference_library",
     "solve",

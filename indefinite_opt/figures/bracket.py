@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["bracket_figure"]
 
+LEAST_MARGIN = 0.005
+"""Space above and below a bracket, as a share of the size of its ends: a tick every percent."""
+
 OPENING_SHARE = 0.05
 """Share of the time, at the start, that does not set the limits of the vertical axis: the first
 bounds are so far off that the rest of the bracket would be drawn as a line."""
@@ -120,7 +123,8 @@ def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, floa
     shown = np.concatenate([objective[late], bound[late]])
     shown = shown[np.isfinite(shown)]
     low, high = float(shown.min()), float(shown.max())
-    margin = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+    # A closed bracket is a line, not two lines that differ in the thirteenth digit.
+    margin = max(0.08 * (high - low), LEAST_MARGIN * max(abs(low), abs(high))) or 1.0
     return low - margin, high + margin
 
 

@@ -1,4 +1,4 @@
-"""The figure of a duality gap that closes as an iterative method converges."""
+"""The figure of a gap, or of a residual, that closes as an iterative method converges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.style import LINE_COLORS, LINE_STYLES, styled
+from indefinite_opt.figures.style import LINE_COLORS, LINE_STYLES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,10 @@ __all__ = ["convergence_figure"]
 
 @styled
 def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:
-    """Gap between value and bound on a logarithmic axis, against iterations and against seconds.
+    """What a method stops by, on a logarithmic axis, against iterations and against seconds.
+
+    That is the gap between value and bound; where a method has no bound, the KKT residual of it and
+    the relative gaps of the others.
 
     Linear convergence is a straight line in the left panel, as in Luss & d'Aspremont (2007),
     Figure 1.
@@ -28,21 +31,22 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     Parameters
     ----------
     results : mapping of str to Result
-        Results of methods that report a bound; the keys become the legend.
+        The keys become the legend.
     relative : bool
         Draw gaps relative to max(|objective without its constant|, 1).
 
     Raises
     ------
     ParameterError
-        If a result has no bound in its trace.
+        If there is no result.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    if not results:
+        raise ParameterError("results", "at least one", "none")
+    bounded = [not np.all(np.isnan(result.trace.bound)) for result in results.values()]
+    figure = new_figure(9.6, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     for i, (name, result) in enumerate(results.items()):
-        gap = _gap(name, result, relative)
+        gap = _measure(result, all(bounded) and not relative)
         style = {
             "color": LINE_COLORS[i % len(LINE_COLORS)],
             "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
@@ -52,17 +56,17 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     for ax, label in zip(panels, ("iteration", "seconds"), strict=True):
         ax.set_xlabel(label)
         ax.grid(True)
-    panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
+    if all(bounded):
+        panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
+    else:
+        panels[0].set_ylabel("relative gap, or KKT residual" if any(bounded) else "KKT residual")
     panels[1].set_xscale("log")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
-def _gap(name: str, result: ResultLike, relative: bool) -> NDArray[np.float64]:
-    gap = np.array(result.trace.residual if relative else result.trace.gap)
-    if np.all(np.isnan(result.trace.bound)):
-        raise ParameterError(
-            f"results[{name!r}]", "a result with bounds in its trace", f"one of {result.solver}"
-        )
-    gap[~np.isfinite(gap) | (gap <= 0.0)] = np.nan
-    return gap
+def _measure(result: ResultLike, gap: bool) -> NDArray[np.float64]:
+    """The gaps, or the measure that the solver stops by; nan where nothing can be drawn."""
+    measure = np.array(result.trace.gap if gap else result.trace.residual, dtype=float)
+    measure[~np.isfinite(measure) | (measure <= 0.0)] = np.nan
+    return measure

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.style import BLUE, INK, VERMILLION, side_by_side, styled
+from indefinite_opt.figures.style import BLUE, INK, VERMILLION, new_figure, side_by_side, styled
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem import KernelProblem
 
@@ -38,10 +38,10 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
     results : sequence of Result
         Results on this problem.
     """
-    from matplotlib.figure import Figure
-
+    if not results:
+        raise ParameterError("results", "at least one", "none")
     rows = -(-len(results) // 3)
-    figure = Figure(figsize=(9.6, 3.1 * rows), layout="constrained")
+    figure = new_figure(9.6, 3.1 * rows + 0.3)
     axes = figure.subplots(rows, 3, squeeze=False).ravel()
     for ax, result in zip(axes, results, strict=False):
         decision_regions(problem, result.classifier, ax=ax, resolution=80)
@@ -49,6 +49,9 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
         ax.set_title(textwrap.fill(str(result.formulation), 38))
     for ax in axes[len(results) :]:
         ax.set_axis_off()
+    handles, labels = axes[0].get_legend_handles_labels()
+    names = [*labels[:-1], "support vectors"]  # their number differs from panel to panel
+    figure.legend(handles, names, loc="outside lower center", ncols=3)
     return figure
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+    from indefinite_opt.figures.drawing import Drawing
+
 __all__ = [
     "BLUE",
     "GAP_RANGE",
@@ -26,6 +29,7 @@ __all__ = [
     "VERMILLION",
     "decades",
     "log_limits",
+    "new_figure",
     "no_ticks",
     "plain_ticks",
     "power",
@@ -70,16 +74,39 @@ _STYLE: dict[Any, Any] = {
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw with the typography of this module, and leave matplotlib's settings as they were."""
+    """Draw with the typography of this module, and leave matplotlib's settings as they were.
+
+    At a prompt the figure is shown at once; in a script by its method `show`.
+    """
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
         import matplotlib
 
         with matplotlib.rc_context(_STYLE):
-            return draw(*args, **kwargs)
+            figure = draw(*args, **kwargs)
+        if kwargs.get("ax") is None and isinstance(figure, _drawing()) and _interactive():
+            figure.show_if_possible()
+        return figure
 
     return drawn
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches."""
+    return _drawing()(figsize=(width, height), layout="constrained")
+
+
+def _drawing() -> type[Drawing]:
+    # matplotlib is imported when the first figure is drawn.
+    from indefinite_opt.figures.drawing import Drawing
+
+    return Drawing
+
+
+def _interactive() -> bool:
+    """Whether somebody types at a prompt; a notebook shows the figures that its cells return."""
+    return hasattr(sys, "ps1") and "ipykernel" not in sys.modules
 
 
 def side_by_side(
@@ -90,9 +117,7 @@ def side_by_side(
     widths: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
     """A figure with a row of panels; width and height in inches, `widths` in proportion."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = new_figure(width, height)
     axes = figure.subplots(
         1, columns, sharey=share_y, squeeze=False, gridspec_kw={"width_ratios": widths}
     )

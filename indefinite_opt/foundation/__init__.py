@@ -39,6 +39,7 @@ from indefinite_opt.foundation.interruptible import (
     within,
 )
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
+from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
 from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
 
@@ -63,6 +64,7 @@ __all__ = [
     "discover",
     "few_threads",
     "finite_array",
+    "html_card",
     "in_child",
     "instantiate",
     "label_vector",

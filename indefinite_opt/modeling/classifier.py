@@ -177,6 +177,13 @@ class Classifier:
     def __post_init__(self) -> None:
         checks.choice("new_points", self.new_points, TREATMENTS)
 
+    def __repr__(self) -> str:
+        changed = f", new_points={self.new_points!r}" if self.change is not None else ""
+        return (
+            f"Classifier({self.support.size} of {self.coef.size} coefficients not zero, "
+            f"offset={self.offset:.6g}, classes={self.classes.tolist()}{changed})"
+        )
+
     @property
     def support(self) -> NDArray[np.intp]:
         """Indices of the training points with nonzero coefficients."""

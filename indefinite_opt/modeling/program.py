@@ -194,5 +194,10 @@ class Program(Model):
 
         return text(self)
 
+    def _repr_html_(self) -> str:
+        from indefinite_opt.modeling.display.program_text import mathml
+
+        return mathml(self.latex())
+
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -22,6 +22,7 @@ from indefinite_opt.foundation import (
     checks,
     few_threads,
     finite_array,
+    html_card,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
@@ -318,6 +319,24 @@ class KernelProblem(Problem):
 
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
+
+    def _repr_html_(self) -> str:
+        positive, negative = self.class_sizes
+        rows: list[tuple[str, object]] = [
+            ("points", self.n),
+            (
+                "classes",
+                f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})",
+            ),
+            ("kernel", self.origin),
+            ("scaling", self.scaling or "none"),
+        ]
+        if "centered_spectrum" in self.__dict__:  # else it would cost an eigendecomposition
+            rows += [
+                ("signature", "({}, {})".format(*self.signature)),
+                ("negative share", f"{100 * self.negative_share:.3g} % of the spectrum"),
+            ]
+        return html_card(f"{type(self).__name__} {self.name}", rows)
 
     @property
     def origin(self) -> str:

@@ -141,6 +141,13 @@ class Spectrum:
             pole_of[k] = len(poles) - 1
         return np.array(poles), pole_of
 
+    def __repr__(self) -> str:
+        positive, negative, zero = self.inertia
+        return (
+            f"Spectrum({positive} positive, {negative} negative, {zero} zero, "
+            f"from {self.minimum:.4g} to {self.maximum:.4g})"
+        )
+
     @property
     def minimum(self) -> float:
         """Smallest eigenvalue."""

@@ -80,6 +80,14 @@ class Trace:
     def __len__(self) -> int:
         return len(self.seconds)
 
+    def __repr__(self) -> str:
+        if not self.seconds:
+            return "Trace(no reports)"
+        return (
+            f"Trace({len(self)} reports, seconds={self.seconds[-1]:.3g}, "
+            f"iterations={self.iterations[-1]}, objective={self.objective[-1]:.6g})"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Optimum:

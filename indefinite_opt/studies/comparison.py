@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import html
 import importlib.metadata
 import math
 from collections import Counter
@@ -84,6 +85,27 @@ class Comparison:
     rows: list[Row]
     preferred: dict[str, Entry] = field(default_factory=dict)
     test_per_train: float = math.nan
+
+    def __repr__(self) -> str:
+        rows = self.summary.to_dict("records")
+        best = f", best {rows[0]['formulation']}" if rows else ""
+        return f"Comparison({self.problem.name!r}, {len(rows)} rows{best})"
+
+    def __str__(self) -> str:
+        from indefinite_opt.studies.report.tables import table_text
+
+        return "\n\n".join([table_text(self), *self.conclusions])
+
+    def _repr_html_(self) -> str:
+        from indefinite_opt.studies.report.tables import HEADS, table_cells
+
+        head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+            for row in table_cells(self)
+        )
+        shown = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return shown + "".join(f"<p>{html.escape(told)}</p>" for told in self.conclusions)
 
     @property
     def formulations(self) -> list[Formulation]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.foundation import TimeLimitReached, Values, checks
+from indefinite_opt.foundation import TimeLimitReached, Values, checks, html_card
 from indefinite_opt.modeling import Formulation, QuadraticProgram
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
@@ -135,6 +135,22 @@ class Bracket:
         """What was bracketed."""
         alone = isinstance(self.problem, QuadraticProgram)
         return self.name if alone else f"{self.formulation} on {self.name}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Bracket({self.title}: [{self.lower:.10g}, {self.upper:.10g}], "
+            f"relative_gap={self.relative_gap:.2g}, status={self.status})"
+        )
+
+    def _repr_html_(self) -> str:
+        care = "" if self.rigorous else "WRONG: the best point lies beyond the bound"
+        rows = [
+            ("optimal value", f"from {self.lower:.10g} to {self.upper:.10g}"),
+            ("relative gap", f"{self.relative_gap:.2e}"),
+            ("best bound by", self.method),
+            ("work", f"{self.nodes} boxes, {self.seconds:.3g} s: {self.status.value}"),
+        ]
+        return html_card(f"Bracket of {self.title} (n = {self.n})", rows, care)
 
     def __str__(self) -> str:
         care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"

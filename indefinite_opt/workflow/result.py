@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from indefinite_opt.foundation import Values
+from indefinite_opt.foundation import Values, html_card
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Optimum, Status, Trace
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Result"]
 
@@ -102,6 +106,24 @@ class Result:
             witness=self.evidence.witness,
             time_limit=self.evidence.time_limit,
         )
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("objective", f"{self.objective:.10g}"),
+            ("solver", f"{self.solver}, {self.seconds:.3g} s, {self.iterations} iterations"),
+            ("status", self.status.value),
+        ]
+        if len(self.optima) > 1:
+            ends = ", ".join(f"{one.objective:.6g} ({one.count})" for one in self.optima[:5])
+            rows.append(("optima (descents)", ends))
+        own = str(self.formulation)
+        return html_card(f"{own} on {self.problem.name}", rows) + self.certificate._repr_html_()
+
+    def plot(self) -> Figure:
+        """Draw what the solver stopped by, against its iterations and seconds."""
+        from indefinite_opt.figures import convergence_figure
+
+        return convergence_figure({f"{self.formulation}, {self.solver}": self})
 
     def __repr__(self) -> str:
         return (

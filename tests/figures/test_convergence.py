@@ -34,7 +34,17 @@ def test_lines_are_the_gaps_of_the_traces() -> None:
     assert "relative" in relative.axes[0].get_ylabel()
 
 
-def test_a_result_without_bounds_is_refused() -> None:
-    result = iopt.solve(PROBLEM, "SVMDual", solver="smo")
-    with pytest.raises(iopt.errors.ParameterError, match="bounds in its trace, got one of smo"):
-        convergence_figure({"smo": result})
+def test_a_result_without_bounds_shows_its_residual() -> None:
+    """Its name is its own, and beside gaps both are named."""
+    results = {name: iopt.solve(PROBLEM, "SVMDual", solver=name) for name in ("smo", "dca")}
+    figure = convergence_figure(results)
+    assert figure.axes[0].get_ylabel() == "KKT residual"
+    for line, result in zip(figure.axes[0].lines, results.values(), strict=True):
+        shown = np.asarray(line.get_ydata(), float)
+        known = np.isfinite(shown)
+        np.testing.assert_array_equal(shown[known], np.array(result.trace.residual)[known])
+    results["newton"] = iopt.solve(PROBLEM, "LussDual")
+    both = convergence_figure(results).axes[0].get_ylabel()
+    assert both == "relative gap, or KKT residual"
+    with pytest.raises(iopt.errors.ParameterError, match="at least one"):
+        convergence_figure({})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, shown
-from indefinite_opt.foundation import Array, Values, checks
+from indefinite_opt.foundation import Array, Values, checks, html_card
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
@@ -252,6 +252,15 @@ class QuadraticProgram(Formulation, Problem):
 
     def __repr__(self) -> str:
         return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("variables", self.n),
+            ("inequality rows", self.h.size),
+            ("equality rows", self.b.size),
+            ("finite bounds", int(np.isfinite(self.lb).sum() + np.isfinite(self.ub).sum())),
+        ]
+        return html_card(f"QuadraticProgram {self.name}", rows)
 
     def __str__(self) -> str:
         rows = self.h.size + self.b.size

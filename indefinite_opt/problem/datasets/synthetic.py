@@ -114,6 +114,11 @@ class Dataset:
         if shape != (self.n, *width):
             raise ProblemError(given[0], f"a matrix with {self.n} rows as in y", f"shape {shape}")
 
+    def __repr__(self) -> str:
+        kind = "similarities" if self.K is not None else "distances"
+        shown = kind if self.X is None else f"d={self.X.shape[1]}"
+        return f"Dataset({self.name!r}, n={self.n}, {shown}, classes={self.classes})"
+
     @property
     def n(self) -> int:
         """Number of labelled objects."""

@@ -6,16 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from indefinite_opt.figures import ComparisonLike
-from indefinite_opt.studies.report.tables import (
-    HEADS,
-    accuracy_text,
-    chosen_text,
-    claim_text,
-    failures,
-    gap_text,
-    number_text,
-    records_of,
-)
+from indefinite_opt.studies.report.tables import HEADS, failures, table_cells
 from indefinite_opt.studies.report.verdict import conclusions
 
 __all__ = ["to_markdown"]
@@ -33,14 +24,7 @@ def to_markdown(comparison: ComparisonLike) -> str:
     str
     """
     lines = [_markdown_row(HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
-    for row in records_of(comparison.summary):
-        chosen = chosen_text(row)
-        lines.append(_markdown_row([
-            f"{row['formulation']}: {chosen}" if chosen else row["formulation"], row["solver"],
-            accuracy_text(row), number_text(row["objective"], ".6g"),
-            claim_text(row), " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
-            number_text(row["seconds"], ".3g"),
-        ]))  # fmt: skip
+    lines += map(_markdown_row, table_cells(comparison))
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])

@@ -24,6 +24,8 @@ __all__ = [
     "gap_text",
     "number_text",
     "records_of",
+    "table_cells",
+    "table_text",
     "terminal_table",
 ]
 
@@ -104,6 +106,31 @@ _GAP = 2
 """Spaces between two columns."""
 
 _RIGHT = ("accuracy", "objective", "SVs", "seconds")
+
+
+def table_cells(comparison: ComparisonLike) -> list[list[str]]:
+    """The summary as texts, one for each of `HEADS` in each row."""
+    rows = []
+    for row in records_of(comparison.summary):
+        chosen = chosen_text(row)
+        rows.append([
+            f"{row['formulation']}: {chosen}" if chosen else row["formulation"], row["solver"],
+            accuracy_text(row), number_text(row["objective"], ".6g"), claim_text(row),
+            " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
+            number_text(row["seconds"], ".3g"),
+        ])  # fmt: skip
+    return rows
+
+
+def table_text(comparison: ComparisonLike, width: int = 100) -> str:
+    """The table of `terminal_table` as plain text."""
+    import io
+
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(width=width, file=stream, color_system=None).print(terminal_table(comparison, width))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
 def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:

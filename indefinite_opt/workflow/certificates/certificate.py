@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import Values
+from indefinite_opt.foundation import Values, html_card
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import Curvature
 from indefinite_opt.problem import Problem
@@ -143,7 +143,25 @@ class Certificate:
         """The number that `gap_kind` names."""
         return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return (
+            f"Certificate({self.claim.name}, objective={self.objective:.6g}, "
+            f"{self.gap_kind} {self.measure:.2g}, tol={self.tol:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [("objective", f"{self.objective:.10g}")]
+        if np.isfinite(self.bound):
+            rows.append(("bound", f"{self.bound:.10g}"))
+            rows.append((self.gap_kind, f"{self.gap:.2e} (relative {self.relative_gap:.2e})"))
+        rows += [
+            ("constraints", f"{self.primal_residual:.2e}"),
+            ("stationarity", f"{self.stationarity:.2e}"),
+        ]
+        return html_card(self._headline, rows, " ".join(self.reasons))
+
+    @property
+    def _headline(self) -> str:
         meaning = {
             Claim.NONE: "nothing is proved",
             Claim.FEASIBLE: "the point is feasible, nothing more",
@@ -151,7 +169,10 @@ class Certificate:
             Claim.LOCAL: "the point is a local optimum",
             Claim.GLOBAL: "the point is a global optimum",
         }
-        lines = [f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"]
+        return f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"
+
+    def __str__(self) -> str:
+        lines = [self._headline]
         lines += [f"  {reason}" for reason in self.reasons]
         lines.append(f"  objective        {self.objective:.10g}")
         if np.isfinite(self.bound):
