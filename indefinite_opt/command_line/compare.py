@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,6 +105,7 @@ def compare(
             seed=seed, tol=tol, time_limit=time_limit, grid=_values(grid), record=output,
             resume=resume, cluster=cluster, progress=advance,
         )  # fmt: skip
+        comparison.settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
         progress.update(bar, description=f"{'writing the report':<26}")
         report = comparison.to_html(output / "report.html")
         comparison.frame.to_csv(output / "cells.csv", index=False)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import html
 import importlib.metadata
 import math
+import os
+import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -280,8 +283,9 @@ def compare(
 
     outcome = study.run(record, n_jobs, cluster=cluster, resume=resume, progress=advance)
     rows = [shown(row) for row in outcome.chosen_rows]
-    settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
     methods = {title: each.base for title, each in grids}
+    settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
+    settings["methods"] = ", ".join(methods)
     counts: dict[str, Counter[int]] = {}
     for row in outcome.chosen_rows:
         counts.setdefault(row["method"], Counter())[row["entry"]] += 1
@@ -378,6 +382,9 @@ def _settings(
         "seed": str(seed),
         "tol": short(tol),
         "time limit": "none" if time_limit is None else f"{short(time_limit)} s",
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}",
         "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
     }
 

@@ -105,7 +105,7 @@ def best_against_others(
     ----------
     scores : mapping of str to sequence of float
         The scores of each method on the same divisions; NaN where it failed. A method that failed
-        anywhere is left out.
+        anywhere is left out, and one that has other divisions than the best.
     test_per_train : float
         As in `corrected_t_test`.
 
@@ -121,7 +121,11 @@ def best_against_others(
     if len(whole) < 2:
         return []
     best = max(whole, key=lambda name: float(whole[name].mean()))
-    gains = {name: whole[best] - values for name, values in whole.items() if name != best}
+    gains = {
+        name: whole[best] - values
+        for name, values in whole.items()
+        if name != best and values.size == whole[best].size
+    }
     adjusted = holm([corrected_t_test(gain, test_per_train)[1] for gain in gains.values()])
     return [
         Difference(best, name, float(gain.mean()), p)

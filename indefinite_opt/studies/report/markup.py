@@ -63,7 +63,7 @@ def image(figure: Figure, label: str) -> str:
     stream = io.BytesIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
-        figure.savefig(stream, format="svg", metadata=nothing)
+        figure.savefig(stream, format="svg", metadata=nothing, transparent=True)
     data = base64.b64encode(stream.getvalue()).decode("ascii")
     width = 96 * figure.get_size_inches()[0]
     return (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 import re
 from pathlib import Path
@@ -35,11 +37,12 @@ from indefinite_opt.studies.report.tables import (
     number_text,
     records_of,
 )
+from indefinite_opt.studies.report.verdict import conclusions
 from indefinite_opt.theory import diagnose
 
 __all__ = ["to_html"]
 
-_TEMPLATE = Path(__file__).with_name("page.html")
+_TEMPLATE, _SCRIPT = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "js"))
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
@@ -62,7 +65,11 @@ MEASURE_MEANINGS = {
 
 
 def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
-    """Write one HTML file that contains everything: no scripts, no fonts, no network.
+    """Write one HTML file that contains everything: no fonts, no network.
+
+    The table can be sorted and filtered by a small script that is part of the file; without scripts
+    everything can be read. A policy in the file keeps browsers from running any other script and
+    from loading anything.
 
     Parameters
     ----------
@@ -80,6 +87,9 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         If the path cannot be written.
     """
     sentences = diagnose(comparison.problem).sentences
+    script = _SCRIPT.read_text(encoding="utf-8")
+    settings = dict(comparison.settings)
+    command = settings.pop("command", "")
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
         style=STYLE.read_text(encoding="utf-8"),
@@ -98,9 +108,19 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         sentences="".join(f"<li>{_scripted(s)}</li>" for s in sentences),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
-        settings=definitions((escaped(k), escaped(v)) for k, v in comparison.settings.items()),
+        settings=definitions((escaped(k), escaped(v)) for k, v in settings.items()),
+        conclusions="".join(f"<li>{_scripted(told)}</li>" for told in conclusions(comparison)),
+        command=f"<pre><code>{escaped(command)}</code></pre>\n" if command else "",
+        cells=base64.b64encode(comparison.frame.to_csv(index=False).encode()).decode(),
+        script=script,
+        script_digest=_digest(script),
     )
     return write_page(Path(path), page)
+
+
+def _digest(script: str) -> str:
+    """How a policy names the one script that may run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
 def _regions(comparison: ComparisonLike) -> str:
@@ -121,18 +141,13 @@ def _scripted(value: str) -> str:
 
 
 def _lead(comparison: ComparisonLike) -> str:
-    problem, rows = comparison.problem, records_of(comparison.summary)
-    p, q = problem.signature
-    nature = "indefinite" if q else "positive semidefinite"
-    proved = sum(row["claim"] == "GLOBAL" for row in rows)
+    problem = comparison.problem
     count = len(comparison.formulations)
     sentences = [
         f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and certified "
         f"on the same {problem.n} points.",
         "Accuracy is measured on points left out of training: "
         f"{_evaluation(comparison)}, seed {comparison.settings.get('seed', 'not recorded')}.",
-        f"The centred kernel matrix has signature ({p}, {q}): it is {nature}.",
-        f"{proved} of {len(rows)} rows are proved global optima in every fold.",
     ]
     return escaped(" ".join(sentences))
 
@@ -147,10 +162,12 @@ def _facts(comparison: ComparisonLike) -> str:
     positive, negative = problem.class_sizes
     facts = {
         "points": problem.n,
-        "classes": f"{problem.classes[0]} ({negative}), {problem.classes[1]} ({positive})",
+        "classes": f"+1 = {problem.classes[1]} ({positive}), "
+        f"-1 = {problem.classes[0]} ({negative})",
         "kernel": settings.get("kernel", "precomputed"),
         "scaling": settings.get("scaling", "none"),
         "signature": "({}, {})".format(*problem.signature),
+        "negative share": f"{100 * problem.negative_share:.3g} %",
         "evaluation": _evaluation(comparison),
     }
     return definitions((escaped(k), escaped(v)) for k, v in facts.items())
@@ -179,17 +196,24 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     chosen = f"<small>{escaped(chosen_text(row))}</small>" if chosen_text(row) else ""
     cells = [
         f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
-        f"<td>{escaped(row['solver'])}</td>",
-        f'<td class="n">{accuracy}</td>',
-        f'<td class="n">{number_text(row["objective"], ".6g")}</td>',
-        f"<td>{badge(claim_text(row))}</td>",
-        f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
-        f'<td class="n">{number_text(row["support"], ".4g")}</td>',
-        f'<td class="n">{number_text(row["seconds"], ".3g")}</td>',
+        f'<td data-name="Solver">{escaped(row["solver"])}</td>',
+        _number("Accuracy", row["accuracy"], accuracy),
+        _number("Objective", row["objective"], number_text(row["objective"], ".6g")),
+        f'<td data-name="Claim">{badge(claim_text(row))}</td>',
+        f'<td class="measure" data-name="Evidence" data-value="{row["gap"]:.17g}">'
+        f"<small>{escaped(kind)}</small>{gap}</td>",
+        _number("SVs", row["support"], number_text(row["support"], ".4g")),
+        _number("Seconds", row["seconds"], number_text(row["seconds"], ".3g")),
     ]
     note = f'<tr class="error"><td colspan="8">{escaped(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
     return f"{opening}{''.join(cells)}</tr>{note}"
+
+
+def _number(name: str, value: float, text: str) -> str:
+    """A cell with a number that sorts by its value, which is shown on hovering."""
+    shown = "" if math.isnan(value) else f' title="{value:.10g}"'
+    return f'<td class="n" data-name="{name}" data-value="{value:.17g}"{shown}>{text}</td>'
 
 
 def _card(formulation: Formulation, problem: KernelProblem) -> str:
@@ -218,7 +242,9 @@ def _symbol(name: str) -> str:
 def _spectra(problem: KernelProblem) -> str:
     rows = []
     for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
-        cells = [*spectrum.inertia, f"{spectrum.minimum:.4g}", f"{spectrum.maximum:.4g}"]
+        share = f"{100 * spectrum.negative_share:.3g} %"
+        ends = (f"{spectrum.minimum:.4g}", f"{spectrum.maximum:.4g}")
+        cells = [*spectrum.inertia, *ends, share]
         numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
         rows.append(f'<tr><th scope="row">{name}</th>{numbers}</tr>')
     return "".join(rows)
