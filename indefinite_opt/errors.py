@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -90,12 +91,21 @@ class UnknownName(BadArgument):
         close = difflib.get_close_matches(str(name).casefold(), folded, n=3)
         near = [folded[key] for key in close]
         hint = f"Did you mean {' or '.join(near)}?" if near else ""
-        super().__init__(argument, f"one of {', '.join(names)}", repr(name), hint)
+        super().__init__(argument, f"one of {_listed(names)}", repr(name), hint)
         self.name = name
         self.known = names
 
     def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
         return type(self), (self.argument, self.name, self.known)
+
+
+def _listed(names: list[str]) -> str:
+    """The names, as many as `MAX_SHOWN` characters hold, and how many are left."""
+    lengths = itertools.accumulate(len(name) + 2 for name in names)
+    fitting = sum(length <= MAX_SHOWN for length in lengths)
+    if fitting == len(names):
+        return ", ".join(names)
+    return f"{', '.join(names[:fitting])} and {len(names) - fitting} others"
 
 
 class InfeasibleProblem(ParameterError):

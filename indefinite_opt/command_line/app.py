@@ -46,6 +46,10 @@ class _Commands(TyperGroup):
             except IndefiniteOptError as error:
                 say(f"error: {error}", style="red", to=stderr)
                 code = 2
+            except MemoryError as error:
+                told = f"error: the memory is too small ({error}); --precision single takes half"
+                say(f"{told}, and --cache-mb never forms the kernel matrix", "red", stderr)
+                code = 2
             except KeyboardInterrupt:
                 say("interrupted; everything that was finished is kept", style="yellow", to=stderr)
                 code = 130

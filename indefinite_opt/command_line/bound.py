@@ -13,6 +13,7 @@ from indefinite_opt.command_line.options import (
     DataOptions,
     Json,
     check_writable,
+    chosen_formulation,
     facts_line,
     save_values,
     with_data_options,
@@ -20,7 +21,6 @@ from indefinite_opt.command_line.options import (
 )
 from indefinite_opt.command_line.terminal import print_json, say, stderr, warm_up_for
 from indefinite_opt.errors import DataError
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import checks
 from indefinite_opt.workflow.certificates import proof_checker, read_document
 
@@ -65,7 +65,7 @@ def bound(
         raise DataError("plot", "a file whose name ends in .png, .svg or .pdf", f"{plot}")
     checks.positive("require_gap", require_gap, optional=True)
     problem = options.problem()
-    chosen = as_formulation(formulation)
+    chosen = chosen_formulation(formulation)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
         warm_up_for("global")
         bracket = iopt.bound(

@@ -27,6 +27,7 @@ from indefinite_opt.command_line.terminal import (
     say,
     stderr,
 )
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import parse_call, split_calls
 from indefinite_opt.studies import Comparison
 
@@ -83,6 +84,8 @@ def compare(
 
     problem = options.problem()
     chosen = None if formulations == "all" else split_calls(formulations)
+    if chosen == []:
+        raise ParameterError("formulations", "'all' or names of formulations", repr(formulations))
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)
     if resume and any(output.glob("cells*.jsonl")):

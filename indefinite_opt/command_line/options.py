@@ -19,6 +19,7 @@ from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
+from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import MAX_BYTES, Values, parse_call, read_arrays, read_json
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "TimeLimit",
     "Tolerance",
     "check_writable",
+    "chosen_formulation",
     "facts_line",
     "read_dataset",
     "read_values",
@@ -52,6 +54,13 @@ class Scaling(StrEnum):
     unit_all = "unit-all"
     standard_all = "standard-all"
     none = "none"
+
+
+class Precision(StrEnum):
+    """How the entries of a kernel matrix are stored."""
+
+    double = "double"
+    single = "single"
 
 
 class Form(StrEnum):
@@ -133,6 +142,13 @@ class DataOptions:
     symmetrize: Annotated[
         bool, Option("--symmetrize", help="Replace K or D by the mean of itself and its transpose.")
     ] = False
+    precision: Annotated[
+        Precision, Option(help="Precision of the stored kernel matrix; sums are in double.")
+    ] = Precision.double
+    cache_mb: Annotated[
+        float | None,
+        Option(help="Never form the kernel matrix of points, but keep rows in so many megabytes."),
+    ] = None
     data_dir: DataDir = None
     max_bytes: MaxBytes = MAX_BYTES
 
@@ -167,8 +183,9 @@ class DataOptions:
             self._check_made(dataset, set(parameters))
             form = DEFAULT_FORM if self.form is None else self.form
             return iopt.KernelProblem.from_dataset(
-                dataset, form=form.value, gamma=self.gamma, symmetrize=self.symmetrize
-            )
+                dataset, form=form.value, gamma=self.gamma, symmetrize=self.symmetrize,
+                precision=self.precision.value,
+            )  # fmt: skip
         if self.form is not None:
             raise ParameterError("form", "none for data given as points", self.form.value)
         if self.symmetrize:
@@ -183,6 +200,8 @@ class DataOptions:
             dataset,
             iopt.kernels.get(kernel, **parameters),
             scaling=None if scaling is Scaling.none else scaling.value,
+            precision=self.precision.value,
+            cache_mb=self.cache_mb,
         )
 
     def _check_made(self, dataset: iopt.datasets.Dataset, parameters: set[str]) -> None:
@@ -195,6 +214,8 @@ class DataOptions:
             given["kernel"] = self.kernel
         if self.scaling is not None:
             given["scaling"] = self.scaling.value
+        if self.cache_mb is not None:
+            given["cache-mb"] = self.cache_mb
         if self.form is not None and not distances:
             given["form"] = self.form.value
         if given:
@@ -232,7 +253,7 @@ class DataOptions:
             "positive": _label_text(positive),
             "negative": _label_text(negative),
         }
-        if problem.n <= MAX_POINTS_FOR_SHARE:
+        if problem.n <= MAX_POINTS_FOR_SHARE and problem.curvature_known:
             facts["negative_share"] = problem.negative_share
         return facts
 
@@ -240,6 +261,15 @@ class DataOptions:
 def _label_text(label: Any) -> str:
     """A label as people write it: 1 for 1.0."""
     return f"{label:.0f}" if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def chosen_formulation(title: str) -> iopt.Formulation:
+    """The formulation of a title; `ParameterError` for a baseline, which only `compare` runs."""
+    name = parse_call(title, "formulation")[0]
+    if name.casefold() in map(str.casefold, iopt.available_baselines()):
+        raise ParameterError("formulation", "a formulation", f"the baseline {name}",
+                             "`compare` runs baselines.")  # fmt: skip
+    return as_formulation(title)
 
 
 def facts_line(facts: dict[str, Any]) -> str:

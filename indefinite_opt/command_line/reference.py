@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -43,17 +44,21 @@ def list_(
     if as_json:
         print_json({entry.name: library.cells(entry) for entry in found})
         return
-    table = Table(box=None)
-    for column in ("name", "n", "formulation", "best known", "gap", "proved by"):
-        table.add_column(
-            column, justify="right" if column in ("n", "best known", "gap") else "left",
-            no_wrap=column != "proved by", overflow="fold",
-        )  # fmt: skip
-    for entry in found:
-        table.add_row(
-            entry.name, str(entry.n), entry.title or "QuadraticProgram", f"{entry.best:.6g}",
-            f"{entry.relative_gap:.1e}", entry.method,
-        )  # fmt: skip
+    rows = [
+        (entry.name, str(entry.n), entry.title or "QuadraticProgram", f"{entry.best:.6g}",
+         f"{entry.relative_gap:.1e}", entry.method)
+        for entry in found
+    ]  # fmt: skip
+    heads = ("name", "n", "formulation", "best known", "gap", "proved by")
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    # The last columns are left out as a whole where they do not fit.
+    fitting = sum(total <= console.width for total in itertools.accumulate(w + 1 for w in widths))
+    table = Table(box=None, pad_edge=False)
+    for head in heads[:fitting]:
+        right = head in ("n", "best known", "gap")
+        table.add_column(head, justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row[:fitting])
     console.print(table)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import Annotated
 
 import numpy as np
@@ -9,12 +11,22 @@ from rich.table import Table
 from typer import Argument, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.options import DataDir, Json
+from indefinite_opt.command_line.options import DataDir, Json, chosen_formulation
 from indefinite_opt.command_line.terminal import console, print_json, say
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import short
+from indefinite_opt.modeling.display import symbol_text
 
 __all__ = ["list_", "show"]
+
+
+PAPERS = {
+    "H05": "Haasdonk 2005",
+    "LA07": "Luss and d'Aspremont 2007",
+    "LL03": "Lin and Lin 2003",
+    "LOC13": "Loosli, Ong and Canu 2013",
+}
+"""Papers by the keys of references in docstrings."""
 
 
 def list_(
@@ -28,11 +40,14 @@ def list_(
     data = dict(sorted(iopt.datasets.describe(data_dir).items()))
     sections: dict[str, dict[str, str]] = {
         "formulations": {
-            name: f"{getattr(iopt, name).reference}; solvers: "
+            name: f"{_parameters(getattr(iopt, name))}{getattr(iopt, name).reference}; solvers: "
             + ", ".join(iopt.available_solvers(name))
             for name in iopt.available_formulations()
         },
-        "baselines": {name: getattr(iopt, name).reference for name in iopt.available_baselines()},
+        "baselines": {
+            name: f"{_parameters(getattr(iopt, name))}{getattr(iopt, name).reference}"
+            for name in iopt.available_baselines()
+        },
         "solvers": _solvers(),
         # "distance" has no default distance, so it cannot be made from its name alone.
         "kernels": {
@@ -67,8 +82,19 @@ def _solvers() -> dict[str, str]:
     }
 
 
+def _parameters(cls: type) -> str:
+    """The parameters of a formulation or baseline with their defaults, before other text."""
+    fields = [
+        f"{field.name}={short(field.default)}"
+        for field in dataclasses.fields(cls)
+        if field.repr and field.default is not dataclasses.MISSING
+    ]
+    return f"({', '.join(fields)}); " if fields else ""
+
+
 def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").strip().split("\n")[0]
+    line = (thing.__doc__ or "").strip().split("\n")[0]
+    return re.sub(r"\[(\w+)\]_", lambda found: PAPERS.get(found[1], found[1]), line)
 
 
 def show(
@@ -79,12 +105,12 @@ def show(
 
     The formulas are generated from its declaration.
     """
-    formulation = as_formulation(name)
+    formulation = chosen_formulation(name)
     program = formulation.declare(_toy_problem())
     if latex:
         say(program.latex())
         return
-    meanings = (f"  {symbol}: {meaning}" for symbol, meaning in program.legend().items())
+    meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
     say("\n".join([str(program), "", "where", *meanings, "", formulation.reference]))
 
 

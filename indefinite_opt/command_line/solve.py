@@ -17,13 +17,13 @@ from indefinite_opt.command_line.options import (
     TimeLimit,
     Tolerance,
     check_writable,
+    chosen_formulation,
     facts_line,
     read_values,
     save_values,
     with_data_options,
 )
 from indefinite_opt.command_line.terminal import certificate_fields, print_json, say, warm_up_for
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import checks
 
 __all__ = ["solve", "verify"]
@@ -58,7 +58,7 @@ def solve(
     for option, path in (("output", output), ("save", save)):
         check_writable(option, path)
     problem = options.problem()
-    chosen = as_formulation(formulation)
+    chosen = chosen_formulation(formulation)
     warm_up_for(solver or chosen.structure_type.default_solver)
     result = iopt.solve(
         problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
@@ -100,9 +100,11 @@ def solve(
 
 
 def _training_error(result: iopt.workflow.Result) -> float | None:
-    """Share of the training points that are misclassified; None if new points are told jointly."""
+    """Share of the training points that are misclassified; None if that needs more than K."""
     problem, classifier = result.problem, result.classifier
-    if not isinstance(problem, iopt.KernelProblem) or classifier.new_points == "joint":
+    if not isinstance(problem, iopt.KernelProblem) or not problem.curvature_known:
+        return None
+    if classifier.new_points == "joint":
         return None
     return float(np.mean(classifier.predict(problem.K) != problem.labels))
 
@@ -132,7 +134,7 @@ def verify(
         checks.choice("require", require.upper(), iopt.Claim.__members__)
         wanted = iopt.Claim[require.upper()]
     problem = options.problem()
-    chosen = as_formulation(formulation)
+    chosen = chosen_formulation(formulation)
     point = read_values(values, options.max_bytes)
     certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
     facts = options.facts(problem)

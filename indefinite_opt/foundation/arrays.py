@@ -283,10 +283,13 @@ def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
         if np.any(excess > 0.0):
             i, j = divmod(int(excess.argmax()), excess.shape[1])
             i, j = row + i, column + j
+            upper, lower = f"{matrix[i, j]:g}", f"{matrix[j, i]:g}"
+            if upper == lower:  # they differ in later digits only
+                upper, lower = str(matrix[i, j]), str(matrix[j, i])
             raise ProblemError(
                 argument,
                 f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
-                f"{argument}[{i}, {j}] = {matrix[i, j]:g}, {argument}[{j}, {i}] = {matrix[j, i]:g}",
+                f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}",
                 f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
             )
 

@@ -51,7 +51,7 @@ def test_commands_share_the_options_of_data(name: str) -> None:
         name, ["formulation"]
     )
     shared = ["kernel", "gamma", "a", "r", "degree", "scaling", "form"]
-    shared += ["label", "positive", "symmetrize", "data_dir", "max_bytes"]
+    shared += ["label", "positive", "symmetrize", "precision", "cache_mb", "data_dir", "max_bytes"]
     assert names[: 1 + len(arguments) + len(shared)] == ["data", *arguments, *shared]
 
 
@@ -84,6 +84,33 @@ def test_options_without_a_use_are_refused(folder: Path) -> None:
         (folder / "distances.npz", ("--form", "raw", "--gamma", 2), "gamma: expected no kernel"),
     ):
         assert complaint("solve", path, INDEFINITE, *options).startswith(message)
+
+
+def test_data_that_do_not_fit_into_the_memory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "points.npz"
+    expected = strict(printed("solve", path, INDEFINITE, "--json"))
+    cached = strict(printed("solve", path, INDEFINITE, "--cache-mb", 1, "--json"))
+    assert cached["objective"] == pytest.approx(expected["objective"], rel=1e-6)
+    single = strict(printed("solve", path, INDEFINITE, "--precision", "single", "--json"))
+    assert single["objective"] == pytest.approx(expected["objective"], rel=1e-4)
+
+    def full(*arguments: object, **settings: object) -> None:
+        raise MemoryError("Unable to allocate 26.8 GiB")
+
+    monkeypatch.setattr(iopt.KernelProblem, "from_dataset", full)
+    told = complaint("solve", path, INDEFINITE)
+    assert "26.8 GiB" in told
+    assert "--cache-mb" in told
+
+
+def test_baselines_belong_to_compare(folder: Path) -> None:
+    for command in (("solve", folder / "points.npz", "KNN"), ("show", "KNN(k=3)")):
+        assert "the baseline KNN. `compare` runs baselines" in complaint(*command)
+    assert "formulations: expected 'all'" in complaint(
+        "compare", folder / "points.npz", "--formulations", ""
+    )
 
 
 def test_the_width_of_the_gaussian_form_can_be_set(folder: Path) -> None:

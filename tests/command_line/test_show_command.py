@@ -8,6 +8,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, strict
+from indefinite_opt.modeling.display import symbol_text
 
 
 def test_list_everything() -> None:
@@ -61,7 +62,7 @@ def test_show(name: str) -> None:
     assert str(program) in text
     assert getattr(iopt, name).reference in text
     for symbol, meaning in program.legend().items():
-        assert f"  {symbol}: {meaning}" in text
+        assert f"  {symbol_text(symbol)}: {meaning}" in text
     assert printed("show", name, "--latex") == program.latex() + "\n"
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 __all__ = [
     "ATOM", "GLOSSARY", "HADAMARD", "LATEX", "LETTER", "NOTATION", "POWER", "PRODUCT", "SCALED",
-    "TEXT", "UNKNOWNS", "Piece", "number", "plain", "script", "symbol", "total",
+    "TEXT", "UNKNOWNS", "Piece", "number", "plain", "script", "symbol", "symbol_text", "total",
 ]  # fmt: skip
 
 GLOSSARY = {
@@ -189,6 +189,15 @@ def symbol(name: str, to: int) -> Piece:
     if not (digits or word):
         return Piece(body)
     return Piece(script("_", body, digits or _stem(word, to), to), ATOM)
+
+
+def symbol_text(name: str) -> str:
+    """The symbol of a name in Unicode text, as formulas have it.
+
+    >>> symbol_text("alphabar"), symbol_text("D2"), symbol_text("K0")
+    ('ᾱ', 'D⁽²⁾', 'K₀')
+    """
+    return symbol(name, TEXT).body
 
 
 def plain(name: str, to: int) -> str:

@@ -174,7 +174,7 @@ class Certificate:
     def __str__(self) -> str:
         lines = [self._headline]
         lines += [f"  {reason}" for reason in self.reasons]
-        lines.append(f"  objective        {self.objective:.10g}")
+        lines.append(f"  objective        {self.objective + 0.0:.10g}")  # no -0
         if np.isfinite(self.bound):
             lines.append(f"  bound            {self.bound:.10g}")
             lines.append(f"  {self.gap_kind:<16} {self.gap:.2e} (relative {self.relative_gap:.2e})")

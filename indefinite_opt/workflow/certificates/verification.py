@@ -207,7 +207,9 @@ def certify(
 
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
-        reasons = [*wrong, f"A constraint is violated by {primal:.2e}."]
+        reasons = [
+            *wrong, f"A constraint is violated by {primal:.2e}, relative to the size of its terms."
+        ]  # fmt: skip
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
