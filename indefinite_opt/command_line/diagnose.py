@@ -5,7 +5,6 @@ from __future__ import annotations
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import DataOptions, Json, facts_line, with_data_options
 from indefinite_opt.command_line.terminal import print_json, say
-from indefinite_opt.studies.report import negative_part
 
 __all__ = ["diagnose"]
 
@@ -20,7 +19,7 @@ def diagnose(options: DataOptions, as_json: Json = False) -> None:
     found = iopt.theory.diagnose(problem)
     positive, negative = problem.class_sizes
     spectra = {"K": problem.spectrum, "PKP": problem.centered_spectrum}
-    facts = {**options.facts(problem), "negative_share": problem.negative_share}
+    facts = {**options.facts(problem), "negative_share": found.negative_share}
     if as_json:
         print_json(
             {
@@ -40,7 +39,7 @@ def diagnose(options: DataOptions, as_json: Json = False) -> None:
                     }
                     for name, spectrum in spectra.items()
                 },
-                "sentences": [negative_part(problem), *found.sentences],
+                "sentences": found.sentences,
             }
         )
         return
@@ -48,7 +47,7 @@ def diagnose(options: DataOptions, as_json: Json = False) -> None:
     say(f"  {facts_line(facts)}")
     for name, spectrum in spectra.items():
         say(f"  eigenvalues of {name:<4} from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}")
-    for sentence in (negative_part(problem), *found.sentences):
+    for sentence in found.sentences:
         say(sentence)
     if problem.is_conditionally_psd:
         say("The SVM dual with a bias is convex: every stationary point is a global optimum.")

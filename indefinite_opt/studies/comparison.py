@@ -10,6 +10,7 @@ import importlib.metadata
 import math
 import os
 import platform
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,7 +98,8 @@ class Comparison:
     def __str__(self) -> str:
         from indefinite_opt.studies.report.tables import table_text
 
-        return "\n\n".join([table_text(self), *self.conclusions])
+        told = (textwrap.fill(sentence, 100) for sentence in self.conclusions)
+        return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
         from indefinite_opt.studies.report.tables import HEADS, table_cells

@@ -85,6 +85,8 @@ class Diagnosis:
     n : int
     signature : (p, q)
         Of the pseudo-Euclidean space of the data.
+    negative_share : float
+        Share of the imaginary directions in the spectrum; see `KernelProblem.negative_share`.
     class_mean_distance : float
         ‖m⁻ - m⁺‖², an upper bound on `hull_distance`.
     balanced : bool
@@ -100,6 +102,7 @@ class Diagnosis:
 
     n: int
     signature: tuple[int, int]
+    negative_share: float
     class_mean_distance: float
     balanced: bool
     hull_distance: float | None = None
@@ -115,7 +118,10 @@ class Diagnosis:
     def sentences(self) -> list[str]:
         """The statements of the criteria, before and after training."""
         p, q = self.signature
-        said = [f"The data live in R^({p},{q}): {q} of {p + q} directions are imaginary."]
+        said = [
+            f"The data live in R^({p},{q}): {q} of {p + q} directions are imaginary, with "
+            f"{100 * self.negative_share:.3g} % of the spectrum."
+        ]
         distance = f"squared distance of the class means {self.class_mean_distance:.4g}"
         if self.negated:
             said.append("No direction is real: wᵀMw ≤ 0 for every solution; unsuitable.")
@@ -169,6 +175,7 @@ def diagnose(
     before = {
         "n": problem.n,
         "signature": (p, q),
+        "negative_share": problem.negative_share,
         "class_mean_distance": problem.class_mean_distance,
         "balanced": positive == negative,
     }

@@ -3,12 +3,11 @@
 from indefinite_opt.studies.report.markdown import to_markdown
 from indefinite_opt.studies.report.page import to_html
 from indefinite_opt.studies.report.tables import failures, terminal_table
-from indefinite_opt.studies.report.verdict import conclusions, negative_part
+from indefinite_opt.studies.report.verdict import conclusions
 
 __all__ = [
     "conclusions",
     "failures",
-    "negative_part",
     "terminal_table",
     "to_html",
     "to_markdown",

@@ -11,7 +11,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.differences import best_against_others
 from indefinite_opt.studies.report.tables import records_of
 
-__all__ = ["LEVEL", "conclusions", "negative_part"]
+__all__ = ["LEVEL", "conclusions"]
 
 LEVEL = 0.05
 """Probability of a false difference, over all comparisons with the best method, that the sentences
@@ -30,10 +30,10 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
     list of str
         One entry per subject; each is a sentence or two.
     """
-    return [*_ranking(comparison), _proofs(comparison), negative_part(comparison.problem)]
+    return [*_ranking(comparison), _proofs(comparison), _negative_part(comparison.problem)]
 
 
-def negative_part(problem: KernelProblem) -> str:
+def _negative_part(problem: KernelProblem) -> str:
     """How much of the centred kernel is negative, as a sentence."""
     if not problem.curvature_known:
         return "The spectrum of the kernel is not known, as its rows are computed on demand."
