@@ -29,7 +29,17 @@ MAX_SHOWN = 500
 
 
 class IndefiniteOptError(ValueError):
-    """Base class of every error this package raises on purpose."""
+    """Base class of every error this package raises on purpose.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> try:
+    ...     iopt.SVMDual(C=-1.0)
+    ... except iopt.errors.IndefiniteOptError as error:
+    ...     print(error)
+    C: expected a positive number or inf, got -1.0
+    """
 
 
 class BadArgument(IndefiniteOptError):
@@ -45,6 +55,14 @@ class BadArgument(IndefiniteOptError):
         What was given instead.
     hint : str, optional
         What to do about it.
+
+    Examples
+    --------
+    >>> error = BadArgument("C", "a positive number", "-1", "Use C > 0.")
+    >>> error.argument, error.got
+    ('C', '-1')
+    >>> print(error)
+    C: expected a positive number, got -1. Use C > 0.
     """
 
     def __init__(self, argument: str, expected: str, got: str, hint: str = "") -> None:
@@ -61,15 +79,41 @@ class BadArgument(IndefiniteOptError):
 
 
 class ProblemError(BadArgument):
-    """A kernel matrix, distance matrix, label vector or point that cannot be used."""
+    """A kernel matrix, distance matrix, label vector or point that cannot be used.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], y=[1, 1])
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: y: expected labels of exactly two classes, got 1 (1)
+    """
 
 
 class ParameterError(BadArgument):
-    """A parameter of a formulation, kernel or solver outside its range."""
+    """A parameter of a formulation, kernel or solver outside its range.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> iopt.SVMDual(C=-1.0)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: C: expected a positive number or inf, got -1.0
+    """
 
 
 class DataError(BadArgument):
-    """A data set or file that is missing, unreadable or not of the expected form."""
+    """A data set or file that is missing, unreadable or not of the expected form.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> try:
+    ...     iopt.QuadraticProgram.read("program.txt")
+    ... except DataError as error:
+    ...     print(error.got)
+    program.txt
+    """
 
 
 class UnknownName(BadArgument):
@@ -83,6 +127,15 @@ class UnknownName(BadArgument):
         The name that was asked for.
     known : iterable of str
         The names that exist.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> try:
+    ...     iopt.kernels.get("sigmod")
+    ... except UnknownName as error:
+    ...     print(error.name, "-", error.hint)
+    sigmod - Did you mean sigmoid or simpson?
     """
 
     def __init__(self, argument: str, name: str, known: Iterable[str]) -> None:
@@ -109,7 +162,20 @@ def _listed(names: list[str]) -> str:
 
 
 class InfeasibleProblem(ParameterError):
-    """Parameters that leave no feasible point; the message names the nearest that do."""
+    """Parameters that leave no feasible point; the message names the nearest that do.
+
+    Examples
+    --------
+    In the smaller class one weight must be able to reach the total:
+
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> try:
+    ...     iopt.solve(problem, iopt.ConvexHullDual(mu=0.5))
+    ... except InfeasibleProblem as error:
+    ...     print(error.hint)
+    Below it no class can reach its total weight.
+    """
 
 
 class UnboundedProblem(IndefiniteOptError):
@@ -119,6 +185,16 @@ class UnboundedProblem(IndefiniteOptError):
     ----------
     direction : (n,) array or None
         A direction in which the solver's variables may go on without end, if it is known.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> try:
+    ...     iopt.solve(problem, iopt.SVMDual(C=float("inf")))
+    ... except UnboundedProblem as error:
+    ...     print(str(error).partition(":")[0])
+    C = inf is unbounded
     """
 
     def __init__(self, message: str, direction: Any = None) -> None:
@@ -127,11 +203,33 @@ class UnboundedProblem(IndefiniteOptError):
 
 
 class IncompatibleSolver(IndefiniteOptError):
-    """A solver that cannot take this problem; the message says what is missing."""
+    """A solver that cannot take this problem; the message says what is missing.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])
+    >>> try:
+    ...     iopt.solve(problem, iopt.SVMDual(C=1.0), solver="clarabel")
+    ... except IncompatibleSolver as error:
+    ...     print(str(error).partition(":")[0])
+    clarabel cannot solve SVMDual on this problem
+    """
 
 
 class SolverFailed(IndefiniteOptError):
-    """A solver that ended without a point to return; the message quotes the solver."""
+    """A solver that ended without a point to return; the message quotes the solver.
+
+    Examples
+    --------
+    A solver that ends without a point is caught like any other error:
+
+    >>> try:
+    ...     raise SolverFailed("highs ended without a point: time limit reached")
+    ... except IndefiniteOptError as error:
+    ...     print(error)
+    highs ended without a point: time limit reached
+    """
 
 
 def shown(value: object) -> str:
@@ -149,4 +247,17 @@ def shown(value: object) -> str:
 
 
 class NoCounterpart(ProblemError):
-    """A stationary point without a counterpart in the other problem; the message says why."""
+    """A stationary point without a counterpart in the other problem; the message says why.
+
+    Examples
+    --------
+    All weights are at the bound, so that ρ is not determined:
+
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> try:
+    ...     iopt.theory.hull_to_svm(problem, 1.0, [1.0, 1.0])
+    ... except NoCounterpart as error:
+    ...     print(error.expected)
+    a nonbounded weight in each class
+    """

@@ -57,6 +57,14 @@ def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
     ------
     ParameterError
         If the mapping is empty.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
+    >>> figure = bracket_figure(iopt.bound(problem, iopt.SVMDual(C=10.0)))
+    >>> figure.axes[0].get_xlabel()
+    'seconds'
     """
     if not isinstance(brackets, Mapping):
         figure, (ends, gap) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])

@@ -54,7 +54,17 @@ Panel = Callable[["Axes", ComparisonLike], None]
 
 @styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
-    """Accuracy, time and what was proved, one row per formulation and solver."""
+    """Accuracy, time and what was proved, one row per formulation and solver.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
+    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
+    >>> figure = comparison_figure(iopt.compare(problem, ["SVMDual", "KNN"], folds=2))
+    >>> type(figure).__name__
+    'Figure'
+    """
     gaps = _gap_panels(comparison)
     widths = [1.5, 1.0, *(0.9 for _ in gaps)]
     return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
@@ -65,6 +75,14 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
 
     Parameters are named where two formulations of one class differ in them, and solvers where a
     formulation has several.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
+    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
+    >>> row_labels(iopt.compare(problem, ["SVMDual(C=1)", "SVMDual(C=10)"], folds=2))
+    ['SVMDual(C=1)', 'SVMDual(C=10)']
     """
     objects = {str(formulation): formulation for formulation in comparison.formulations}
     rows = _records(comparison.summary)

@@ -39,6 +39,14 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     ------
     ParameterError
         If there is no result.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
+    >>> result = iopt.solve(problem, iopt.LussDual(C=10.0, rho=1.0), solver="accpm")
+    >>> len(convergence_figure({"accpm": result}).axes)
+    2
     """
     if not results:
         raise ParameterError("results", "at least one", "none")

@@ -16,7 +16,18 @@ __all__ = ["BracketLike", "ComparisonLike", "ResultLike"]
 
 
 class ResultLike(Protocol):
-    """The solution of a formulation; see `indefinite_opt.Result`."""
+    """The solution of a formulation; see `indefinite_opt.Result`.
+
+    Examples
+    --------
+    A function that asks for a protocol takes every object with these attributes:
+
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> result: ResultLike = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    >>> result.solver
+    'multistart'
+    """
 
     @property
     def formulation(self) -> Formulation: ...
@@ -29,7 +40,16 @@ class ResultLike(Protocol):
 
 
 class BracketLike(Protocol):
-    """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`."""
+    """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    >>> bracket: BracketLike = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    >>> bracket.title, bracket.relative_gap < 1e-6
+    ('SVMDual on problem', True)
+    """
 
     @property
     def title(self) -> str: ...
@@ -46,7 +66,17 @@ class BracketLike(Protocol):
 
 
 class ComparisonLike(Protocol):
-    """Formulations cross-validated on one problem; see `indefinite_opt.compare`."""
+    """Formulations cross-validated on one problem; see `indefinite_opt.compare`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
+    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
+    >>> comparison: ComparisonLike = iopt.compare(problem, ["SVMDual"], folds=2)
+    >>> [str(formulation) for formulation in comparison.formulations]
+    ['SVMDual']
+    """
 
     @property
     def problem(self) -> KernelProblem: ...

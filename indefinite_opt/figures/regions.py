@@ -37,6 +37,14 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
         Made by `from_data` from points in the plane.
     results : sequence of Result
         Results on this problem.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
+    >>> results = [iopt.solve(problem, iopt.SVMDual(C=C)) for C in (1.0, 10.0)]
+    >>> type(regions_figure(problem, results)).__name__
+    'Figure'
     """
     if not results:
         raise ParameterError("results", "at least one", "none")
@@ -82,6 +90,15 @@ def decision_regions(
         If the problem has no points in the plane, or the classifier belongs to another problem.
     ParameterError
         If the resolution is below 2.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
+    >>> result = iopt.solve(problem, iopt.SVMDual(C=10.0))
+    >>> figure = decision_regions(problem, result.classifier, resolution=20)
+    >>> type(figure).__name__
+    'Figure'
     """
     from matplotlib.colors import LinearSegmentedColormap
 

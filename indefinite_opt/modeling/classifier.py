@@ -166,6 +166,14 @@ class Classifier:
         centred.
     change : KernelChange, ProxyChange or None
         The change of the kernel in training; None if there was none.
+
+    Examples
+    --------
+    f(x) = ½ k(x₁, x) - ½ k(x₂, x), for two new points with their kernel rows:
+
+    >>> f = Classifier(np.array([0.5, -0.5]), 0.0, np.array([-1, 1]))
+    >>> f.decision_function([[1.0, -1.0], [-2.0, 2.0]]), f.predict([[1.0, -1.0], [-2.0, 2.0]])
+    (array([ 1., -2.]), array([ 1, -1]))
     """
 
     coef: Array

@@ -49,6 +49,17 @@ class Formulation(ABC):
         Structure that a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> dual = iopt.SVMDual(C=10.0)
+    >>> isinstance(dual, Formulation), dual.convex
+    (True, None)
+    >>> dual.reference
+    'Haasdonk (2005), SVM-DU; Lin & Lin (2003), (2), (6), (19)'
+    >>> dual.parameters()
+    {'C': '10'}
     """
 
     reference: ClassVar[str]

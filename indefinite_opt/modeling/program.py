@@ -81,6 +81,16 @@ class Program(Model):
         The same model for direct solvers.
     minimize, maximize, subject_to, inner, meanings
         As in `Model`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> program = iopt.SVMDual(C=1.0).declare(problem)
+    >>> program.sense, program.is_convex, list(program.variables)
+    ('maximize', True, ['alpha'])
+    >>> program.evaluate({"alpha": np.array([0.5, 0.5])})
+    (0.5, 0.0)
     """
 
     name: str

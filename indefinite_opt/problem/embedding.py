@@ -23,6 +23,15 @@ class Embedding:
         q imaginary.
     signature : (p, q)
         Numbers of real and imaginary coordinates.
+
+    Examples
+    --------
+    Two points at squared distance -2: one imaginary coordinate.
+
+    >>> import indefinite_opt as iopt
+    >>> found = iopt.theory.embed(iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1]))
+    >>> found.signature, found.squared_distances().round(9).tolist()
+    ((0, 1), [[0.0, -2.0], [-2.0, 0.0]])
     """
 
     points: Array

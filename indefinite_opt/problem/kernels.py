@@ -72,6 +72,20 @@ class Kernel(ABC):
     """A function k(x, z) of two points, evaluated on all pairs at once.
 
     Subclasses are frozen dataclasses; they give a `name` and the formula in `evaluate`.
+
+    Examples
+    --------
+    A kernel of one's own, with the formula in `evaluate`:
+
+    >>> @dataclass(frozen=True)
+    ... class Logarithmic(Kernel):
+    ...     name = "logarithmic"
+    ...
+    ...     def evaluate(self, X, Z):
+    ...         return -np.log1p(_distances(X, Z, "sqeuclidean"))
+    >>> Logarithmic()([[0.0], [1.0]]).round(4)
+    array([[-0.    , -0.6931],
+           [-0.6931, -0.    ]])
     """
 
     name: ClassVar[str]
@@ -392,7 +406,15 @@ class DistanceSubstitution(Kernel):
 
 
 def of_distances(D: Array, form: str, gamma: float) -> Array:
-    """-d²/2, exp(-γd²) or d, for the form "linear", "gaussian" or "raw"."""
+    """-d²/2, exp(-γd²) or d, for the form "linear", "gaussian" or "raw".
+
+    Examples
+    --------
+    >>> D = np.array([[0.0, 2.0], [2.0, 0.0]])
+    >>> of_distances(D, "gaussian", gamma=0.25).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
     if form == "raw":
         return D
     return -0.5 * D**2 if form == "linear" else np.exp(-gamma * D**2)

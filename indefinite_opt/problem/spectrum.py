@@ -95,6 +95,15 @@ class Spectrum:
     norm : float
         Norm of the matrix that this one was computed from, if larger than its own: a centred matrix
         has the rounding errors of the original.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> spectrum = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1]).spectrum
+    >>> spectrum.values, spectrum.inertia.negative
+    (array([-2.,  2.]), 1)
+    >>> spectrum.transformed("flip").values
+    array([2., 2.])
     """
 
     values: Array

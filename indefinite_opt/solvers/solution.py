@@ -13,7 +13,15 @@ __all__ = ["Claim", "Optimum", "Solution", "Status", "Trace", "Witness"]
 
 
 class Claim(enum.IntEnum):
-    """What has been proved about a point, from nothing to a global optimum."""
+    """What has been proved about a point, from nothing to a global optimum.
+
+    Examples
+    --------
+    >>> [claim.name for claim in Claim]
+    ['NONE', 'FEASIBLE', 'STATIONARY', 'LOCAL', 'GLOBAL']
+    >>> Claim.LOCAL < Claim.GLOBAL
+    True
+    """
 
     NONE = 0
     FEASIBLE = 1
@@ -23,7 +31,16 @@ class Claim(enum.IntEnum):
 
 
 class Status(enum.Enum):
-    """Why a solver stopped; the value is a sentence."""
+    """Why a solver stopped; the value is a sentence.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> status = iopt.solve(problem, iopt.SVMDual()).status
+    >>> print(f"{status}: {status.value}")
+    solved: stopped with its own optimality test satisfied
+    """
 
     SOLVED = "stopped with its own optimality test satisfied"
     INACCURATE = "stopped because rounding or its own limits prevent further progress"
@@ -46,6 +63,13 @@ class Trace:
         the solver stops by (a KKT residual, or a relative gap where it has a bound; nan if none),
         its bound on the optimal value (nan if none), and evaluations of the objective (0 where
         they are not counted).
+
+    Examples
+    --------
+    >>> trace = Trace()
+    >>> trace.add(seconds=0.1, iterations=5, objective=2.0, residual=1e-3, bound=2.5)
+    >>> len(trace), trace.gap
+    (1, [0.5])
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -101,6 +125,16 @@ class Optimum:
         How many descents ended there.
     values : dict of str to array
         The declared variables; empty for all but the best optima if there are many.
+
+    Examples
+    --------
+    Two local optima of the same problem (Haasdonk 2005, Figure 3), at 2/3 and 32/39:
+
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
+    >>> result = iopt.solve(problem, iopt.SVMDual(C=10.0), seed=0)
+    >>> [round(optimum.objective, 6) for optimum in result.optima]
+    [0.820513, 0.666667]
     """
 
     objective: float
@@ -153,6 +187,12 @@ class Solution:
         branch and bound; None if there is no bound.
     offset : float or None
         b of the classifier, if the algorithm determines it; else the values define it.
+
+    Examples
+    --------
+    >>> answer = Solution({"alpha": np.array([0.5, 0.5])}, Status.SOLVED, message="converged")
+    >>> print(answer.status, answer.values["alpha"])
+    solved [0.5 0.5]
     """
 
     values: Values

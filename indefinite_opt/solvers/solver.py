@@ -47,6 +47,15 @@ class Task(Generic[S_co]):
         Called with the trace at every report; a true return value stops the solver.
     began : float
         Value of `time.perf_counter` when the call started.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> dual = iopt.SVMDual(C=1.0)
+    >>> task = Task(problem, dual, dual.structure(problem), max_iter=10)
+    >>> task.remaining, task.program.sense
+    (inf, 'maximize')
     """
 
     problem: Problem
@@ -145,6 +154,15 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
+
+    Examples
+    --------
+    >>> from indefinite_opt.solvers import as_solver
+    >>> solver = as_solver("multistart(starts=20)")
+    >>> solver.name, solver.needs_convex
+    ('multistart', False)
+    >>> print(solver)
+    multistart(starts=20)
     """
 
     name: ClassVar[str]

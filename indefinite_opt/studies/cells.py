@@ -133,7 +133,14 @@ def _warmed(name: str) -> None:
 
 
 def warm_up(names: Iterable[str]) -> None:
-    """Load and compile solvers on two tiny problems, so that no cell is charged for it."""
+    """Load and compile solvers on two tiny problems, so that no cell is charged for it.
+
+    Examples
+    --------
+    Solvers are compiled now, and not when the first problem is solved:
+
+    >>> warm_up(["smo"])
+    """
     for name in names:
         if name != NO_SOLVER:
             _warmed(name)

@@ -81,6 +81,15 @@ class Comparison:
     test_per_train : float
         Test points per training point, the mean over the divisions, which tests of differences
         need; NaN for a fixed test set.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
+    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
+    >>> comparison = iopt.compare(problem, ["SVMDual", "KNN"], folds=2)
+    >>> comparison.frame.shape[0], comparison.summary["formulation"].tolist()
+    (4, ['SVMDual', 'KNN(k=5)'])
     """
 
     problem: KernelProblem

@@ -56,6 +56,13 @@ class Data:
     ----------
     token : str
         Tells data apart within a run, in every process.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> data = Data("checkerboard(n=40, cells=2)", "linear", options={"scaling": "minmax"})
+    >>> data.problem.n, str(data.problem.kernel)
+    (40, 'linear')
     """
 
     source: Source

@@ -95,6 +95,14 @@ class Grid:
         program may end in another local optimum than from the solver's own start.
     **parameters
         A value, or a list of values, for a parameter of the method.
+
+    Examples
+    --------
+    >>> grid = Grid("SVMDual", C=[1, 10], kernel=["linear", "gaussian"])
+    >>> len(grid.entries)
+    4
+    >>> [(entry.method.C, entry.kernel.name) for entry in grid.entries]
+    [(1, 'linear'), (10, 'linear'), (1, 'gaussian'), (10, 'gaussian')]
     """
 
     method: Method

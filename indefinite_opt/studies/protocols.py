@@ -121,6 +121,13 @@ class RepeatedKFold(Protocol):
     seed : int
     stratified : bool
         Whether each fold has the classes in the proportion of the whole.
+
+    Examples
+    --------
+    >>> y = np.repeat([-1, 1], 6)
+    >>> divisions = RepeatedKFold(folds=3, repeats=2).divisions(y)
+    >>> [(division.run, division.fold, len(division.test)) for division in divisions]
+    [(0, 0, 4), (0, 1, 4), (0, 2, 4), (1, 0, 4), (1, 1, 4), (1, 2, 4)]
     """
 
     folds: int = 5
@@ -170,6 +177,12 @@ class RepeatedSplit(Protocol):
         Whether both parts have the classes in the proportion of the whole.
     max_share : float
         Largest share of the points that trains, for data sets smaller than `train` requires.
+
+    Examples
+    --------
+    >>> y = np.repeat([-1, 1], 6)
+    >>> [(len(d.train), len(d.test)) for d in RepeatedSplit(train=4, repeats=2).divisions(y)]
+    [(4, 8), (4, 8)]
     """
 
     train: int | float = 100
@@ -216,6 +229,13 @@ class Nested(Protocol):
     ----------
     outer, inner : Protocol or int
         A number stands for as many stratified folds.
+
+    Examples
+    --------
+    >>> y = np.repeat([-1, 1], 6)
+    >>> protocol = Nested(outer=3, inner=2)
+    >>> [len(division.test) for division in protocol.divisions(y)], protocol.inner
+    ([4, 4, 4], RepeatedKFold(folds=2, repeats=1, seed=0, stratified=True))
     """
 
     outer: Protocol | int = 5
@@ -247,6 +267,13 @@ class SelectThenTest(Protocol):
         Chooses the parameters; a number stands for as many stratified folds.
     seed : int
     stratified : bool
+
+    Examples
+    --------
+    >>> y = np.repeat([-1, 1], 6)
+    >>> protocol = SelectThenTest(train=0.5, inner=3)
+    >>> [(len(d.train), len(d.test)) for d in protocol.divisions(y)]
+    [(6, 6)]
     """
 
     train: int | float = 0.5

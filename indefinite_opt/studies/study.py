@@ -90,6 +90,17 @@ class Study:
     tol, time_limit
         As in `solve`, for every fit.
     name : str
+
+    Examples
+    --------
+    >>> study = Study(
+    ...     data={"board": "checkerboard(n=40, cells=2)"},
+    ...     methods={"SVM": "SVMDual(C=10)", "3-NN": "KNN(k=3)"},
+    ...     protocol=RepeatedKFold(folds=2),
+    ... )
+    >>> outcome = study.run()
+    >>> [(row["method"], row["fold"], row["status"]) for row in outcome.rows]
+    [('SVM', 0, 'solved'), ('SVM', 1, 'solved'), ('3-NN', 0, 'fitted'), ('3-NN', 1, 'fitted')]
     """
 
     data: Mapping[str, Data | Source] | Sequence[str]
@@ -341,6 +352,13 @@ class StudyOutcome:
         the inner protocol chose it, larger is better), selection_seconds, status, the metrics,
         error, which is empty unless the cell failed, and cell_seconds, its part of the time that
         the whole cell took.
+
+    Examples
+    --------
+    >>> study = Study({"board": "checkerboard(n=40, cells=2)"}, {"3-NN": "KNN(k=3)"}, 2)
+    >>> outcome = study.run()
+    >>> outcome.column("board", "3-NN", "accuracy")
+    [0.85, 0.9]
     """
 
     def __init__(self, study: Study, rows: list[Row]) -> None:

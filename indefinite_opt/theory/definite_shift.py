@@ -36,6 +36,14 @@ class DefiniteShift:
         The smallest Δ of those tried for which that is proved, with all rounding; inf if none.
     conditional : LeastEigenvalue
         Least vᵀKv over ‖v‖ = 1, eᵀv = 0.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
+    >>> shift = iopt.theory.lin_lin_theorem_3(problem)
+    >>> round(shift.infimum, 12), shift.conditional.positive
+    (0.5, True)
     """
 
     infimum: float

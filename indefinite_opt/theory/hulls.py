@@ -18,14 +18,32 @@ __all__ = ["HullPoint", "SVMPoint", "hull_to_svm", "svm_to_hull"]
 
 
 class HullPoint(NamedTuple):
-    """A point of `ConvexHullDual(mu)`: its parameter, and ᾱ under the name `alphabar`."""
+    """A point of `ConvexHullDual(mu)`: its parameter, and ᾱ under the name `alphabar`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> point = iopt.theory.svm_to_hull(problem, 10.0, [0.5, 0.5])
+    >>> point.mu, point.values["alphabar"]
+    (20.0, array([1., 1.]))
+    """
 
     mu: float
     values: dict[str, Array]
 
 
 class SVMPoint(NamedTuple):
-    """A point of `SVMDual(C)`: its parameter, and α under the name `alpha`."""
+    """A point of `SVMDual(C)`: its parameter, and α under the name `alpha`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> point = iopt.theory.hull_to_svm(problem, 20.0, [1.0, 1.0])
+    >>> point.C, point.values["alpha"]
+    (10.0, array([0.5, 0.5]))
+    """
 
     C: float
     values: dict[str, Array]

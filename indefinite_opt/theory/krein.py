@@ -55,6 +55,15 @@ class KreinCertificate:
     tol : float
     reasons : tuple of str
         One sentence per condition that fails.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])     # α̃ = (1, 1)
+    >>> esvm = iopt.ESVM(C=10.0)
+    >>> checked = iopt.theory.krein_certificate(problem, esvm, iopt.solve(problem, esvm).values)
+    >>> checked.holds, round(checked.square, 9), round(checked.krein_square, 9)
+    (True, 2.0, -2.0)
     """
 
     holds: bool

@@ -29,6 +29,14 @@ class Lifted:
     free : (int, int)
         Number of nonbounded weights in the classes +1 and -1. Proposition 2 asks for one in each;
         if there is none at all, b is not unique, and the middle of its interval is taken.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> lifted = iopt.theory.haasdonk_proposition_2(problem, 10.0, [0.5, 0.5])
+    >>> sorted(lifted.values), lifted.free
+    (['b', 'w', 'xi'], (1, 1))
     """
 
     values: dict[str, Array]
@@ -119,6 +127,14 @@ class Lift:
     short, bounded : int
         Number of margins below 1 and of weights at C. The first is at most the second, which
         thus limits the training error.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> lift = iopt.theory.lin_lin_theorem_1(problem, 10.0, [0.5, 0.5])
+    >>> lift.values["alpha"], lift.infeasibility < 1e-12, lift.bounded
+    (array([0.5, 0.5]), True, 0)
     """
 
     values: dict[str, Array]

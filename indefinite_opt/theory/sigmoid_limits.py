@@ -110,6 +110,14 @@ class LimitStudy:
         Whether a free support vector makes b of (17) and of (18) unique, as the theorems ask.
     residual : float
         Largest KKT residual of the solutions; differences below it mean nothing.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> X = [[0.0, 0.0], [1.0, 0.5], [0.5, 1.0], [0.2, 0.1]]
+    >>> study = iopt.theory.limit_study(X, [1, -1, -1, 1], a=1.0, C=1.0)
+    >>> {row.limit for row in study.rows} == {"r → -∞", "a → 0"}
+    True
     """
 
     a: float

@@ -44,6 +44,12 @@ class LeastEigenvalue:
         For a matrix far from positive semidefinite possibly only an upper bound.
     rounding : float
         A value of at most this size may have either sign.
+
+    Examples
+    --------
+    >>> least = LeastEigenvalue(-1e-16, rounding=1e-15)
+    >>> least.positive, least.negative
+    (False, False)
     """
 
     value: float
@@ -95,6 +101,13 @@ class ShiftThreshold:
 
     With D = diag(exp(a‖x_i‖²)), every entry of R - D⁻¹G_tD⁻¹ lies between 0 and that of tR∘E,
     which proves `sufficient`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> threshold = iopt.theory.shift_threshold([[0.0], [1.0]], a=1.0)
+    >>> threshold.sufficient <= threshold.proved < threshold.refuted
+    True
     """
 
     sufficient: float
@@ -171,6 +184,13 @@ class SigmoidAnalysis:
     settled : bool
         Whether K is proved conditionally positive definite on the distinct points, and no point
         occurs in both classes.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> found = iopt.theory.analyse_sigmoid([[0.0], [1.0]], [1, -1], a=1.0, r=-1.0)
+    >>> found.case, found.distinct, found.cpsd
+    (1, True, True)
     """
 
     n: int

@@ -48,6 +48,14 @@ class DualStabilisation:
         Value of the objective of (18) at α₊ = α̃/2, α₋ = -α̃/2, which is feasible for (19) if α₊
         and α₋ need not be in the spaces of P₊ and P₋.
     tol : float
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
+    >>> found = iopt.theory.dual_stabilisation(problem, 1.0, [0.2, 0.2])
+    >>> found.holds, round(found.outside, 12), round(found.unrestricted, 12)
+    (False, 0.04, 0.35)
     """
 
     holds: bool

@@ -28,6 +28,16 @@ class HullDiagnosis:
         Share of the training points that are misclassified.
     unbounded_slack : float
         Largest slack of a point whose weight is below C, which is 0 up to the tolerance.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> found = iopt.theory.hull_diagnosis(problem, 10.0, [0.5, 0.5])
+    >>> print(found.suitability.sentences[2])
+    After training wᵀMw = 4: separated by a hyperplane of positive norm.
+    >>> found.training_error, found.unbounded_slack
+    (0.0, 0.0)
     """
 
     suitability: Diagnosis
@@ -98,6 +108,14 @@ class Diagnosis:
         2/√(αᵀQα) for the weights as given; None before training and if αᵀQα ≤ 0.
     bounded : float or None
         Share of weights at the upper bound, which bounds the training error of an SVM.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> found = iopt.theory.diagnose(problem)
+    >>> found.signature, found.class_mean_distance
+    ((1, 0), 4.0)
     """
 
     n: int
@@ -169,6 +187,15 @@ def diagnose(
     ------
     ProblemError
         If alpha does not have n finite entries.
+
+    Examples
+    --------
+    Two points at squared distance -2, one of each class:
+
+    >>> import indefinite_opt as iopt
+    >>> print(diagnose(iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])))
+    The data live in R^(0,1): 1 of 1 directions are imaginary.
+    No direction is real: wᵀMw ≤ 0 for every solution; unsuitable.
     """
     p, q = problem.signature
     positive, negative = problem.class_sizes

@@ -34,6 +34,14 @@ class Uniqueness:
         The upper bound of the weights in the reduced hulls.
     bounded : bool
         Whether a weight is at its upper bound.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> found = iopt.theory.haasdonk_lemma_5(problem, 10.0, [0.5, 0.5])
+    >>> found.unique, found.globally_optimal
+    (True, True)
     """
 
     signature: tuple[int, int]

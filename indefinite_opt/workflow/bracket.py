@@ -94,6 +94,16 @@ class Bracket:
         The program that was bracketed.
     proof : Proof or None
         The proof of the bound, if branch and bound gave it.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    >>> bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    >>> bracket.lower <= bracket.upper, bracket.rigorous, bracket.values["alpha"]
+    (True, True, array([1., 1.]))
+    >>> round(bracket.check(problem), 6)
+    4.0
     """
 
     problem: Problem = field(repr=False)

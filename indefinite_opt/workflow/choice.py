@@ -18,6 +18,14 @@ def available_solvers(
 
     A solver that needs convexity is listed unless the formulation is nonconvex for every kernel,
     and one that needs a bias unless the formulation has none.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> available_solvers(iopt.LPSVM)
+    ['clarabel', 'generation', 'highs', 'scs']
+    >>> "global" in available_solvers("SVMDual")
+    True
     """
     files = known()
     if formulation is None:

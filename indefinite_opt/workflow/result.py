@@ -70,6 +70,16 @@ class Result:
         The different end points of a search from several starts, the best first; see `Optimum`.
     offset : float or None
         b of the classifier, if the solver's algorithm determines it; else the values define it.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> result = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    >>> result.objective, result.values["alpha"]
+    (0.5, array([0.5, 0.5]))
+    >>> result.classifier.predict(problem.K), result.certificate.claim.name
+    (array([ 1, -1]), 'GLOBAL')
     """
 
     problem: Problem = field(repr=False)

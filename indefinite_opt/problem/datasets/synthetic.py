@@ -86,6 +86,12 @@ class Dataset:
     optima : dict, optional
         All local optima of the SVM dual with `kernel`: "C", a float; "alpha", one optimum per row;
         and "objective", their values.
+
+    Examples
+    --------
+    >>> data = Dataset("two points", np.array([1, -1]), X=np.array([[0.0], [1.0]]))
+    >>> data.n, data.classes
+    (2, ('-1', '+1'))
     """
 
     name: str

@@ -40,6 +40,23 @@ class Baseline(ABC):
     ----------
     reference : str
         The publication that describes the method.
+
+    Examples
+    --------
+    A baseline that always predicts the more frequent class:
+
+    >>> from dataclasses import dataclass
+    >>> from indefinite_opt.modeling import Classifier
+    >>> @dataclass(frozen=True)
+    ... class Majority(Baseline):
+    ...     reference = "none"
+    ...
+    ...     def fit(self, problem, seed=0):
+    ...         offset = np.sign(problem.y.sum())
+    ...         return Classifier(np.zeros(problem.n), offset, problem.classes)
+    >>> problem = KernelProblem(np.eye(3), [1, 1, -1])
+    >>> Majority().fit(problem).predict(problem.K)
+    array([1, 1, 1])
     """
 
     reference: ClassVar[str]

@@ -111,6 +111,12 @@ class Instance:
         if the name says it.
     title : str
         The formulation with its parameters; empty for a quadratic program.
+
+    Examples
+    --------
+    >>> instance = Instance("simpson-020-c1", "simpson", 20, 20, "SVMDual(C=1)")
+    >>> instance.problem().n, str(instance.formulation)
+    (20, 'SVMDual')
     """
 
     name: str
@@ -251,6 +257,12 @@ class Digest:
         numbers of h and then of b.
     bounds : float or None
         wᵀlb + 2 wᵀub over all finite bounds.
+
+    Examples
+    --------
+    >>> digest = Digest.of([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> digest.plus, digest.trace, digest.frobenius, round(digest.lambda_max, 12)
+    (1, 2.0, 2.0, 2.0)
     """
 
     plus: int | None

@@ -73,7 +73,16 @@ CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
 
 
 class FalseCertificate(IndefiniteOptError):
-    """A feasible point lies outside a certified bracket: one of the two is wrong."""
+    """A feasible point lies outside a certified bracket: one of the two is wrong.
+
+    Examples
+    --------
+    The error is caught like any other; none is known in the library:
+
+    >>> import indefinite_opt as iopt
+    >>> issubclass(FalseCertificate, iopt.IndefiniteOptError)
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +108,13 @@ class Reference(Instance):
         Digest of the kernel matrix and the labels.
     values : dict of str to array
         The best-known point.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> reference = iopt.reference_library.load("simpson-020-c1")
+    >>> reference.sense, reference.convex, reference.lower <= reference.best <= reference.upper
+    ('max', False, True)
     """
 
     sense: str
@@ -119,7 +135,13 @@ class Reference(Instance):
 
 
 class Standing(enum.Enum):
-    """How a point compares with the best-known one; the value is the verdict in words."""
+    """How a point compares with the best-known one; the value is the verdict in words.
+
+    Examples
+    --------
+    >>> [standing.name for standing in Standing if standing.succeeds]
+    ['EQUAL', 'BETTER']
+    """
 
     INFEASIBLE = "the point is infeasible"
     WORSE = "feasible, and worse than the best-known objective"
@@ -153,6 +175,15 @@ class Check:
         How far it lies outside the bracket on the better side, relative likewise; 0 inside.
     certificate : Certificate
         The certificate of the point itself.
+
+    Examples
+    --------
+    The point 0 is feasible, and worse than the best-known one:
+
+    >>> import numpy as np, indefinite_opt as iopt
+    >>> check = iopt.reference_library.check("simpson-020-c1", {"alpha": np.zeros(20)})
+    >>> check.standing.name, check.objective, round(check.shortfall, 9)
+    ('WORSE', 0.0, 1.0)
     """
 
     reference: Reference
@@ -239,6 +270,15 @@ def export(reference: Reference | str, path: str | Path) -> Path:
     DataError
         If the suffix is another one, the file cannot be written, or the row belongs to a matrix
         other than the one generated here.
+
+    Examples
+    --------
+    >>> import tempfile, indefinite_opt as iopt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = iopt.reference_library.export("simpson-020-c1", f"{folder}/program.npz")
+    ...     H = np.load(file)["H"]
+    >>> H.shape
+    (20, 20)
     """
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
@@ -275,6 +315,14 @@ def prove(reference: Reference | str, path: str | Path, time_limit: float = 60.0
         For a name that the library does not have.
     DataError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, indefinite_opt as iopt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = iopt.reference_library.prove("simpson-020-c1", f"{folder}/proof.json")
+    ...     path.stat().st_size > 0
+    True
     """
     known = load(reference) if isinstance(reference, str) else reference
     gap = TARGET_GAP * min(1.0, abs(known.best))
@@ -348,6 +396,13 @@ def load(name: str, folder: str | Path | None = None) -> Reference:
         For a name that the table does not have.
     DataError
         As in `references`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> reference = iopt.reference_library.load("simpson-020-c1")
+    >>> reference.n, str(reference.formulation)
+    (20, 'SVMDual')
     """
     found = {reference.name: reference for reference in references(folder)}
     if name not in found:

@@ -102,6 +102,14 @@ class Certificate:
         The multipliers that were checked, given or recovered.
     basis : tuple, optional
         Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": [0.5, 0.5]})
+    >>> certificate.claim.name, certificate.objective, certificate.gap_kind
+    ('GLOBAL', 0.5, 'duality gap')
     """
 
     claim: Claim
