@@ -1,0 +1,79 @@
+"""Every public name has a page of the reference with its return type and an example."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.append(str(DOCS / "extensions"))
+
+import api_pages  # noqa: E402
+
+PUBLIC = api_pages.public_names()
+DOCUMENTED = [name for name in PUBLIC if not name.is_constant]
+
+
+def has_example(thing: Any) -> bool:
+    """Whether its docstring, or that of one of its own methods, has an example."""
+    return any(test.examples for test in doctest.DocTestFinder().find(thing))
+
+
+def test_there_are_the_names_of_all_namespaces() -> None:
+    named = {(name.module, name.name) for name in PUBLIC}
+    assert ("indefinite_opt", "solve") in named
+    assert ("indefinite_opt.theory", "haasdonk_lemma_5") in named
+    assert ("indefinite_opt.workflow.certificates", "Certificate") in named
+    assert len(named) == len(PUBLIC) > 120
+
+
+def test_every_public_name_has_an_example() -> None:
+    # Constants show their value on their page; everything else shows how it is used.
+    names = [f"{n.module}.{n.name}" for n in DOCUMENTED if not has_example(n.thing)]
+    assert names == []
+
+
+def test_every_public_function_says_what_it_returns() -> None:
+    functions = [name for name in DOCUMENTED if inspect.isfunction(name.thing)]
+    assert len(functions) > 40
+    assert [n.name for n in functions if api_pages.return_type(n.thing) is None] == []
+
+
+def test_every_public_method_says_what_it_returns() -> None:
+    missing = [
+        f"{name.name}.{method}"
+        for name in DOCUMENTED
+        if inspect.isclass(name.thing)
+        for method, function in vars(name.thing).items()
+        if inspect.isfunction(function) and not method.startswith("_")
+        if api_pages.return_type(function) is None
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", PUBLIC, ids=lambda name: f"{name.module}.{name.name}")
+def test_every_public_name_is_on_a_page(name: api_pages.PublicName) -> None:
+    text = (
+        api_pages.page(name.module)
+        if name.module in api_pages.NAMESPACES
+        else api_pages.results_page()
+    )
+    assert f"\n   {name.name}\n" in f"{text}\n"
+    assert f".. currentmodule:: {name.module}\n" in text
+
+
+def test_every_type_that_a_public_function_returns_has_a_page() -> None:
+    pages = {name.name for name in PUBLIC}
+    returned = {
+        str(api_pages.return_type(name.thing)).strip("'\"")
+        for name in DOCUMENTED
+        if inspect.isfunction(name.thing)
+    }
+    inner = {kind.removeprefix("list[").removesuffix("]") for kind in returned}
+    others = {"str", "float", "None", "Path", "Figure", "Array", "Any", "dict[str, str"}
+    assert {kind for kind in inner if not kind.startswith("ndarray")} - others <= pages
