@@ -29,11 +29,12 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "numpydoc",
+    "benchmarks",
     "docstrings",
     "mathml",
     "myst_nb",
     "sphinx_gallery.gen_gallery",
-    "programs",
+    "declarations",
 ]
 exclude_patterns = [
     "_build",
@@ -93,6 +94,8 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 8,
+    # Pages of the theory and the gallery need the place of the table of contents for themselves.
+    "secondary_sidebar_items": {"[!gt]*": ["page-toc"], "guide/*": ["page-toc"]},
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }

@@ -1,4 +1,4 @@
-"""The directive `program`: a formulation as mathematics, generated from its declaration."""
+"""The directive `declared`: a formulation as mathematics, generated from its declaration."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ EXAMPLE = iopt.KernelProblem([[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
 
-class Program(SphinxDirective):
-    """`program` with a call such as `SVMDual(C=10)`, evaluated in the package."""
+class Declared(SphinxDirective):
+    """`declared` with a call such as `SVMDual(C=10)`, evaluated in the package."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -30,5 +30,5 @@ class Program(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_directive("program", Program)
+    app.add_directive("declared", Declared)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

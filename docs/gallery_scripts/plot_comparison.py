@@ -1,0 +1,15 @@
+"""
+Formulations on the same folds
+==============================
+
+Accuracy with its spread over the folds, time, and what was proved of each solution.
+"""
+
+import indefinite_opt as iopt
+
+data = iopt.datasets.load("checkerboard(n=100, cells=2)")
+problem = iopt.KernelProblem.from_data(data.X, data.y, "l1-gaussian(gamma=4)", scaling="minmax")
+methods = ["SVMDual(C=10)", "SpectrumSVM(C=10, transform='clip')", "ESVM(C=10)", "LPSVM(C=10)"]
+comparison = iopt.compare(problem, [*methods, "KNN", "LIBSVM(C=10)"])
+figure = comparison.plot()
+alt = "A row for each method with its accuracy over five folds, its time and its claim."

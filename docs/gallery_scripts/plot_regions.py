@@ -1,0 +1,23 @@
+"""
+Decision regions of six formulations
+====================================
+
+One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a). All six see the
+same indefinite kernel.
+"""
+
+import indefinite_opt as iopt
+from indefinite_opt.figures import regions_figure
+
+data = iopt.datasets.load("haasdonk-figure4a(n=100, seed=0)")
+problem = iopt.KernelProblem.from_data(data.X, data.y, "l1-gaussian(gamma=2)")
+formulations = [
+    iopt.SVMDual(C=10.0),
+    iopt.SpectrumSVM(C=10.0, transform="clip"),
+    iopt.LPSVM(C=10.0),
+    iopt.ESVM(C=10.0),
+    iopt.LussDual(C=10.0, rho=1.0),
+    iopt.KernelLogistic(C=10.0),
+]
+figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
+alt = "Six maps of decision values over the plane, with the training points of a diamond in a ring."
