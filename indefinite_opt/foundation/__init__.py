@@ -38,6 +38,7 @@ from indefinite_opt.foundation.interruptible import (
     limited,
     within,
 )
+from indefinite_opt.foundation.loops import clock, compiled
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
@@ -61,6 +62,8 @@ __all__ = [
     "checked_square",
     "checked_values",
     "checks",
+    "clock",
+    "compiled",
     "discover",
     "few_threads",
     "finite_array",

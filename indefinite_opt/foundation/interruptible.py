@@ -13,11 +13,12 @@ import pickle
 import select
 import signal
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, TypeVar
+
+from indefinite_opt.foundation.loops import clock
 
 __all__ = ["LONG", "SECONDS_BEYOND_LIMIT", "TimeLimitReached", "in_child", "limited", "within"]
 
@@ -69,8 +70,7 @@ def within(
 
     Examples
     --------
-    >>> import time
-    >>> within(60.0, sum, [1, 2])
+    >>>     >>> within(60.0, sum, [1, 2])
     3
     >>> within(0.01, time.sleep, 60.0)
     Traceback (most recent call last):
@@ -90,11 +90,11 @@ def within(
         finally:
             done.set()
 
-    end = time.perf_counter() + seconds
+    end = clock() + seconds
     if seconds > 0.0:
         Thread(target=run, daemon=True).start()
-    while not done.wait(min(_INTERVAL, max(end - time.perf_counter(), 0.0))):
-        if time.perf_counter() >= end or (stop is not None and stop()):
+    while not done.wait(min(_INTERVAL, max(end - clock(), 0.0))):
+        if clock() >= end or (stop is not None and stop()):
             whole = getattr(function, "func", function)  # of functools.partial
             name = getattr(whole, "__name__", type(whole).__name__)
             raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
@@ -129,7 +129,7 @@ def in_child(seconds: float, function: Callable[..., T], *arguments: Any) -> T:
     """
     if sys.platform != "linux":
         return within(seconds, function, *arguments)
-    end = time.perf_counter() + seconds
+    end = clock() + seconds
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
         # Other threads do not exist in the child. The only locks it takes that they might hold
@@ -147,7 +147,7 @@ def in_child(seconds: float, function: Callable[..., T], *arguments: Any) -> T:
                 if not part:
                     break
                 answer += part
-            elif time.perf_counter() >= end:
+            elif clock() >= end:
                 raise TimeLimitReached(f"a child process did not end within {seconds:.3g} s")
     finally:
         os.close(ours)

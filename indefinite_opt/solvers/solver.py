@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached
+from indefinite_opt.foundation import Array, TimeLimitReached, clock
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
@@ -46,7 +45,7 @@ class Task(Generic[S_co]):
     callback : callable or None
         Called with the trace at every report; a true return value stops the solver.
     began : float
-        Value of `time.perf_counter` when the call started.
+        Value of `clock` when the call started.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class Task(Generic[S_co]):
     start: Array | None = None
     seed: int = 0
     callback: Callback | None = None
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=clock)
 
     @cached_property
     def program(self) -> Program:
@@ -77,7 +76,7 @@ class Task(Generic[S_co]):
     @property
     def elapsed(self) -> float:
         """Seconds since the call started."""
-        return time.perf_counter() - self.began
+        return clock() - self.began
 
     def stop(self, trace: Trace, iterations: int, limit: int) -> Status | None:
         """Why to stop after a report although the problem is not solved, or None."""

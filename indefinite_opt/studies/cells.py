@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, KernelProblem, Split
 from indefinite_opt.solvers import Status, as_solver
@@ -79,9 +79,9 @@ class Unit(NamedTuple):
     def rows(self, cell: Cell) -> list[Row]:
         """The rows of one of the cells, with the time that all of it took, in equal parts."""
         warm_up([cell.grid.solver])
-        began = time.perf_counter()
+        began = clock()
         rows = _cell_rows(self, cell)
-        spent = (time.perf_counter() - began) / max(1, len(rows))
+        spent = (clock() - began) / max(1, len(rows))
         return [{**row, "cell_seconds": spent} for row in rows]
 
     def failed(self, cell: Cell, error: str) -> list[Row]:
@@ -162,14 +162,14 @@ def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
     problems, row = _Problems.of(unit.data), _empty_row(unit, cell)
     tested: Sequence[int] = range(len(entries))
     if plan.protocol.inner is not None and len(entries) > 1:
-        began = time.perf_counter()
+        began = clock()
         try:
             scores = _selection_scores(problems, division.train, cell.grid, plan)
         except FAILURES as failure:
             return [{**row, "chosen": str(entries[0]), "error": _told(failure)}]
         best = cell.grid.best(scores)
         tested = [best]
-        row["selection"], row["selection_seconds"] = scores[best], time.perf_counter() - began
+        row["selection"], row["selection_seconds"] = scores[best], clock() - began
     rows = [
         {**row, "entry": index, "chosen": str(entries[index]), **_measured(found, plan.metrics)}
         for index, found in _trained(problems, division[2:], cell.grid, tested, plan)
@@ -245,9 +245,9 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
     for k, method in enumerate(methods):
         try:
             if isinstance(method, Baseline):
-                began = time.perf_counter()
+                began = clock()
                 fitted = method.fit(split.problem, plan.seed)
-                yield Fit(split, method, fitted, None, time.perf_counter() - began)
+                yield Fit(split, method, fitted, None, clock() - began)
                 continue
             result = path[k] if path else solve(split.problem, method, grid.solver, **options)
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:

@@ -9,7 +9,6 @@ O(n³), and a certificate may take longer than the training.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import Array, checks, finite_array
+from indefinite_opt.foundation import Array, checks, clock, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted
@@ -63,7 +62,7 @@ class Fit:
         for its eigendecomposition.
         """
         fitted: Any = self.fitted
-        began = time.perf_counter()
+        began = clock()
         if getattr(fitted, "new_points", None) != "joint":
             labels = fitted.predict(self.split.K_new)
         elif isinstance(fitted.change, KernelChange):
@@ -71,7 +70,7 @@ class Fit:
             labels = replace(fitted, change=None).predict(_joint_rows(self.split, fitted.change))
         else:
             labels = fitted.predict(self.split.K_new, self.split.K_new_new())
-        return labels, time.perf_counter() - began
+        return labels, clock() - began
 
     @property
     def hits(self) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from indefinite_opt.foundation import (
     TimeLimitReached,
     checked_values,
     checks,
+    clock,
     finite_array,
     limited,
 )
@@ -127,7 +127,7 @@ def solve_with(
     options: Options,
 ) -> tuple[Result, Session[Any]]:
     """The result, and the session for the next formulation of a path."""
-    began = time.perf_counter()
+    began = clock()
     limit = np.inf if options.time_limit is None else float(options.time_limit)
     try:
         structure = limited(problem.n, limit, formulation.structure, problem)

@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, compiled
 
 __all__ = [
     "combine_rows",
@@ -77,7 +76,7 @@ class _Scratch(NamedTuple):
     factor: Array
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def combine_rows(V, z, picked, u):
     """u = Vᵀz, reading only the rows of V with z ≠ 0; `picked` is a work array of indices."""
     n, m = V.shape
@@ -101,7 +100,7 @@ def combine_rows(V, z, picked, u):
         k += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def dot_rows(V, q, out):
     """out = Vq."""
     n, m = V.shape
@@ -113,7 +112,7 @@ def dot_rows(V, q, out):
         out[i] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def gather_weights(u, poles, pole_of, sigma, weights, active):
     """Store σΣu² of every pole in `weights`, and the poles that move in `active`.
 
@@ -141,7 +140,7 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
     return count, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(inner=True, fastmath=_SUMS)
 def evaluate(gaps, s, r, j, tau, t):
     """The sums in g over the poles up to j and over the others, and t = 1/(gaps - τ)."""
     psi = slope_left = phi = slope_right = 0.0
@@ -158,14 +157,14 @@ def evaluate(gaps, s, r, j, tau, t):
     return psi, slope_left, phi, slope_right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def measure(d, r, j, gaps):
     """Distances of all poles from pole j, compiled without the reordering allowed in sums."""
     for k in range(r):
         gaps[k] = d[k] - d[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@compiled(inner=True, forceinline=True)
 def _smaller_root(a, b, c):
     """The root of cη² - aη + b = 0 that tends to b/a for c → 0, computed without cancellation."""
     root = np.sqrt(abs(a * a - 4.0 * b * c))
@@ -176,7 +175,7 @@ def _smaller_root(a, b, c):
     return b / a
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@compiled(inner=True, forceinline=True)
 def _first_guess(d, s, r, j, gaps, t):
     """The root of a model with the two poles j, j + 1 and a constant, exact midway between them.
 
@@ -207,7 +206,7 @@ def _first_guess(d, s, r, j, gaps, t):
     return nearer, low, high, tau
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@compiled(inner=True, forceinline=True)
 def _middle_way_step(left, right, g, slope_left, slope_right):
     """η of equation (4) of `solve_root`, with left = d_j - λ and right = d_{j+1} - λ."""
     c = g - left * slope_left - right * slope_right
@@ -215,7 +214,7 @@ def _middle_way_step(left, right, g, slope_left, slope_right):
     return _smaller_root(a, left * right * g, c)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@compiled(inner=True, forceinline=True)
 def _inside(low, high):
     """A point of a bracket of τ, for a step that left it.
 
@@ -226,7 +225,7 @@ def _inside(low, high):
     return POLE_SHARE * (low + high)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def solve_root(d, s, r, total, j, gaps, t):
     """The root to the right of pole j.
 
@@ -299,14 +298,14 @@ def solve_root(d, s, r, total, j, gaps, t):
     return d[nearer] + tau, (d[nearer] - d[j]) + tau, slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(inner=True, fastmath=_SUMS)
 def add_scaled(factor, t, r, sums):
     """sums += factor · t."""
     for k in range(r):
         sums[k] += factor * t[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def smoothed(value, epsilon):
     """h_ε(λ) = 2λφ - φ² with φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2, and half its derivative.
 
@@ -321,7 +320,7 @@ def smoothed(value, epsilon):
     return value * value - 0.25 * epsilon * epsilon, value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _load(poles, r, scratch):
     """Copy the active poles and weights, set sums to zero, and count the negative poles."""
     negative = 0
@@ -333,7 +332,7 @@ def _load(poles, r, scratch):
     return negative
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _from_below(r, negative, total, sigma, scratch):
     """M₊u = Mu - M₋u from the roots right of the negative poles, for ε = 0.
 
@@ -360,7 +359,7 @@ def _from_below(r, negative, total, sigma, scratch):
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _from_above(r, negative, total, sigma, epsilon, scratch):
     """M₊u and the change ρ Σ (h_ε(λ) - h_ε(d_j)) from the positive roots, for any ε.
 
@@ -385,7 +384,7 @@ def _from_above(r, negative, total, sigma, epsilon, scratch):
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _unmoved(poles, r, sigma, epsilon, scratch):
     """The change and the factors that belong to the poles that do not move."""
     change = 0.0
@@ -400,7 +399,7 @@ def _unmoved(poles, r, sigma, epsilon, scratch):
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def positive_part(u, poles, pole_of, sigma, epsilon, q):
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 
@@ -441,7 +440,7 @@ def positive_part(u, poles, pole_of, sigma, epsilon, q):
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def solve_roots(d, s, r, total, values, slopes, T):
     """All r roots, g' there, and T[j, k] = 1/(d_k - λ_j)."""
     gaps, t = np.empty(r), np.empty(r)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, clock
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
@@ -131,31 +130,31 @@ def _whole(problem: KernelProblem) -> Stabilised:
 
 def _spectrum(problem: KernelProblem) -> tuple[Spectrum, float]:
     """All eigenvalues, and the seconds of computing them; 0 if they were known."""
-    began = time.perf_counter()
+    began = clock()
     known = "spectrum" in vars(problem)
     whole = problem.spectrum
-    return whole, 0.0 if known else time.perf_counter() - began
+    return whole, 0.0 if known else clock() - began
 
 
 def _leading(problem: KernelProblem, energy: float) -> Stabilised:
-    began, count = time.perf_counter(), _FIRST_COUNT
+    began, count = clock(), _FIRST_COUNT
     while count <= problem.n // 2 and (found := _largest(problem.K, count)) is not None:
         part, rest = found
         known = float(np.abs(part.values).sum())
         if known >= energy * (known + rest):
-            return _kept(problem, part, rest, time.perf_counter() - began, energy=energy)
+            return _kept(problem, part, rest, clock() - began, energy=energy)
         count *= 2
-    lost = time.perf_counter() - began
+    lost = clock() - began
     whole, seconds = _spectrum(problem)
     return _kept(problem, whole, 0.0, lost + seconds, energy=energy)
 
 
 def _ranked(problem: KernelProblem, rank: int) -> Stabilised:
-    began, found = time.perf_counter(), None
+    began, found = clock(), None
     if "spectrum" not in vars(problem) and rank <= problem.n // 2:
         found = _largest(problem.K, rank)
     part, rest = found or (problem.spectrum, 0.0)
-    return _kept(problem, part, rest, time.perf_counter() - began, rank=rank)
+    return _kept(problem, part, rest, clock() - began, rank=rank)
 
 
 def _largest(K: Array, count: int) -> tuple[Spectrum, float] | None:

@@ -17,7 +17,8 @@ coordinate 1·1.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from indefinite_opt.foundation import compiled
 
 __all__ = [
     "BALANCE_PERIOD",
@@ -38,7 +39,7 @@ MAX_IMBALANCE = 2.0
 """Ratio of the two residuals, after balancing, above which the penalty changes."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def spread(pairs, ends, squares, corner, omega, G):
     """G = WᵀZW for the parts of a symmetric Z."""
     n = len(ends)
@@ -67,7 +68,7 @@ def spread(pairs, ends, squares, corner, omega, G):
         G[i, 0] = G[0, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _reflect(iterate, binary):
     """Pairs, ends and squares of 2Z - V, where Z = max(V + cut, 0) is the nonnegative part."""
     pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
@@ -86,7 +87,7 @@ def _reflect(iterate, binary):
     return out_pairs, out_ends, out_squares
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _within_lines(G, lines):
     """Restrict G to the subspace orthogonal to the orthonormal rows of `lines`, in place."""
     order = len(G)
@@ -99,7 +100,7 @@ def _within_lines(G, lines):
                 G[i, j] += a[i] * (height * a[j] - g[j]) - g[i] * a[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def project(G, U):
     """U = the projection of G on the positive semidefinite matrices."""
     values, vectors = np.linalg.eigh(G)
@@ -115,14 +116,14 @@ def project(G, U):
         U[:] = G + half @ half.T
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _relax(value, lifted, shift, over):
     """One entry of V after a step, from Z - shift = max(value + shift, 0) before it."""
     z = max(value + shift, 0.0)
     return over * lifted + (1.0 - over) * z + value - z, z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _update(model, iterate, over):
     """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
     pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
@@ -168,7 +169,7 @@ def _update(model, iterate, over):
     return one, primal, dual
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@compiled(inner=True, inline="always")
 def _place(i, si, j, sj):
     """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
     if i < j:
@@ -176,7 +177,7 @@ def _place(i, si, j, sj):
     return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _sweep(pairs, cut, places, gamma):
     """One pass of coordinate ascent over the multipliers of the triangle inequalities.
 
@@ -195,7 +196,7 @@ def _sweep(pairs, cut, places, gamma):
             shift[c] -= change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _sweep_pentagons(pairs, cut, pentagons, delta):
     """The same for the pentagonal inequalities, whose twenty products sum to at least 4."""
     v, shift = pairs.ravel(), cut.ravel()
@@ -219,7 +220,7 @@ def _sweep_pentagons(pairs, cut, pentagons, delta):
                 shift[place] += change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(inner=True)
 def _rescale(iterate, binary, factor):
     """Multiply the penalty and divide the scaled multipliers by the same factor."""
     iterate.penalty[0] *= factor
@@ -242,7 +243,7 @@ def _rescale(iterate, binary, factor):
     iterate.delta[:] /= factor
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def gather(model, iterate, G):
     """G = Wᵀ(2Z - V)W - L/σ on the face, whose projection is the next U."""
     pairs, ends, squares = _reflect(iterate, model.binary)
@@ -251,7 +252,7 @@ def gather(model, iterate, G):
     _within_lines(G, model.lines)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def scatter(model, iterate, steps, residuals):
     """Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L."""
     one, primal, dual = _update(model, iterate, steps.over)
@@ -263,7 +264,7 @@ def scatter(model, iterate, steps, residuals):
     residuals[1] += iterate.penalty[0] * np.sqrt(dual)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def rebalance(model, iterate, steps, residuals):
     """Adapt the penalty σ if the residuals so far are out of balance, and reset these to zero.
 
@@ -277,7 +278,7 @@ def rebalance(model, iterate, steps, residuals):
     residuals[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def advance(model, iterate, steps, iterations):
     """Iterations of the alternating direction method of multipliers, in place."""
     G, residuals = np.empty_like(iterate.U), np.zeros(2)
@@ -289,7 +290,7 @@ def advance(model, iterate, steps, iterations):
             rebalance(model, iterate, steps, residuals)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def most_violated(pairs, cut, n, least, room):
     """Triangle inequalities violated by more than `least`: places and violations.
 
@@ -336,7 +337,7 @@ def most_violated(pairs, cut, n, least, room):
     return places[:count], found[:count]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def most_violated_pentagons(D, triples, least):
     """The most violated pentagonal inequality that contains each of some triples of literals.
 

@@ -6,7 +6,6 @@ counts of `BoxBound`; everything else belongs to one box.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, clock, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -312,7 +311,7 @@ class BoxBound:
 
     def _advance(self, running: list[Relaxation], chunk: int) -> float:
         """Iterate all of them, in parallel if there are threads; returns iterations per second."""
-        began, before = time.perf_counter(), sum(each.iterations for each in running)
+        began, before = clock(), sum(each.iterations for each in running)
         jobs = []
         if self.spare is not None:
             jobs = [self.spare.submit(self._run, each, chunk) for each in running[1:]]
@@ -322,7 +321,7 @@ class BoxBound:
             job.result()
         with self._lock:
             self.iterations += sum(each.iterations for each in running) - before
-        return chunk / (time.perf_counter() - began)
+        return chunk / (clock() - began)
 
     def _run(self, relaxation: Relaxation, chunk: int) -> None:
         """Iterate a relaxation, which must not be used any more if this call is abandoned."""

@@ -9,9 +9,8 @@ only if its own file changes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, compiled
 from indefinite_opt.solvers.descent._loops import (
     CONVERGED,
     INFINITE_STEP,
@@ -39,13 +38,13 @@ _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that sums allow; NaN cannot occur, infinities can."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_VECTORISE)
+@compiled(inner=True, fastmath=_VECTORISE)
 def _subtract_rows(v: Array, a: float, row_a: Array, b: float, row_b: Array) -> None:
     for t in range(v.size):
         v[t] -= a * row_a[t] + b * row_b[t]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def solve_pairs(hessian: Hessian, box: Box, point: Point, limits: Limits) -> Outcome:
     """Steps (27) on the pairs (22) until m - M of (21) is within `limits.violation`.
 

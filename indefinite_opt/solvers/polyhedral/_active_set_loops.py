@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, compiled
 
 __all__ = [
     "RUNNING",
@@ -136,7 +135,7 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _random(draws: NDArray[np.uint64]) -> float:
     """A number in [0, 1), by xorshift."""
     bits = draws[0]
@@ -147,7 +146,7 @@ def _random(draws: NDArray[np.uint64]) -> float:
     return (bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int) -> None:
     """Rows i and j become c·i - s·j and s·i + c·j, in columns first to last - 1."""
     for k in range(first, last):
@@ -156,7 +155,7 @@ def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last:
         matrix[j, k] = s * p + c * q
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _rotate_columns(
     matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int
 ) -> None:
@@ -167,7 +166,7 @@ def _rotate_columns(
         matrix[k, j] = s * p + c * q
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _normal_in_basis(program: Quadratic, state: State, c: int) -> Array:
     """Qᵀa for the normal a of a constraint."""
     n = program.q.size
@@ -176,7 +175,7 @@ def _normal_in_basis(program: Quadratic, state: State, c: int) -> Array:
     return np.dot(state.basis, program.R[c - n])
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _hold(state: State, at: int, c: int, side: int, v: Array) -> None:
     """Row `at` of T becomes that of constraint c, whose Qᵀa is v with zeros before `at`."""
     n = state.x.size
@@ -187,7 +186,7 @@ def _hold(state: State, at: int, c: int, side: int, v: Array) -> None:
         state.held[c] = 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _add(state: State, c: int, side: int, v: Array) -> None:
     """Add a constraint to W, with v = Qᵀa: Z loses the column to which it is rotated."""
     n, nz = state.x.size, state.counts[FREE]
@@ -208,7 +207,7 @@ def _add(state: State, c: int, side: int, v: Array) -> None:
     _hold(state, nz - 1, c, side, v)
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _remove(state: State, at: int) -> None:
     """Take row `at` of T out of W; column nz of Q is then orthogonal to all others in W."""
     n, nz, T = state.x.size, state.counts[FREE], state.T
@@ -227,7 +226,7 @@ def _remove(state: State, at: int) -> None:
         _rotate(state.basis, t - 1, t, cos, sin, 0, n)
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _border(program: Quadratic, state: State) -> float:
     """Row nz of L for column nz of Q; returns what is left of its curvature."""
     nz, L = state.counts[FREE], state.L
@@ -244,7 +243,7 @@ def _border(program: Quadratic, state: State) -> float:
     return rest
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _solve_transposed(L: Array, order: int, v: Array) -> None:
     """v becomes L⁻ᵀv."""
     for i in range(order - 1, -1, -1):
@@ -253,12 +252,12 @@ def _solve_transposed(L: Array, order: int, v: Array) -> None:
             v[k] -= L[i, k] * v[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _curvature_floor(program: Quadratic) -> float:
     return CURVATURE_SHARE * program.q.size * program.largest
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _refresh(program: Quadratic, state: State) -> float:
     """Move x onto W where rounding has taken it off; compute gradient and activity.
 
@@ -292,7 +291,7 @@ def _refresh(program: Quadratic, state: State) -> float:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _set_slacks(program: Quadratic, state: State) -> None:
     """Distances from the ends that count as none."""
     n, m = program.q.size, program.R.shape[0]
@@ -310,7 +309,7 @@ def _set_slacks(program: Quadratic, state: State) -> None:
         state.slack[c] = max(END_SHARE * terms, EPS * state.extent[0])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     """Compute the factors of W, or with `fresh` those of all constraints at their ends at x.
 
@@ -369,7 +368,7 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
         _hold(state, total, ARTIFICIAL, TEMPORARY, v)
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _blocking(
     program: Quadratic, state: State, d: Array, slopes: Array, limit: float
 ) -> tuple[float, int]:
@@ -415,7 +414,7 @@ def _blocking(
     return step, found
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float, c: int) -> None:
     """Take a step along d, to the end of constraint c if that is not -1."""
     n = program.q.size
@@ -437,7 +436,7 @@ def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float
         state.counts[IDLE] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
     """Go to the minimum on W, or to the first constraint on the way, which joins W."""
     nz, L = state.counts[FREE], state.L
@@ -460,12 +459,12 @@ def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
         state.counts[REFINED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _slope(d: Array, slopes: Array, c: int) -> float:
     return d[c] if c < d.size else slopes[c - d.size]
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _still(program: Quadratic, state: State, d: Array) -> None:
     """Variables in W do not move, not even by rounding."""
     n = program.q.size
@@ -474,7 +473,7 @@ def _still(program: Quadratic, state: State, d: Array) -> None:
             d[state.slot[s]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _multipliers(state: State) -> None:
     """λ with Wᵀλ = the gradient, by forward substitution."""
     n, nz = state.x.size, state.counts[FREE]
@@ -488,7 +487,7 @@ def _multipliers(state: State) -> None:
             rest[k - nz] -= state.T[s, k] * value
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _choose(program: Quadratic, state: State, allowed: float) -> tuple[int, bool]:
     """The row of T to release, -1 for none, and whether its multiplier says that F falls.
 
@@ -524,7 +523,7 @@ def _choose(program: Quadratic, state: State, allowed: float) -> tuple[int, bool
     return found, kind >= 3
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
     """Take a constraint out of W and go down where that leads down; returns how it went.
 
@@ -596,7 +595,7 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
     return RUNNING
 
 
-@njit(cache=True, nogil=True)
+@compiled(inner=True)
 def _replace(
     program: Quadratic, state: State, released: int, side: int, v: Array,
     c: int, d: Array, slopes: Array, step: float,
@@ -620,7 +619,7 @@ def _replace(
     _add(state, c, end, met)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def advance(program: Quadratic, state: State, steps: int) -> int:
     """Some steps of the method; returns RUNNING, STATIONARY, UNBOUNDED or STALLED.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import inspect
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import clock, few_threads
 from indefinite_opt.studies.cells import FAILURES, Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.study import Progress, run_all
@@ -138,14 +137,14 @@ class _Unit(NamedTuple):
 
     def rows(self, cell: _Cell) -> list[Row]:
         """What the function returns, or its error."""
-        began = time.perf_counter()
+        began = clock()
         try:
             with few_threads(0):
                 found = self.function(**self.arguments)
             rows, error = found if isinstance(found, list) else [found], ""
         except FAILURES as failure:
             rows, error = [{}], f"{type(failure).__name__}: {failure}"
-        shared = {"cell_seconds": (time.perf_counter() - began) / max(1, len(rows)), "error": error}
+        shared = {"cell_seconds": (clock() - began) / max(1, len(rows)), "error": error}
         return [{"setting": cell.name, **_plain(row), **shared} for row in rows]
 
     def failed(self, cell: _Cell, error: str) -> list[Row]:

@@ -1,0 +1,103 @@
+"""Compiled loops, and a clock that stands still while they are compiled or loaded.
+
+numba compiles a loop when it is first called, and keeps the result on disk. That happens once per
+installation and takes seconds, so that it is said on the screen, and is not part of the time that
+a solver is reported to take.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+__all__ = ["clock", "compiled"]
+
+_LOGGER = logging.getLogger("indefinite_opt")
+
+
+def compiled(*, inner: bool = False, **options: Any) -> Any:
+    """A decorator that compiles a loop by numba, without the interpreter's lock.
+
+    Parameters
+    ----------
+    inner : bool
+        Only other loops call it, so that it needs no entry from Python. For named tuples of arrays
+        such an entry takes longer to compile than a short loop.
+    **options
+        More options of `numba.njit`.
+    """
+    from numba import njit
+
+    _watch_compiler()
+    return njit(
+        cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+        no_cpython_wrapper=inner, **options,
+    )  # fmt: skip
+
+
+class _Pauses:
+    """The total time during which at least one thread was compiling."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._active = 0
+        self._began = self._total = 0.0
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._active == 0:
+                self._began = time.perf_counter()
+            self._active += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._active -= 1
+            if self._active == 0:
+                self._total += time.perf_counter() - self._began
+
+    def working_time(self) -> float:
+        with self._lock:
+            return (self._began if self._active else time.perf_counter()) - self._total
+
+
+_PAUSES = _Pauses()
+
+
+def clock() -> float:
+    """`time.perf_counter` without the time for which this process has been compiling loops.
+
+    Examples
+    --------
+    >>> before = clock()
+    >>> clock() >= before
+    True
+    """
+    return _PAUSES.working_time()
+
+
+@functools.cache
+def _watch_compiler() -> None:
+    """Stop the clock while numba compiles or loads, and say once that it compiles."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]  # numba has no types
+        def __init__(self, start: Callable[[], None], end: Callable[[], None]) -> None:
+            self.start, self.end = start, end
+
+        def on_start(self, event: object) -> None:
+            self.start()
+
+        def on_end(self, event: object) -> None:
+            self.end()
+
+    event.register("numba:compiler_lock", Listener(_PAUSES.enter, _PAUSES.leave))
+    event.register("numba:compile", Listener(_say_once, lambda: None))
+
+
+@functools.cache
+def _say_once() -> None:
+    _LOGGER.warning("compiling, first use only: this takes some seconds")
