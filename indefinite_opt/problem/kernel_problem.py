@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,9 +46,13 @@ beside the O(n³) of the whole matrix, of at least twice the order."""
 
 _OF_KERNEL_ALONE = frozenset({
     "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
-    "squared_distances", "_norm", "_scaled", "_form", "_construction",
+    "squared_distances", "_norm", "_scaled", "form", "_construction",
 })  # fmt: skip
 """Attributes of a problem that do not depend on its labels, whether given or derived."""
+
+_MIN_PROVED = 1e-290
+"""Least largest entry of a matrix that a theorem is applied to; the smallest normal number is
+2e-308, and rounding relative to smaller entries says nothing."""
 
 
 class KernelProblem(Problem):
@@ -150,7 +154,7 @@ class KernelProblem(Problem):
         self._scaled: Callable[[Array], Array] = _unscaled
         self.form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
-        self._construction: str | None = None
+        self._construction: _Construction | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
     @classmethod
@@ -216,6 +220,7 @@ class KernelProblem(Problem):
         problem.X, problem.kernel = points, function
         problem.scaling, problem._scaled = scaling, scaled
         problem.cache_mb = cache_mb
+        problem._apply_theorem(kernels.definiteness(function, points.shape[1]))
         return problem
 
     @classmethod
@@ -433,15 +438,45 @@ class KernelProblem(Problem):
 
     @cached_property
     def _norm(self) -> float:
-        return norm_bound(self.K)
+        if self._construction is None or self._construction.norm is None:
+            return norm_bound(self.K)
+        if self.gram.whole is None:
+            return self._construction.norm
+        return min(self._construction.norm, float(np.linalg.norm(self.K)))
 
-    @cached_property
-    def convexity_allowance(self) -> float:
-        """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖²; see `convexity_tolerance`.
+    def convexity_allowance(self, lines: int) -> float:
+        """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
 
-        The rounding of FFᵀ, a kernel that is convex by construction, is no larger.
+        It is that of a Cholesky factorisation, see `convexity_tolerance`, which the rounding of
+        FFᵀ does not exceed; or the rounding of a kernel that theory says is convex.
         """
+        made = self._construction
+        if made is not None and made.allowance is not None and lines >= made.lines:
+            return made.allowance
         return 2.0 * convexity_tolerance(self.K, self._norm)
+
+    def _apply_theorem(self, found: kernels.Definiteness | None) -> None:
+        """Note that a theorem proves convexity, unless rounding to single precision may undo it.
+
+        The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
+        ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
+        size k. Of -d² every entry is at most four times as large as some entry of its first row.
+        """
+        if found is None or self.gram.dtype != np.float64:
+            return
+        if found.conditional:
+            first = self.gram.block(np.arange(1), np.arange(self.n))
+            largest = 4.0 * float(np.abs(first).max())
+        else:
+            largest = float(np.abs(self.gram.diagonal).max())
+        if largest < _MIN_PROVED:  # entries may have been lost to underflow
+            return
+        eps, lines = float(np.finfo(float).eps), 1 if found.conditional else 0
+        allowance = self.n * found.rounding * eps * largest
+        self._construction = _Construction(
+            found.theorem, lines, allowance, self.n * largest + allowance
+        )
+        self._convex = dict.fromkeys(range(lines, 3), True)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -497,10 +532,10 @@ class KernelProblem(Problem):
 
         Notes
         -----
-        Decided by a spectrum if one is known, else by one Cholesky factorisation. False where
-        convexity cannot be tested; see `curvature_known`.
+        Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
+        False where convexity cannot be tested; see `curvature_known`.
         """
-        return self.curvature_known and self._convex_on(lines)
+        return self.known_convex(lines) or (self.curvature_known and self._convex_on(lines))
 
     def known_convex(self, lines: int) -> bool:
         """Whether `is_convex` is already known to be true; nothing is computed."""
@@ -508,8 +543,8 @@ class KernelProblem(Problem):
 
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""
-        if self._construction is not None:
-            return f"by construction, as {self._construction}"
+        if self._construction is not None and lines >= self._construction.lines:
+            return f"by construction, as {self._construction.why}"
         along = "" if lines == 0 or self._convex.get(0, False) else " along the constraints"
         return f"by its eigenvalues{along}"
 
@@ -680,7 +715,7 @@ class KernelProblem(Problem):
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
         problem = KernelProblem._of_own(K, self.labels, "double", name)
-        problem._convex, problem._construction = {0: True, 1: True, 2: True}, why
+        problem._convex, problem._construction = dict.fromkeys(range(3), True), _Construction(why)
         return problem
 
     @property
@@ -727,6 +762,11 @@ class KernelProblem(Problem):
             cut = whole[np.ix_(train, train)]
             problem = KernelProblem._of_own(cut, known, self.precision, self.name)
             problem.form = self.form
+            made = self._construction
+            if made is not None and made.allowance is not None:
+                # What holds of K up to rounding holds of its principal submatrices.
+                problem._construction = made
+                problem._convex = dict.fromkeys(range(made.lines, 3), True)
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         problem = KernelProblem.from_data(
@@ -738,6 +778,27 @@ class KernelProblem(Problem):
             problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         scaled, points = problem._scaled, X[test]
         return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
+
+
+class _Construction(NamedTuple):
+    """Why a kernel matrix is convex without a test of its eigenvalues.
+
+    Attributes
+    ----------
+    why : str
+        As part of a sentence.
+    lines : int
+        Along how many equality constraints; see `KernelProblem.is_convex`.
+    allowance : float, optional
+        By how much rounding may have moved an eigenvalue, if that is known.
+    norm : float, optional
+        A bound on ‖K‖ that needs no pass over K, if there is one.
+    """
+
+    why: str
+    lines: int = 0
+    allowance: float | None = None
+    norm: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

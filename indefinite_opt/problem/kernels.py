@@ -31,16 +31,19 @@ from indefinite_opt.foundation import Array, checked_points, checks, instantiate
 
 __all__ = [
     "Custom",
+    "Definiteness",
     "DistanceSubstitution",
     "Epanechnikov",
     "Gaussian",
     "Kernel",
     "L1Gaussian",
+    "Laplacian",
     "Linear",
     "Polynomial",
     "PseudoEuclidean",
     "Sigmoid",
     "Simpson",
+    "definiteness",
     "get",
     "names",
     "of_distances",
@@ -68,10 +71,30 @@ _MAX_ASYMMETRY = 1e-8
 two differently, but by far less than this."""
 
 
+@dataclass(frozen=True)
+class Definiteness:
+    """A theorem by which all matrices of a kernel are positive semidefinite.
+
+    Parameters
+    ----------
+    theorem : str
+        As part of a sentence: "Gaussian kernels are positive definite".
+    conditional : bool
+        Only along vectors v with eᵀv = 0.
+    rounding : float
+        Largest error of a computed entry, in units of eps times the largest entry of the matrix.
+    """
+
+    theorem: str
+    conditional: bool = False
+    rounding: float = 0.0
+
+
 class Kernel(ABC):
     """A function k(x, z) of two points, evaluated on all pairs at once.
 
-    Subclasses are frozen dataclasses; they give a `name` and the formula in `evaluate`.
+    Subclasses are frozen dataclasses; they give a `name` and the formula in `evaluate`, and where
+    theory says that all matrices of the formula are positive semidefinite, `definiteness`.
 
     Examples
     --------
@@ -127,6 +150,13 @@ class Kernel(ABC):
     def evaluate(self, X: Array, Z: Array) -> Array:
         """The formula, for points that have already been checked."""
 
+    def definiteness(self, d: int) -> Definiteness | None:
+        """Why every matrix of this kernel is positive semidefinite on points in R^d, if it is.
+
+        It is trusted only if the class that defines it defines `evaluate` as well.
+        """
+        return None
+
     def __str__(self) -> str:
         # Every kernel reads an unset width as 1/d.
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
@@ -175,6 +205,10 @@ class Linear(Kernel):
     def evaluate(self, X: Array, Z: Array) -> Array:
         return X @ Z.T
 
+    def definiteness(self, d: int) -> Definiteness | None:
+        # A sum of d products differs by at most d·eps/2·‖x‖‖z‖, whatever its order.
+        return Definiteness("it holds inner products", rounding=d + 2.0)
+
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
@@ -207,6 +241,15 @@ class Polynomial(Kernel):
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.asarray((_width(self.gamma, X) * (X @ Z.T) + self.r) ** self.degree)
 
+    def definiteness(self, d: int) -> Definiteness | None:
+        if self.r < 0.0:
+            return None
+        # |γ⟨x, z⟩| + r is at most its largest value at x = z, to whose power errors are relative.
+        return Definiteness(
+            "sums and products of inner products, with nonnegative factors, are positive "
+            "semidefinite (Schur 1911)", rounding=self.degree * (d + 6.0),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
@@ -234,6 +277,43 @@ class Gaussian(Kernel):
         K = _distances(X, Z, "sqeuclidean")
         K *= -_width(self.gamma, X)
         return np.exp(K, out=K)
+
+    def definiteness(self, d: int) -> Definiteness | None:
+        return _decreasing("Gaussian kernels are positive definite (Schoenberg 1938)", d)
+
+
+def _decreasing(theorem: str, d: int) -> Definiteness:
+    """For k = exp(-t): an error of t relative to it costs t·exp(-t) ≤ 1/e times as much."""
+    return Definiteness(theorem, rounding=d + 8.0)
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||_1), positive definite.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Positive; 1/d if not given.
+
+    Examples
+    --------
+    >>> Laplacian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    gamma: float | None = None
+    name: ClassVar[str] = "laplacian"
+
+    def __post_init__(self) -> None:
+        checks.positive("gamma", self.gamma, optional=True)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock"))
+
+    def definiteness(self, d: int) -> Definiteness | None:
+        return _decreasing("Laplacian kernels are positive definite (Schoenberg 1938)", d)
 
 
 @dataclass(frozen=True)
@@ -300,6 +380,9 @@ class L1Gaussian(Kernel):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock") ** 2)
+
+    def definiteness(self, d: int) -> Definiteness | None:
+        return Gaussian().definiteness(d) if d == 1 else None
 
 
 @dataclass(frozen=True)
@@ -404,6 +487,14 @@ class DistanceSubstitution(Kernel):
             D = _pairwise(self.distance, X, Z)
         return of_distances(D, self.form, self.gamma)
 
+    def definiteness(self, d: int) -> Definiteness | None:
+        if self.distance != "euclidean" or self.form == "raw":
+            return None
+        if self.form == "gaussian":
+            return Gaussian().definiteness(d)
+        theorem = "-d² of Euclidean distances is conditionally positive definite (Schoenberg 1935)"
+        return Definiteness(theorem, conditional=True, rounding=d + 8.0)
+
 
 def of_distances(D: Array, form: str, gamma: float) -> Array:
     """-d²/2, exp(-γd²) or d, for the form "linear", "gaussian" or "raw".
@@ -450,6 +541,9 @@ class PseudoEuclidean(Kernel):
             raise ProblemError("X", f"at least p = {self.p} columns", f"shape {X.shape}")
         return (X * np.where(np.arange(d) < self.p, 1.0, -1.0)) @ Z.T
 
+    def definiteness(self, d: int) -> Definiteness | None:
+        return Linear().definiteness(d) if self.p == d else None
+
 
 @dataclass(frozen=True)
 class Custom(Kernel):
@@ -494,6 +588,7 @@ _KERNELS: dict[str, type[Kernel]] = {
         Polynomial,
         Gaussian,
         Sigmoid,
+        Laplacian,
         L1Gaussian,
         Epanechnikov,
         Simpson,
@@ -501,6 +596,31 @@ _KERNELS: dict[str, type[Kernel]] = {
         PseudoEuclidean,
     )
 }
+
+
+def definiteness(kernel: object, d: int) -> Definiteness | None:
+    """The theorem of a kernel on points in R^d, if there is one that can be trusted.
+
+    A subclass that computes other values does not inherit it.
+
+    Examples
+    --------
+    >>> definiteness(Gaussian(), 2).theorem
+    'Gaussian kernels are positive definite (Schoenberg 1938)'
+    >>> definiteness(Sigmoid(), 2) is None
+    True
+    """
+    if not isinstance(kernel, Kernel):
+        return None
+
+    def author(method: str) -> type:
+        return next(cls for cls in type(kernel).__mro__ if method in vars(cls))
+
+    if author("definiteness") is not author("evaluate"):
+        return None
+    if author("values") is not Kernel or author("__call__") is not Kernel:
+        return None
+    return kernel.definiteness(d)
 
 
 def names() -> list[str]:

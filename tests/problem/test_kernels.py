@@ -143,6 +143,7 @@ def test_get_and_names() -> None:
         "polynomial",
         "gaussian",
         "sigmoid",
+        "laplacian",
         "l1-gaussian",
         "epanechnikov",
         "simpson",

@@ -41,7 +41,7 @@ def test_a_factor_makes_a_kernel_that_is_convex_by_construction() -> None:
 @pytest.mark.parametrize(
     ("kernel", "formulation", "words"),
     [
-        ("gaussian", iopt.SVMDual(), "Convex by its eigenvalues along the constraints, and"),
+        ("gaussian", iopt.SVMDual(), "Convex by construction, as Gaussian kernels are positive"),
         ("sigmoid", iopt.SpectrumSVM(transform="flip"), "the spectrum was changed by 'flip'"),
         ("sigmoid", iopt.ESVM(energy=0.5), "its negative eigenvalues were flipped"),
         ("sigmoid", iopt.KSVM(), "its kernel matrix is F times the transpose of F"),

@@ -62,7 +62,11 @@ def test_every_family_and_size_is_there() -> None:
     assert {entry.kernel for entry in KERNEL_ROWS} == set(KERNELS.values())
     # A new kernel function that can be indefinite belongs into the library.
     functions = {kernel.partition("(")[0] for kernel in KERNELS.values()}
-    assert set(iopt.kernels.names()) <= functions
+    open_names = {
+        name for name in iopt.kernels.names()
+        if iopt.kernels.definiteness(iopt.kernels.get(name), 2) is None
+    }  # fmt: skip
+    assert open_names <= functions
     for family in GRID:
         assert {e.n for e in TABLE if e.name.startswith(f"{family}-")} >= set(SIZES)
     titles = [entry.title for entry in TABLE]

@@ -190,7 +190,7 @@ class BoxLineQP(BoxLine, PairedQP):
         square, length = self._square_radius(x), float(np.linalg.norm(x))
 
         def allowance(square: float) -> float:
-            curved = 0.5 * problem.convexity_allowance * (square + length**2)
+            curved = 0.5 * problem.convexity_allowance(self.lines) * (square + length**2)
             return self.hessian * (
                 curved + problem.zero_tolerance * length * (float(np.sqrt(square)) + length)
             )

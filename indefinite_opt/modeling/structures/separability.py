@@ -57,7 +57,7 @@ class SeparabilityProgram(ExplicitProgram):
     @property
     def is_convex(self) -> bool:
         """Whether R ⪰ 0; for R = Q up to the rounding of eigenvalues."""
-        return self.identity or (self.problem.curvature_known and self.problem.is_psd)
+        return self.identity or self.problem.is_convex(0)
 
     @property
     def gap_floor(self) -> float:
@@ -205,7 +205,7 @@ class SeparabilityProgram(ExplicitProgram):
             else:
                 # Negative eigenvalues that count as zero may have decreased λᵀQλ.
                 square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
-                square += problem.convexity_allowance * length**2
+                square += problem.convexity_allowance(0) * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
         relative = 8.0 * (problem.n + 4.0) * _EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)

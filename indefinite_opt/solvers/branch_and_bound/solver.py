@@ -29,17 +29,13 @@ class BranchAndBound(Solver[QuadraticStructure]):
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
-        if reason is not None or self._is_convex(task):
+        if reason is not None or task.structure.is_convex:
             return reason
         return obstacle(task.structure)
 
-    @staticmethod
-    def _is_convex(task: Task[QuadraticStructure]) -> bool:
-        return task.problem.curvature_known and task.structure.is_convex
-
     def solve(self, task: Task[QuadraticStructure]) -> Solution:
         qp = task.structure
-        if self._is_convex(task):
+        if task.structure.is_convex:
             return _convex(task)
         search = GlobalSearch(task, task.tol)
         status = search.run()

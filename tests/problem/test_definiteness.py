@@ -1,0 +1,147 @@
+"""Kernels that theory says are positive semidefinite, and what is proved of their matrices."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.problem import kernels
+
+PROVED = [
+    "linear", "polynomial(degree=3, r=1)", "polynomial(degree=2, r=0)", "gaussian",
+    "gaussian(gamma=30)", "laplacian", "distance(distance=euclidean, form=gaussian)",
+    "pseudo-euclidean(p=3)",
+]  # fmt: skip
+CONDITIONAL = "distance(distance=euclidean, form=linear)"
+OPEN = [
+    "sigmoid", "polynomial(r=-1)", "l1-gaussian", "epanechnikov", "pseudo-euclidean(p=1)",
+    "distance(distance=cityblock, form=gaussian)", "distance(distance=euclidean, form=raw)",
+]  # fmt: skip
+
+
+@pytest.fixture
+def points() -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((40, 3))
+
+
+LABELS = [1, -1] * 20
+
+
+def no_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("a matrix was factorised")
+
+    monkeypatch.setattr("indefinite_opt.problem.kernel_problem.negative_direction", refuse)
+    monkeypatch.setattr("indefinite_opt.problem.kernel_problem.eigendecomposition", refuse)
+
+
+@pytest.mark.parametrize("kernel", PROVED)
+@pytest.mark.parametrize("cache_mb", [None, 1.0])
+def test_the_certificate_names_the_theorem_and_factorises_nothing(
+    kernel: str, cache_mb: float | None, points: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_factorisation(monkeypatch)
+    problem = iopt.KernelProblem.from_data(points, LABELS, kernel, cache_mb=cache_mb)
+    result = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo")
+    theorem = kernels.definiteness(problem.kernel, 3).theorem
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert f"Convex by construction, as {theorem}" in str(result.certificate).replace("\n", " ")
+
+
+@pytest.mark.parametrize("kernel", [*PROVED, CONDITIONAL])
+def test_eigenvalues_agree(kernel: str, points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
+    conditional = kernel == CONDITIONAL
+    matrix = problem.centered if conditional else problem.K
+    assert np.linalg.eigvalsh(matrix)[0] >= -problem.convexity_allowance(int(conditional))
+    assert problem.known_convex(int(conditional))
+    assert problem.is_psd is not conditional
+
+
+@pytest.mark.parametrize("kernel", OPEN)
+def test_nothing_is_said_of_other_kernels(kernel: str, points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
+    assert not any(problem.known_convex(lines) for lines in range(3))
+
+
+def test_conditional_kernels_are_convex_along_the_line_only(points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points, LABELS, CONDITIONAL)
+    with_bias = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
+    assert with_bias.claim is iopt.Claim.GLOBAL
+    assert "Schoenberg 1935" in " ".join(with_bias.reasons)
+    assert not iopt.SVMDual(C=1.0, bias=False).structure(problem).is_convex
+
+
+def test_rounding_of_entries_is_within_the_allowance() -> None:
+    """Entries of the linear and of a polynomial kernel against rational arithmetic."""
+    g = np.random.default_rng(1)
+    X = g.standard_normal((8, 30)) * 10.0 ** g.integers(-8, 9, (8, 30))
+    exact = [[sum(Fraction(a) * Fraction(b) for a, b in zip(x, z, strict=True)) for z in X]
+             for x in X]  # fmt: skip
+    for kernel, power in ((kernels.Linear(), 1), (kernels.Polynomial(3, 1.0, 0.0), 3)):
+        K, found = kernel(X), kernels.definiteness(kernel, 30)
+        error = max(
+            abs(Fraction(K[i, j]) - exact[i][j] ** power) for i in range(8) for j in range(8)
+        )
+        assert float(error) <= found.rounding * 2.0**-52 * np.abs(K).max()
+
+
+def test_gaussian_entries_are_within_the_allowance() -> None:
+    """Against decimal arithmetic of fifty digits."""
+    from decimal import Decimal, getcontext
+
+    getcontext().prec = 50
+    g = np.random.default_rng(2)
+    X = g.standard_normal((12, 7))
+    for gamma in (0.1, 1.0, 7.0):
+        kernel = kernels.Gaussian(gamma)
+        K, found = kernel(X), kernels.definiteness(kernel, 7)
+        for i in range(12):
+            for j in range(12):
+                square = sum(
+                    (Decimal(a) - Decimal(b)) ** 2 for a, b in zip(X[i], X[j], strict=True)
+                )
+                error = abs(Decimal(K[i, j]) - (-Decimal(gamma) * square).exp())
+                assert float(error) <= found.rounding * 2.0**-52
+
+
+class Reversed(kernels.Gaussian):
+    """Takes the parameters of the Gaussian, not its definiteness."""
+
+    def evaluate(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return -super().evaluate(X, Z)
+
+
+class Noisy(kernels.Gaussian):
+    def values(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return -super().values(X, Z)
+
+
+@pytest.mark.parametrize("kernel", [Reversed(), Noisy()])
+def test_a_subclass_with_other_values_does_not_inherit_a_theorem(
+    kernel: kernels.Kernel, points: np.ndarray
+) -> None:
+    assert kernels.definiteness(kernel, 3) is None
+    problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
+    assert not problem.is_psd
+
+
+def test_single_precision_is_tested_by_its_eigenvalues(points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points, LABELS, "linear", precision="single")
+    assert not problem.known_convex(0)
+
+
+def test_underflow_proves_nothing(points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points * 1e-160, LABELS, "linear")
+    assert not problem.known_convex(0)
+
+
+def test_parts_of_a_problem_keep_the_theorem_and_changed_kernels_do_not(points: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_data(points, LABELS, "gaussian")
+    part = problem.split(np.arange(30), np.arange(30, 40)).problem
+    assert part.known_convex(0)
+    assert not problem.perturbed(0.5).known_convex(0)
+    assert not problem.with_kernel(-problem.K).known_convex(0)
