@@ -42,7 +42,15 @@ from indefinite_opt.foundation.loops import clock, compiled
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
-from indefinite_opt.foundation.threads import few_threads, one_thread, thread_count
+from indefinite_opt.foundation.threads import (
+    TILE,
+    in_tiles,
+    one_thread,
+    pool,
+    product,
+    thread_count,
+    tiles,
+)
 
 __all__ = [
     "LONG",
@@ -50,6 +58,7 @@ __all__ = [
     "PRECISIONS",
     "SECONDS_BEYOND_LIMIT",
     "SYMMETRY_TOLERANCE",
+    "TILE",
     "Array",
     "Stored",
     "TimeLimitReached",
@@ -65,10 +74,10 @@ __all__ = [
     "clock",
     "compiled",
     "discover",
-    "few_threads",
     "finite_array",
     "html_card",
     "in_child",
+    "in_tiles",
     "instantiate",
     "label_vector",
     "limited",
@@ -76,6 +85,8 @@ __all__ = [
     "one_thread",
     "parse_call",
     "parsed_json",
+    "pool",
+    "product",
     "read_arrays",
     "read_bytes",
     "read_json",
@@ -83,5 +94,6 @@ __all__ = [
     "split_calls",
     "stored",
     "thread_count",
+    "tiles",
     "within",
 ]

@@ -1,16 +1,42 @@
-"""Control of the threads of the dense linear algebra library."""
+"""One policy for all threads: the linear algebra library gets one, and this package the others.
+
+Its own threads make a factorisation or a product faster on idle cores, but wait for each other in a
+loop: beside one other busy process a factorisation of order 300 took a thousand times as long as
+on one thread. So BLAS and LAPACK are called on one thread, and large work is divided into tiles,
+which threads of this package take as they come: a core that is busy otherwise does fewer of them.
+
+Inside such a thread nothing is divided again.
+"""
 
 from __future__ import annotations
 
 import functools
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["few_threads", "one_thread", "thread_count"]
+import numpy as np
 
-_MIN_MULTITHREAD_ORDER = 1000
-"""Order of a matrix below which a second BLAS thread costs more than it gains, and far more on a
-busy machine: spinning threads slowed a loop of small eigenproblems by a factor of 60."""
+from indefinite_opt.foundation.arrays import Array
+
+__all__ = ["TILE", "in_tiles", "one_thread", "pool", "product", "thread_count", "tiles"]
+
+TILE = 256
+"""Rows of a tile: large enough for products of full speed, and small enough that the last tile of
+a matrix of order 1000 does not keep one thread waiting for long."""
+
+_MIN_TILED_WORK = 2e7
+"""Multiplications from which a product is divided: a few milliseconds, where starting threads takes
+a tenth of one."""
+
+_MIN_PARTS = 4
+"""Least number of parts for which threads are started: fewer take less time than that."""
+
+_ALLOWED: ContextVar[int | None] = ContextVar("threads", default=None)
+"""How many threads may work, once that has been settled: by `one_thread`, which changes what the
+library would answer, and to 1 inside the threads of a pool."""
 
 
 @functools.cache
@@ -22,19 +48,78 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def few_threads(order: int) -> AbstractContextManager[Any]:
-    """One BLAS thread inside the block for small matrices, otherwise as many as the library has."""
-    if order >= _MIN_MULTITHREAD_ORDER:
-        return nullcontext()
-    return one_thread()
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """One BLAS thread inside the block, for many products with vectors and tall matrices."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One BLAS thread inside the block, and `thread_count` threads for `in_tiles`."""
+    if _ALLOWED.get() is not None:  # one thread is in force already
+        yield
+        return
+    token = _ALLOWED.set(thread_count())
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _ALLOWED.reset(token)
 
 
 def thread_count() -> int:
-    """Number of threads of the linear algebra library, which is also how many a solver may use."""
+    """How many threads a solver may use: as many as the linear algebra library has, so that
+    OMP_NUM_THREADS and `threadpoolctl` govern both.
+    """
+    allowed = _ALLOWED.get()
+    if allowed is not None:
+        return allowed
     found = [library["num_threads"] for library in _controller().info()]
     return max(1, min(found, default=1))
+
+
+def pool(workers: int) -> ThreadPoolExecutor:
+    """An executor whose threads divide nothing again."""
+    return ThreadPoolExecutor(workers, initializer=_ALLOWED.set, initargs=(1,))
+
+
+def tiles(count: int, size: int = TILE) -> Iterator[slice]:
+    """0, ..., count - 1 in slices of length max(size, 1).
+
+    >>> list(tiles(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(size, 1)
+    for first in range(0, count, size):
+        yield slice(first, min(first + size, count))
+
+
+def in_tiles(work: Callable[[slice], object], parts: Iterator[slice]) -> None:
+    """Call `work` with each part, on all threads, which take the parts as they come.
+
+    The work must release the interpreter's lock, as numpy does, and write to its own part only.
+    """
+    listed = list(parts)
+    with one_thread():
+        workers = min(thread_count(), len(listed))
+        if workers <= 1 or len(listed) < _MIN_PARTS:
+            for part in listed:
+                work(part)
+            return
+        with pool(workers) as executor:
+            for _ in executor.map(work, listed):
+                pass
+
+
+def product(A: Array, B: Array) -> Array:
+    """A @ B on all threads, the rows of A in tiles.
+
+    >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    if A.size * B.shape[1] < _MIN_TILED_WORK:
+        with one_thread():
+            whole: Array = A @ B
+        return whole
+    result = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B))
+
+    def work(part: slice) -> None:
+        np.matmul(A[part], B, out=result[part])
+
+    in_tiles(work, tiles(len(A)))
+    return result

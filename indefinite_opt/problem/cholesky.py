@@ -2,18 +2,21 @@
 
 OpenBLAS crashes the process (a segmentation fault) if two of its threads factorise a matrix of
 order 16 000 or more, and is slow at it beside other busy processes. Here it factorises one block at
-a time with one thread; only the matrix products, which are most of the work, use all threads.
+a time with one thread; the matrix products, which are most of the work, are made in tiles on all.
 """
 
 from __future__ import annotations
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import Array, in_tiles, one_thread, tiles
 
 __all__ = ["BLOCK", "cholesky_in_place"]
 
-BLOCK = 512
-"""Columns of a block: wider products are no faster, and even at order 20 000 the interpreter gets
-control about once per second."""
+BLOCK = 256
+"""Columns of a block: what is not a product takes n²/2 times as many multiplications, and even at
+order 20 000 the interpreter gets control several times a second."""
+
+_MIN_TILED_ORDER = 500
+"""Order from which products are divided; a smaller matrix is factorised in a few milliseconds."""
 
 
 def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
@@ -44,11 +47,17 @@ def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
     from scipy.linalg import blas, lapack
 
     n = len(matrix)
-    for k in range(0, n, block):
-        end = min(k + block, n)
-        if k:
-            matrix[k:, k:end] -= matrix[k:, :k] @ matrix[k:end, :k].T
-        with one_thread():
+    if n < _MIN_TILED_ORDER:
+        block = n
+
+    def subtract(rows: slice) -> None:
+        matrix[rows, k:end] -= matrix[rows, :k] @ matrix[k:end, :k].T
+
+    with one_thread():
+        for k in range(0, n, block):
+            end = min(k + block, n)
+            if k:
+                in_tiles(subtract, (slice(k + t.start, k + t.stop) for t in tiles(n - k)))
             factor, failed = lapack.dpotrf(matrix[k:end, k:end], lower=1, clean=0)
             matrix[k:end, k:end] = factor
             if failed:

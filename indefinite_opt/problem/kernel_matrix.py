@@ -357,6 +357,8 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     if dtype == np.float64:
         return kernel(points)
     checked = checked_points("X", points)
+    if kernels.is_divisible(kernel):
+        return kernels.symmetric_matrix(kernel, checked, lambda K: stored("K", K, dtype))
     _check_symmetric(kernel, checked)
     n = len(checked)
     matrix = np.empty((n, n), dtype)

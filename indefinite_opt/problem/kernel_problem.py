@@ -20,9 +20,9 @@ from indefinite_opt.foundation import (
     checked_points,
     checked_precision,
     checks,
-    few_threads,
     finite_array,
     html_card,
+    one_thread,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
@@ -707,7 +707,7 @@ class KernelProblem(Problem):
         array([[1., 2.],
                [2., 4.]])
         """
-        with few_threads(self.n):
+        with one_thread():
             # The product of a matrix with its own transpose is symmetric to the last bit.
             product = F @ F.T
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")

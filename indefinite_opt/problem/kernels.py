@@ -27,7 +27,16 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_points, checks, instantiate, real_array
+from indefinite_opt.foundation import (
+    Array,
+    Stored,
+    checked_points,
+    checks,
+    in_tiles,
+    instantiate,
+    real_array,
+    tiles,
+)
 
 __all__ = [
     "Custom",
@@ -45,8 +54,10 @@ __all__ = [
     "Simpson",
     "definiteness",
     "get",
+    "is_divisible",
     "names",
     "of_distances",
+    "symmetric_matrix",
 ]
 
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
@@ -94,7 +105,14 @@ class Kernel(ABC):
     """A function k(x, z) of two points, evaluated on all pairs at once.
 
     Subclasses are frozen dataclasses; they give a `name` and the formula in `evaluate`, and where
-    theory says that all matrices of the formula are positive semidefinite, `definiteness`.
+    theory says that all matrices of the formula are positive semidefinite, `definiteness`. What a
+    class says of its formula is trusted only if the same class defines `evaluate`.
+
+    Attributes
+    ----------
+    divisible : bool
+        Whether k(x, z) = k(z, x) for this formula, whatever other points are in the call, and
+        several threads may evaluate it: a matrix is then made in tiles.
 
     Examples
     --------
@@ -112,6 +130,7 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
+    divisible: ClassVar[bool] = False
 
     def __call__(self, X: npt.ArrayLike, Z: npt.ArrayLike | None = None) -> Array:
         """Kernel matrix K_ij = k(x_i, z_j).
@@ -134,9 +153,11 @@ class Kernel(ABC):
             kernel are not finite or, where Z is not given, not symmetric.
         """
         left = checked_points("X", X)
-        right = left if Z is None else checked_points("Z", Z, left.shape[1])
-        K = self.values(left, right)
-        return _symmetric(K, self) if Z is None else K
+        if Z is not None:
+            return self.values(left, checked_points("Z", Z, left.shape[1]))
+        if is_divisible(self):
+            return symmetric_matrix(self, left).astype(np.float64, copy=False)
+        return _symmetric(self.values(left, left), self)
 
     def values(self, X: Array, Z: Array) -> Array:
         """The same for points that have already been checked; only the values are checked."""
@@ -151,10 +172,7 @@ class Kernel(ABC):
         """The formula, for points that have already been checked."""
 
     def definiteness(self, d: int) -> Definiteness | None:
-        """Why every matrix of this kernel is positive semidefinite on points in R^d, if it is.
-
-        It is trusted only if the class that defines it defines `evaluate` as well.
-        """
+        """Why every matrix of this kernel is positive semidefinite on points in R^d, if it is."""
         return None
 
     def __str__(self) -> str:
@@ -181,6 +199,33 @@ def _symmetric(K: Array, kernel: Kernel) -> Array:
     return 0.5 * (K + K.T)
 
 
+def symmetric_matrix(
+    kernel: Kernel, X: Array, stored: Callable[[Array], Stored] | None = None
+) -> Stored:
+    """K_ij = k(x_i, x_j) of a divisible kernel, (n, n), from its upper half.
+
+    Parameters
+    ----------
+    stored : callable, optional
+        Turns entries into what is kept of them, such as numbers of single precision.
+    """
+    n = len(X)
+    part = slice(0, 1)
+    first = kernel.values(X[part], X[part])
+    K = np.empty((n, n), (first if stored is None else stored(first)).dtype)
+
+    def fill(rows: slice) -> None:
+        values = kernel.values(X[rows], X[rows.start :])
+        size = rows.stop - rows.start
+        values[:, :size] = 0.5 * (values[:, :size] + values[:, :size].T)
+        kept = values if stored is None else stored(values)
+        K[rows, rows.start :] = kept
+        K[rows.stop :, rows] = kept[:, size:].T
+
+    in_tiles(fill, tiles(n))
+    return K
+
+
 def _distances(X: Array, Z: Array, metric: str) -> Array:
     from scipy.spatial.distance import cdist
 
@@ -201,6 +246,7 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
+    divisible: ClassVar[bool] = True
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return X @ Z.T
@@ -232,6 +278,7 @@ class Polynomial(Kernel):
     gamma: float | None = None
     r: float = 1.0
     name: ClassVar[str] = "polynomial"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.whole("degree", self.degree)
@@ -269,6 +316,7 @@ class Gaussian(Kernel):
 
     gamma: float | None = None
     name: ClassVar[str] = "gaussian"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.positive("gamma", self.gamma, optional=True)
@@ -305,6 +353,7 @@ class Laplacian(Kernel):
 
     gamma: float | None = None
     name: ClassVar[str] = "laplacian"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.positive("gamma", self.gamma, optional=True)
@@ -341,6 +390,7 @@ class Sigmoid(Kernel):
     a: float | None = None
     r: float = -1.0
     name: ClassVar[str] = "sigmoid"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.a is not None:
@@ -374,6 +424,7 @@ class L1Gaussian(Kernel):
 
     gamma: float | None = None
     name: ClassVar[str] = "l1-gaussian"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.positive("gamma", self.gamma, optional=True)
@@ -402,6 +453,7 @@ class Epanechnikov(Kernel):
 
     gamma: float | None = None
     name: ClassVar[str] = "epanechnikov"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.positive("gamma", self.gamma, optional=True)
@@ -430,6 +482,7 @@ class Simpson(Kernel):
 
     threshold: float = 0.0
     name: ClassVar[str] = "simpson"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.number("threshold", self.threshold)
@@ -479,6 +532,10 @@ class DistanceSubstitution(Kernel):
             raise ParameterError("distance", "a metric name or a function", repr(self.distance))
         checks.choice("form", self.form, FORMS)
         checks.positive("gamma", self.gamma)
+
+    @property
+    def divisible(self) -> bool:  # type: ignore[override]
+        return isinstance(self.distance, str)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         if isinstance(self.distance, str):
@@ -531,6 +588,7 @@ class PseudoEuclidean(Kernel):
 
     p: int = 1
     name: ClassVar[str] = "pseudo-euclidean"
+    divisible: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checks.whole("p", self.p, least=0)
@@ -610,17 +668,28 @@ def definiteness(kernel: object, d: int) -> Definiteness | None:
     >>> definiteness(Sigmoid(), 2) is None
     True
     """
-    if not isinstance(kernel, Kernel):
-        return None
+    if isinstance(kernel, Kernel) and _speaks_for_itself(kernel, "definiteness"):
+        return kernel.definiteness(d)
+    return None
 
-    def author(method: str) -> type:
-        return next(cls for cls in type(kernel).__mro__ if method in vars(cls))
 
-    if author("definiteness") is not author("evaluate"):
-        return None
-    if author("values") is not Kernel or author("__call__") is not Kernel:
-        return None
-    return kernel.definiteness(d)
+def is_divisible(kernel: Kernel) -> bool:
+    """Whether a kernel is `divisible`, and says so of the values that it computes.
+
+    >>> is_divisible(Gaussian()), is_divisible(Custom(lambda X, Z: X @ Z.T))
+    (True, False)
+    """
+    return _speaks_for_itself(kernel, "divisible") and kernel.divisible
+
+
+def _speaks_for_itself(kernel: Kernel, name: str) -> bool:
+    """Whether the class that says something of the values of a kernel also computes them."""
+
+    def author(attribute: str) -> type:
+        return next(cls for cls in type(kernel).__mro__ if attribute in vars(cls))
+
+    unchanged = author("values") is Kernel and author("__call__") is Kernel
+    return unchanged and author(name) is author("evaluate")
 
 
 def names() -> list[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, checks, few_threads, limited
+from indefinite_opt.foundation import Array, checks, in_tiles, limited, one_thread, product, tiles
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
 __all__ = [
@@ -64,10 +64,13 @@ def convexity_tolerance(K: Array, norm: float) -> float:
 
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
-    rows, step = 0.0, max(_CHUNK // K.shape[1], 1)
-    for first in range(0, K.shape[0], step):
-        rows = max(rows, float(np.abs(K[first : first + step]).sum(axis=1).max()))
-    return min(float(np.linalg.norm(K)), rows)
+    sums = np.empty(K.shape[0])
+
+    def add(part: slice) -> None:
+        np.abs(K[part]).sum(axis=1, out=sums[part])
+
+    in_tiles(add, tiles(K.shape[0], max(_CHUNK // K.shape[1], _CHUNK // 1024)))
+    return min(float(np.linalg.norm(K)), float(sums.max()))
 
 
 def _shift(values: Array) -> Array:
@@ -176,8 +179,8 @@ class Spectrum:
         """V diag(values) Vᵀ, (n, n), exactly symmetric; O(n²r) for r nonzero values."""
         kept = values != 0
         vectors = self.vectors[:, kept]
-        product = (vectors * values[kept]) @ vectors.T
-        return 0.5 * (product + product.T)
+        rebuilt = product(vectors * values[kept], vectors.T)
+        return 0.5 * (rebuilt + rebuilt.T)
 
     def transformed(self, transform: str) -> Spectrum:
         """Spectrum of h(K) for a named transformation of `TRANSFORMS`."""
@@ -219,7 +222,7 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
 
     order = K.shape[0]
     checks.whole("leading", leading, most=order, optional=True)
-    with few_threads(order):
+    with one_thread():
         if leading is None or leading > order // 2:
             # numpy releases the interpreter's lock; scipy's eigh would keep it.
             values, vectors = limited(order, np.inf, np.linalg.eigh, K)
@@ -265,15 +268,23 @@ def negative_direction(
     if norm == 0.0:
         return None
     tolerance = convexity_tolerance(K, norm)
-    shifted = np.array(K, order="F")
+    shifted = np.empty((order, order))
+    left = right = np.empty((order, 0))
     if orthogonal_to is not None:
         # PKP + ‖K‖(I - P) is positive in the excluded directions.
-        cross = K @ orthogonal_to
+        cross = product(K, orthogonal_to)
         inner = orthogonal_to.T @ cross + norm * np.eye(orthogonal_to.shape[1])
         half = cross - 0.5 * orthogonal_to @ inner
-        shifted -= half @ orthogonal_to.T
-        shifted -= orthogonal_to @ half.T
+        left, right = np.hstack([half, orthogonal_to]), np.hstack([orthogonal_to, half])
+
+    def copy(part: slice) -> None:
+        np.matmul(left[part], -right.T, out=shifted[part])
+        shifted[part] += K[part]
+
+    in_tiles(copy, tiles(order))
     shifted[np.diag_indices(order)] += tolerance
+    # By columns, as LAPACK reads it, this is the transpose, which is the same matrix.
+    shifted = shifted.T
     breakdown = cholesky_in_place(shifted)
     if breakdown == 0:
         return None

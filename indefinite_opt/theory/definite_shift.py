@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.problem import (
     KernelProblem,
     check_problem,
@@ -133,6 +133,6 @@ def _turned(K: Array) -> Array:
 
 def _least(matrix: Array) -> LeastEigenvalue:
     order = matrix.shape[0]
-    with few_threads(order):
+    with one_thread():
         least = float(np.linalg.eigvalsh(matrix)[0])
     return LeastEigenvalue(least, zero_tolerance(order, norm_bound(matrix)))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, few_threads
+from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, one_thread
 from indefinite_opt.problem import Sigmoid, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
@@ -217,7 +217,7 @@ def _least(matrix: Array, error: float) -> LeastEigenvalue:
     import scipy.linalg
 
     order = matrix.shape[0]
-    with few_threads(order):
+    with one_thread():
         least = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
     return LeastEigenvalue(float(least), zero_tolerance(order, norm_bound(matrix)) + error)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values, few_threads
+from indefinite_opt.foundation import Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
 from indefinite_opt.modeling.structures.structure import (
@@ -90,7 +90,7 @@ class PolyhedralQP(Structure[Array]):
     @cached_property
     def _least_everywhere(self) -> float:
         """Least eigenvalue of P."""
-        with few_threads(self.n):
+        with one_thread():
             return float(np.linalg.eigvalsh(self.P)[0])
 
     @cached_property
@@ -468,7 +468,7 @@ class PolyhedralQP(Structure[Array]):
         norm = norm_bound(block)
         if norm == 0.0:
             return 0.0, 0.0
-        with few_threads(kept.size):
+        with one_thread():
             least = float(np.linalg.eigvalsh(basis.T @ block @ basis)[0])
         return least, zero_tolerance(kept.size, norm)
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
@@ -123,7 +123,7 @@ class ProxyOracle:
         inverse /= norms[:, None]
         moving, staying, stayed = self._split(u, active)
         vectors = np.empty((u.size, u.size))
-        with few_threads(u.size):
+        with one_thread():
             vectors[:, :r] = moving @ inverse.T
         vectors[:, r:] = staying
         along = np.concatenate([-1.0 / (sigma * norms), np.zeros(stayed.size)])
@@ -187,7 +187,7 @@ class ProxyEigen:
         """K* = M₊, (n, n)."""
         kept = self.values > 0.0
         scaled = self.vectors[:, kept] * np.sqrt(self.values[kept])
-        with few_threads(self.values.size):
+        with one_thread():
             return scaled @ scaled.T
 
     def second_derivative(self, fixed_distance: bool = False) -> Array:
@@ -216,7 +216,7 @@ class ProxyEigen:
         curved = np.where(up, self.values, 0.0) + sigma * spread
         cross *= a[:, None]
         cross *= b
-        with few_threads(n):
+        with one_thread():
             scaled = self.vectors * np.sqrt(curved)
             H = scaled @ scaled.T
             mean = P @ a

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values, few_threads
+from indefinite_opt.foundation import Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
@@ -310,7 +310,7 @@ class BoxLineQP(BoxLine, PairedQP):
             half = crossed - 0.5 * normals @ inner
             block -= half @ normals.T
             block -= normals @ half.T
-        with few_threads(kept.size):
+        with one_thread():
             least = float(np.linalg.eigvalsh(block)[0])
         return least, zero_tolerance(kept.size, norm)
 

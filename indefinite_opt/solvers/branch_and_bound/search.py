@@ -17,8 +17,8 @@ from indefinite_opt.foundation import (
     LONG,
     Array,
     TimeLimitReached,
-    few_threads,
     one_thread,
+    pool,
     thread_count,
 )
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
@@ -218,7 +218,7 @@ class GlobalSearch:
         """
         spins, binary = self.whole_box
         tangent = Tangent(multipliers, spins.place(self.ends.point))
-        with few_threads(spins.m):
+        with one_thread():
             bound = self.deadline.timed(
                 lower_bound, spins, multipliers, tangent.start, binary
             ).value
@@ -247,7 +247,7 @@ class GlobalSearch:
         try:
             spins, _ = timed(getattr, self, "whole_box")
             self.try_multipliers("spectral", timed(Multipliers.spectral, spins.m))
-            with few_threads(spins.m):
+            with one_thread():
                 diagonal = timed(Multipliers.box_diagonal, spins)
             self.try_multipliers("box-diagonal", diagonal)
             self.try_multipliers("separable", timed(Multipliers.separable, spins))
@@ -259,11 +259,11 @@ class GlobalSearch:
     def _divide_and_bound(self) -> Status:
         boxes = _Boxes(Node(self.first_box, self.ends.lower, 0, self.root))
         workers = thread_count()
-        with one_thread(), ThreadPoolExecutor(workers) as pool:
+        with one_thread(), pool(workers) as executor:
             # While there is only one box, its relaxations can use the other threads.
-            self.box_bound.spare = pool if workers >= len(TUNINGS) else None
+            self.box_bound.spare = executor if workers >= len(TUNINGS) else None
             try:
-                status = self._loop(boxes, pool, workers)
+                status = self._loop(boxes, executor, workers)
             finally:
                 self.deadline.halt.set()
         self._raise_lower(boxes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import project_line
 from indefinite_opt.problem import Gram, zero_tolerance
 
@@ -78,7 +78,7 @@ class Face:
         for end in np.flatnonzero(self.follows):
             members = self.group == self.group[end]
             v[members] -= v[end]
-        with few_threads(0):
+        with one_thread():
             reduced, _ = lapack.dpotrs(factor, v[~self.follows], lower=0)
         return self._spread(reduced), False
 
@@ -97,7 +97,7 @@ class Face:
         """The upper Cholesky factor, and the number of the first nonpositive pivot, or 0."""
         from scipy.linalg import lapack
 
-        with few_threads(0):
+        with one_thread():
             factor, failed = lapack.dpotrf(self.matrix.T, lower=0, clean=0, overwrite_a=1)
         return factor, int(failed)
 

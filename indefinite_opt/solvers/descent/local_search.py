@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
-    few_threads,
     limited,
+    one_thread,
+    pool,
     thread_count,
 )
 from indefinite_opt.modeling.structures import PairedQP
@@ -87,11 +88,11 @@ class LocalSearch(IteratedSearch[_End, Made]):
         whole = self.qp.gram.whole is not None
         jobs = (options.jobs or thread_count()) if whole else 1  # descents share a cache of rows
         generators = self._generators()
-        with few_threads(0), ThreadPoolExecutor(jobs) as pool:
+        with one_thread(), pool(jobs) as executor:
             try:
-                status = self._descend_from_starts(pool, generators[: options.starts])
+                status = self._descend_from_starts(executor, generators[: options.starts])
                 if status is None:
-                    status = self._kick_ends(pool, generators[options.starts :])
+                    status = self._kick_ends(executor, generators[options.starts :])
                 if status is Status.SOLVED:
                     self._settle()
             finally:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution, Status
@@ -45,7 +45,7 @@ class ConjugateGradient(Solver[LogisticProgram]):
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         search = LogisticSearch(task, _MAX_ITER)
-        status = status_at_end(partial(_descend, search), few_threads(task.problem.n))
+        status = status_at_end(partial(_descend, search), one_thread())
         return search.solution(status, f"{search.iterations} directions")
 
 

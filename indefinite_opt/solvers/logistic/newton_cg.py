@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution, Status
@@ -47,7 +47,7 @@ class NewtonCG(Solver[LogisticProgram]):
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         run = _Run(task)
-        status = status_at_end(run.solve, few_threads(task.problem.n))
+        status = status_at_end(run.solve, one_thread())
         steps = f"{run.search.iterations} Newton steps, {run.products} products with ∇²F"
         return run.search.solution(status, steps)
 

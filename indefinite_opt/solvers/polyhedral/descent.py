@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.solution import Status
 
@@ -356,7 +356,7 @@ def _least_curvature(program: Quadratic, strict: NDArray[np.bool_]) -> float:
         return np.inf
     normals = program.R[strict[n:]][:, free]
     P = program.P[np.ix_(free, free)]
-    with few_threads(n):
+    with one_thread():
         if normals.shape[0]:
             _, sizes, right = np.linalg.svd(normals)
             rank = int(np.count_nonzero(sizes > _RANK_SHARE * max(sizes[0], 1e-300)))

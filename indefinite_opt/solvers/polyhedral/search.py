@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads, thread_count
+from indefinite_opt.foundation import Array, one_thread, pool, thread_count
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.descent.iterated_search import CHAINS, Effort, End, IteratedSearch
@@ -109,7 +109,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
 
     def run(self) -> Status:
         options = self.options
-        with few_threads(0):
+        with one_thread():
             generators = self._generators(2)
             first = self._first(generators[0])
             if first is not Status.SOLVED:
@@ -119,11 +119,11 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
                 self.elite[0] = replace(self.elite[0], curvature="")
                 return first
             jobs = options.jobs or thread_count()
-            with ThreadPoolExecutor(jobs) as pool:
+            with pool(jobs) as executor:
                 try:
-                    status = self._descend_from_starts(pool, generators[1 : options.starts + 1])
+                    status = self._descend_from_starts(executor, generators[1 : options.starts + 1])
                     if status is None:
-                        status = self._kick_ends(pool, generators[options.starts + 1 :])
+                        status = self._kick_ends(executor, generators[options.starts + 1 :])
                     if status is Status.SOLVED:
                         status = self._settle()
                 finally:

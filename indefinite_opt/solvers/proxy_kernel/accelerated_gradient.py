@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, first_step_length
 from indefinite_opt.solvers.solution import Solution, Status
@@ -42,7 +42,7 @@ class AcceleratedGradient(Solver[ProxyStructure]):
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task)
-        status = status_at_end(run.solve, few_threads(task.problem.n))
+        status = status_at_end(run.solve, one_thread())
         message = f"{run.search.iterations} steps, {run.restarts} restarts"
         return run.search.solution(status, message)
 

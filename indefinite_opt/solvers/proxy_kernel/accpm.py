@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks, few_threads
+from indefinite_opt.foundation import Array, checks, one_thread
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
@@ -84,7 +84,7 @@ class ACCPM(Solver[ProxyStructure]):
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task, self)
-        status = status_at_end(run.solve, few_threads(task.problem.n))
+        status = status_at_end(run.solve, one_thread())
         steps = f"{run.search.iterations} centres, {run.set.steps} Newton steps"
         return run.search.solution(status, steps)
 

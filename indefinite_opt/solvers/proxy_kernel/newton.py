@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads, limited
+from indefinite_opt.foundation import Array, limited, one_thread
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
@@ -93,7 +93,7 @@ class NewtonSession(Session[ProxyStructure]):
 
 
 def _finish(run: _Run) -> Solution:
-    status = status_at_end(run.solve, few_threads(run.dual.n))
+    status = status_at_end(run.solve, one_thread())
     steps = f"{run.search.iterations} steps ({run.gradient_steps} of the gradient)"
     return run.search.solution(status, f"{steps}, {run.models} models")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks, few_threads
+from indefinite_opt.foundation import Array, checks, one_thread
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
 from indefinite_opt.solvers.solution import Solution, Status
@@ -57,7 +57,7 @@ class ProjectedGradient(Solver[ProxyStructure]):
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task, self)
-        status = status_at_end(run.solve, few_threads(task.problem.n))
+        status = status_at_end(run.solve, one_thread())
         return run.search.solution(status, f"{run.search.iterations} steps")
 
 

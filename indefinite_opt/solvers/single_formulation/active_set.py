@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Solution, Status, Trace
@@ -52,7 +52,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
 
     def solve(self, task: Task[KreinLeastSquares]) -> Solution:
         run = _Run(task)
-        status = status_at_end(run.solve, few_threads(task.problem.n))
+        status = status_at_end(run.solve, one_thread())
         return Solution(
             # The projection makes yᵀα = 0 to the last bit, however small α is.
             values=run.qp.values(run.qp.project(run.best)),

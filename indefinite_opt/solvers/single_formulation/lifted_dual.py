@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import few_threads
+from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.solvers.descent.descent import Descent
@@ -41,7 +41,7 @@ class LiftedDual(Solver[SeparabilityProgram]):
         return super().refusal(task)
 
     def solve(self, task: Task[SeparabilityProgram]) -> Solution:
-        with few_threads(task.problem.n):
+        with one_thread():
             run = _Run(task)
             return run.solution(status_at_end(run.solve))
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, few_threads
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.solvers import Status
 
 __all__ = ["Laplace", "RelevanceFit", "best_change", "fit_relevance", "laplace"]
@@ -131,7 +131,7 @@ def fit_relevance(
     """
     X = np.column_stack([K, np.ones(y.size)]) if constant else K
     lengths = np.linalg.norm(X, axis=0) + ~np.any(X, axis=0)  # 1 for a column of zeros
-    with few_threads(min(K.shape)):
+    with one_thread():
         ends = [_search(X / lengths, y, alpha, max_iter, tol) for alpha in START_ALPHAS]
     best = max(ends, key=lambda end: end.log_evidence)
     weights, M = np.append(best.coef / lengths, 0.0), K.shape[1]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import clock, few_threads
+from indefinite_opt.foundation import clock, one_thread
 from indefinite_opt.studies.cells import FAILURES, Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.study import Progress, run_all
@@ -139,7 +139,7 @@ class _Unit(NamedTuple):
         """What the function returns, or its error."""
         began = clock()
         try:
-            with few_threads(0):
+            with one_thread():
                 found = self.function(**self.arguments)
             rows, error = found if isinstance(found, list) else [found], ""
         except FAILURES as failure:
