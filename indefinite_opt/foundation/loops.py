@@ -19,24 +19,29 @@ __all__ = ["clock", "compiled"]
 _LOGGER = logging.getLogger("indefinite_opt")
 
 
-def compiled(*, inner: bool = False, **options: Any) -> Any:
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that compiles a loop by numba, without the interpreter's lock.
+
+    A loop whose name begins with an underscore serves other loops only and has no entry from
+    Python: for named tuples of arrays an entry takes longer to compile than a short loop. Python
+    that calls it nevertheless ends in a segmentation fault.
 
     Parameters
     ----------
-    inner : bool
-        Only other loops call it, so that it needs no entry from Python. For named tuples of arrays
-        such an entry takes longer to compile than a short loop.
     **options
         More options of `numba.njit`.
     """
     from numba import njit
 
     _watch_compiler()
-    return njit(
-        cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
-        no_cpython_wrapper=inner, **options,
-    )  # fmt: skip
+
+    def compile_later(loop: Callable[..., Any]) -> Any:
+        return njit(
+            cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+            no_cpython_wrapper=loop.__name__.startswith("_"), **options,
+        )(loop)  # fmt: skip
+
+    return compile_later
 
 
 class _Pauses:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import indefinite_opt as iopt
 from indefinite_opt.foundation import clock, compiled
 from indefinite_opt.foundation.loops import _Pauses
 
 PROGRAM = """
 import logging, time
 import numpy as np
+import indefinite_opt as iopt
 from indefinite_opt.foundation import clock, compiled
 
 @compiled()
@@ -60,13 +64,45 @@ def test_the_clock_runs_otherwise() -> None:
     assert 0.0 < clock() - before <= time.perf_counter() - wall + 1e-6
 
 
-def test_inner_loops_have_no_entry_from_python_and_serve_others() -> None:
-    @compiled(inner=True)
-    def square(x):  # type: ignore[no-untyped-def]
+def test_inner_loops_serve_others() -> None:
+    @compiled()
+    def _square(x):  # type: ignore[no-untyped-def]
         return x * x
 
     @compiled()
     def fourth(x):  # type: ignore[no-untyped-def]
-        return square(x) * square(x)
+        return _square(x) * _square(x)
 
     assert fourth(3.0) == 81.0
+
+
+def is_loop(function: ast.FunctionDef) -> bool:
+    return any(
+        isinstance(each, ast.Call) and getattr(each.func, "id", "") == "compiled"
+        for each in function.decorator_list
+    )
+
+
+def test_no_python_calls_an_inner_loop() -> None:
+    """It would have no entry, and end the process."""
+    modules = {
+        path: ast.parse(path.read_text())
+        for folder in (Path(iopt.__file__).parent, Path(__file__).parents[1])
+        for path in folder.rglob("*.py")
+    }
+    inner = {
+        node.name for path, tree in modules.items() for node in tree.body
+        if isinstance(node, ast.FunctionDef) and is_loop(node) and node.name.startswith("_")
+    }  # fmt: skip
+    assert len(inner) > 30
+    for path, tree in modules.items():
+        own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for function in tree.body:
+            if isinstance(function, ast.FunctionDef) and is_loop(function):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, ast.Name) and node.id in inner & own:
+                    raise AssertionError(f"{path}:{node.lineno} uses {node.id}")
+                if isinstance(node, ast.Attribute) and node.attr in inner:
+                    owner = getattr(node.value, "id", "")
+                    assert owner in ("self", "cls") or "loops" not in owner, (path, node.lineno)

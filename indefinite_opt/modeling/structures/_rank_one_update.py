@@ -140,7 +140,7 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
     return count, total
 
 
-@compiled(inner=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def evaluate(gaps, s, r, j, tau, t):
     """The sums in g over the poles up to j and over the others, and t = 1/(gaps - τ)."""
     psi = slope_left = phi = slope_right = 0.0
@@ -157,14 +157,14 @@ def evaluate(gaps, s, r, j, tau, t):
     return psi, slope_left, phi, slope_right
 
 
-@compiled(inner=True)
+@compiled()
 def measure(d, r, j, gaps):
     """Distances of all poles from pole j, compiled without the reordering allowed in sums."""
     for k in range(r):
         gaps[k] = d[k] - d[j]
 
 
-@compiled(inner=True, forceinline=True)
+@compiled(forceinline=True)
 def _smaller_root(a, b, c):
     """The root of cη² - aη + b = 0 that tends to b/a for c → 0, computed without cancellation."""
     root = np.sqrt(abs(a * a - 4.0 * b * c))
@@ -175,7 +175,7 @@ def _smaller_root(a, b, c):
     return b / a
 
 
-@compiled(inner=True, forceinline=True)
+@compiled(forceinline=True)
 def _first_guess(d, s, r, j, gaps, t):
     """The root of a model with the two poles j, j + 1 and a constant, exact midway between them.
 
@@ -206,7 +206,7 @@ def _first_guess(d, s, r, j, gaps, t):
     return nearer, low, high, tau
 
 
-@compiled(inner=True, forceinline=True)
+@compiled(forceinline=True)
 def _middle_way_step(left, right, g, slope_left, slope_right):
     """η of equation (4) of `solve_root`, with left = d_j - λ and right = d_{j+1} - λ."""
     c = g - left * slope_left - right * slope_right
@@ -214,7 +214,7 @@ def _middle_way_step(left, right, g, slope_left, slope_right):
     return _smaller_root(a, left * right * g, c)
 
 
-@compiled(inner=True, forceinline=True)
+@compiled(forceinline=True)
 def _inside(low, high):
     """A point of a bracket of τ, for a step that left it.
 
@@ -298,14 +298,14 @@ def solve_root(d, s, r, total, j, gaps, t):
     return d[nearer] + tau, (d[nearer] - d[j]) + tau, slope
 
 
-@compiled(inner=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def add_scaled(factor, t, r, sums):
     """sums += factor · t."""
     for k in range(r):
         sums[k] += factor * t[k]
 
 
-@compiled(inner=True)
+@compiled()
 def smoothed(value, epsilon):
     """h_ε(λ) = 2λφ - φ² with φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2, and half its derivative.
 
@@ -320,7 +320,7 @@ def smoothed(value, epsilon):
     return value * value - 0.25 * epsilon * epsilon, value
 
 
-@compiled(inner=True)
+@compiled()
 def _load(poles, r, scratch):
     """Copy the active poles and weights, set sums to zero, and count the negative poles."""
     negative = 0
@@ -332,7 +332,7 @@ def _load(poles, r, scratch):
     return negative
 
 
-@compiled(inner=True)
+@compiled()
 def _from_below(r, negative, total, sigma, scratch):
     """M₊u = Mu - M₋u from the roots right of the negative poles, for ε = 0.
 
@@ -359,7 +359,7 @@ def _from_below(r, negative, total, sigma, scratch):
     return change
 
 
-@compiled(inner=True)
+@compiled()
 def _from_above(r, negative, total, sigma, epsilon, scratch):
     """M₊u and the change ρ Σ (h_ε(λ) - h_ε(d_j)) from the positive roots, for any ε.
 
@@ -384,7 +384,7 @@ def _from_above(r, negative, total, sigma, epsilon, scratch):
     return change
 
 
-@compiled(inner=True)
+@compiled()
 def _unmoved(poles, r, sigma, epsilon, scratch):
     """The change and the factors that belong to the poles that do not move."""
     change = 0.0

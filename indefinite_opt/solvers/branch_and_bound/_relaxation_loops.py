@@ -68,7 +68,7 @@ def spread(pairs, ends, squares, corner, omega, G):
         G[i, 0] = G[0, i]
 
 
-@compiled(inner=True)
+@compiled()
 def _reflect(iterate, binary):
     """Pairs, ends and squares of 2Z - V, where Z = max(V + cut, 0) is the nonnegative part."""
     pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
@@ -87,7 +87,7 @@ def _reflect(iterate, binary):
     return out_pairs, out_ends, out_squares
 
 
-@compiled(inner=True)
+@compiled()
 def _within_lines(G, lines):
     """Restrict G to the subspace orthogonal to the orthonormal rows of `lines`, in place."""
     order = len(G)
@@ -116,14 +116,14 @@ def project(G, U):
         U[:] = G + half @ half.T
 
 
-@compiled(inner=True)
+@compiled()
 def _relax(value, lifted, shift, over):
     """One entry of V after a step, from Z - shift = max(value + shift, 0) before it."""
     z = max(value + shift, 0.0)
     return over * lifted + (1.0 - over) * z + value - z, z
 
 
-@compiled(inner=True)
+@compiled()
 def _update(model, iterate, over):
     """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
     pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
@@ -169,7 +169,7 @@ def _update(model, iterate, over):
     return one, primal, dual
 
 
-@compiled(inner=True, inline="always")
+@compiled(inline="always")
 def _place(i, si, j, sj):
     """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
     if i < j:
@@ -177,7 +177,7 @@ def _place(i, si, j, sj):
     return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
 
 
-@compiled(inner=True)
+@compiled()
 def _sweep(pairs, cut, places, gamma):
     """One pass of coordinate ascent over the multipliers of the triangle inequalities.
 
@@ -196,7 +196,7 @@ def _sweep(pairs, cut, places, gamma):
             shift[c] -= change
 
 
-@compiled(inner=True)
+@compiled()
 def _sweep_pentagons(pairs, cut, pentagons, delta):
     """The same for the pentagonal inequalities, whose twenty products sum to at least 4."""
     v, shift = pairs.ravel(), cut.ravel()
@@ -220,7 +220,7 @@ def _sweep_pentagons(pairs, cut, pentagons, delta):
                 shift[place] += change
 
 
-@compiled(inner=True)
+@compiled()
 def _rescale(iterate, binary, factor):
     """Multiply the penalty and divide the scaled multipliers by the same factor."""
     iterate.penalty[0] *= factor

@@ -225,13 +225,13 @@ class _Pivot(NamedTuple):
     scale: float  # of slopes, so that their squares stay in range
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _subtract_row(v, amount, row):
     for t in range(v.size):
         v[t] -= amount * row[t]
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _subtract_rows(v, a, row_a, b, row_b):
     for t in range(v.size):
         v[t] -= a * row_a[t] + b * row_b[t]
@@ -258,7 +258,7 @@ def spread(rows, slots, amounts, count, v):
         _subtract_row(v, amounts[k], rows[slots[k]])
 
 
-@compiled(inner=True)
+@compiled()
 def _rounding(total, count):
     """Rounding of v minus `count` multiples of rows, Σ|amounts| = total, in units of eps · max|K|.
 
@@ -267,29 +267,29 @@ def _rounding(total, count):
     return total * (count + 2.0)
 
 
-@compiled(inner=True)
+@compiled()
 def _may_rise(alpha, y, lower, upper):
     """Whether yα may grow."""
     return alpha < upper if y > 0.0 else alpha > lower
 
 
-@compiled(inner=True)
+@compiled()
 def _may_fall(alpha, y, lower, upper):
     return alpha > lower if y > 0.0 else alpha < upper
 
 
-@compiled(inner=True)
+@compiled()
 def _room_up(alpha, y, lower, upper):
     """How far yα may grow."""
     return upper - alpha if y > 0.0 else alpha - lower
 
 
-@compiled(inner=True)
+@compiled()
 def _room_down(alpha, y, lower, upper):
     return alpha - lower if y > 0.0 else upper - alpha
 
 
-@compiled(inner=True, inline=_INLINE)
+@compiled(inline=_INLINE)
 def _levels(box, point):
     """m, M and the worst pair or single weight."""
     alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
@@ -354,7 +354,7 @@ def empty_block(size, groups):
     return Block(np.empty(size, np.int64), np.zeros(min(size, groups + 1) + 1, np.int64))
 
 
-@compiled(inner=True, inline=_INLINE)
+@compiled(inline=_INLINE)
 def _bin_violators(box, point, levels, bins):
     """Bins of how far the points that may rise are above M and those that may fall below m."""
     alpha, v, y, group = point.alpha, point.v, box.y, box.group
@@ -373,7 +373,7 @@ def _bin_violators(box, point, levels, bins):
             falling[falls[t]] += 1
 
 
-@compiled(inner=True)
+@compiled()
 def _cut(counts, wanted):
     """The bin that holds the `wanted`-th largest violator, and how many to take from that bin."""
     for place in range(BINS - 1, -1, -1):
@@ -383,7 +383,7 @@ def _cut(counts, wanted):
     return 0, counts[0]
 
 
-@compiled(inner=True)
+@compiled()
 def _sort(box, members, ends):
     """Sort members by groups, each of which keeps its order; the number of different groups."""
     if box.groups == 0 or (box.groups == 1 and not box.singles):
@@ -406,7 +406,7 @@ def _sort(box, members, ends):
     return parts
 
 
-@compiled(inner=True, inline=_INLINE)
+@compiled(inline=_INLINE)
 def _collect(box, levels, bins, size, offset, block):
     """The pair of the largest violation, and size/2 - 1 of the worst of each kind, into a block."""
     rises, falls, n = bins.rises, bins.falls, bins.rises.size
@@ -461,7 +461,7 @@ def choose_block(box, point, tolerance, size, offset, block):
     return count, parts, levels.violation
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _fold_ends(v, rise, fall, high, low):
     """high[k] and low[k]: the extremes of v over the indices that are k modulo high.size."""
     m = high.size
@@ -490,7 +490,7 @@ def _fold_ends(v, rise, fall, high, low):
         )
 
 
-@compiled(inner=True)
+@compiled()
 def _ends(v, rise, fall, high, low):
     """The largest v that may rise and its index, and the smallest v that may fall.
 
@@ -514,7 +514,7 @@ def _ends(v, rise, fall, high, low):
     return top, place, bottom
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _gains(gain, v, fall, K_i, diagonal, pivot, h, min_curvature):
     """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
@@ -527,7 +527,7 @@ def _gains(gain, v, fall, K_i, diagonal, pivot, h, min_curvature):
         gain[t] = slope * slope / curvature
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _fold(x, high):
     m = high.size
     for k in range(m):
@@ -537,7 +537,7 @@ def _fold(x, high):
         )
 
 
-@compiled(inner=True)
+@compiled()
 def _argmax(x, high):
     """Where x ≥ 0 is largest."""
     m = x.size // 8
@@ -555,20 +555,20 @@ def _argmax(x, high):
     return place
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _apply(v, K_i, K_j, change):
     for t in range(K_i.size):
         v[t] -= change * (K_i[t] - K_j[t])
 
 
-@compiled(inner=True)
+@compiled()
 def _open(t, x, low, high, rise, fall):
     """Penalties of one index: 0 in the directions in which it may move, else -inf."""
     rise[t] = 0.0 if x[t] < high[t] else -np.inf
     fall[t] = 0.0 if x[t] > low[t] else -np.inf
 
 
-@compiled(inner=True)
+@compiled()
 def _moved(x, step, room, low, high):
     """x + step; a full step ends exactly at its bound."""
     if abs(step) >= room:
@@ -576,7 +576,7 @@ def _moved(x, step, room, low, high):
     return min(max(x + step, low), high)
 
 
-@compiled(inner=True)
+@compiled()
 def _row(p, rows, slots, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
     row = K[p, : members.size]
@@ -588,7 +588,7 @@ def _row(p, rows, slots, members, K, known):
     return row
 
 
-@compiled(inner=True, inline=_INLINE)
+@compiled(inline=_INLINE)
 def _best_alone(alone, hessian, scratch, size):
     """The largest |v| of weights that move alone, and the one whose step decreases F most.
 
@@ -609,7 +609,7 @@ def _best_alone(alone, hessian, scratch, size):
     return violation, i
 
 
-@compiled(inner=True)
+@compiled()
 def _steps(hessian, slots, block, box, scratch, tolerance, steps):
     """Up to `steps` updates of pairs and single weights inside a block.
 
@@ -698,7 +698,7 @@ def work_of(n, count, changed, steps):
     )  # fmt: skip
 
 
-@compiled(inner=True)
+@compiled()
 def _scratch(m):
     """Memory for blocks of up to m points."""
     return _Scratch(
@@ -708,7 +708,7 @@ def _scratch(m):
     )  # fmt: skip
 
 
-@compiled(inner=True)
+@compiled()
 def _solve(hessian, slots, block, box, point, violation, limits, scratch):
     """Steps inside one block, then v on all points; see `solve_block`."""
     members, alpha = block.members, point.alpha
@@ -758,7 +758,7 @@ def solve_block(hessian, slots, block, box, point, violation, limits):
     return _solve(hessian, slots, block, box, point, violation, limits, scratch)
 
 
-@compiled(inner=True)
+@compiled()
 def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
     """Blocks of `size` points, one after the other; see `solve_blocks`."""
     state, steps, decrease, work, rounding = RUNNING, 0, 0.0, 0.0, 0.0
@@ -842,7 +842,7 @@ def reduced_matrix(rows, slots, columns, group, matrix):
         k += 1
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
     """Decrease of F by the longest step of (i, t) where that pair is concave, for every t."""
     for t in range(v.size):
@@ -852,7 +852,7 @@ def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
         gain[t] = whole if curvature < 0.0 else 0.0
 
 
-@compiled(inner=True)
+@compiled()
 def _move_pair(i, j, step, hessian, box, point):
     """y_iα_i += step and y_jα_j -= step, for a step that both bounds allow, and v with them."""
     alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
@@ -866,7 +866,7 @@ def _move_pair(i, j, step, hessian, box, point):
     _subtract_rows(point.v, amount, hessian.rows[i], -amount, hessian.rows[j])
 
 
-@compiled(inner=True)
+@compiled()
 def _set_alone(i, target, hessian, box, point):
     """α_i = target, and v with it; returns |h · change|."""
     amount = hessian.h * box.y[i] * (target - point.alpha[i])
@@ -899,7 +899,7 @@ def exchange(hessian, box, point, min_gain):
     return made, decrease, rounding, -1, -1
 
 
-@compiled(inner=True)
+@compiled()
 def _exchange_pairs(g, hessian, box, point, min_gain):
     """The part of `exchange` for group g."""
     alpha, v, y, group = point.alpha, point.v, box.y, box.group
@@ -932,7 +932,7 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
     return made, decrease, rounding, -1, -1
 
 
-@compiled(inner=True)
+@compiled()
 def _answer(t, v, curvature, alpha, y, lower, upper):
     """The step of weight t alone that decreases F most, in units of yα, and that decrease.
 
@@ -953,7 +953,7 @@ def _answer(t, v, curvature, alpha, y, lower, upper):
     return step, best
 
 
-@compiled(inner=True)
+@compiled()
 def _exchange_alone(hessian, box, point, min_gain):
     """The part of `exchange` for weights that move alone.
 
@@ -1003,7 +1003,7 @@ def _exchange_alone(hessian, box, point, min_gain):
     return made, decrease, rounding, -1
 
 
-@compiled(inner=True)
+@compiled()
 def _draw(state):
     """The next random number in [0, 1) of splitmix64, whose state is state[0]."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -1014,7 +1014,7 @@ def _draw(state):
     return np.float64(z >> np.uint64(11)) / 9007199254740992.0
 
 
-@compiled(inner=True)
+@compiled()
 def _log_uniform(most, state):
     """An integer from 1 to `most`, uniformly distributed on a logarithmic scale.
 
@@ -1023,7 +1023,7 @@ def _log_uniform(most, state):
     return int(np.exp(_draw(state) * np.log(most + 0.999)))
 
 
-@compiled(inner=True)
+@compiled()
 def _push(i, share, hessian, box, point):
     """Move weight i, which moves alone, by a share of the way to its other bound."""
     before, low, high = point.alpha[i], box.lower[i], box.upper[i]
@@ -1033,7 +1033,7 @@ def _push(i, share, hessian, box, point):
         _set_alone(i, target, hessian, box, point)
 
 
-@compiled(inner=True)
+@compiled()
 def _similar(row, tries, members, state):
     """The member t with the largest |K_ct| among some random ones; `row` is row c of K."""
     found = members[int(_draw(state) * members.size)]
@@ -1043,7 +1043,7 @@ def _similar(row, tries, members, state):
     return found
 
 
-@compiled(inner=True)
+@compiled()
 def _by_groups(box):
     """All indices sorted by groups, and where each group begins and the last one ends."""
     n = box.group.size
@@ -1059,7 +1059,7 @@ def _by_groups(box):
     return order, starts
 
 
-@compiled(inner=True)
+@compiled()
 def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
     """Exchange the weights of random pairs, among all points or those similar to one.
 
@@ -1143,14 +1143,14 @@ def kick(hessian, box, point, linear, chain, limits, state):
     return Kicked(chain.kicks, useful, steps, work)
 
 
-@compiled(inner=True)
+@compiled()
 def _copy(source, target):
     # Assignment of whole arrays takes a second to compile, for the messages of its checks.
     for t in range(source.v.size):
         target.alpha[t], target.v[t] = source.alpha[t], source.v[t]
 
 
-@compiled(inner=True)
+@compiled()
 def _value(box, point, linear):
     """F = ½αᵀ(∇F + c)."""
     total = 0.0

@@ -38,7 +38,7 @@ _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that sums allow; NaN cannot occur, infinities can."""
 
 
-@compiled(inner=True, fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE)
 def _subtract_rows(v: Array, a: float, row_a: Array, b: float, row_b: Array) -> None:
     for t in range(v.size):
         v[t] -= a * row_a[t] + b * row_b[t]

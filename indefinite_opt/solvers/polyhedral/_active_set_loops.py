@@ -135,7 +135,7 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
     )  # fmt: skip
 
 
-@compiled(inner=True)
+@compiled()
 def _random(draws: NDArray[np.uint64]) -> float:
     """A number in [0, 1), by xorshift."""
     bits = draws[0]
@@ -146,7 +146,7 @@ def _random(draws: NDArray[np.uint64]) -> float:
     return (bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@compiled(inner=True)
+@compiled()
 def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int) -> None:
     """Rows i and j become c·i - s·j and s·i + c·j, in columns first to last - 1."""
     for k in range(first, last):
@@ -155,7 +155,7 @@ def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last:
         matrix[j, k] = s * p + c * q
 
 
-@compiled(inner=True)
+@compiled()
 def _rotate_columns(
     matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int
 ) -> None:
@@ -166,7 +166,7 @@ def _rotate_columns(
         matrix[k, j] = s * p + c * q
 
 
-@compiled(inner=True)
+@compiled()
 def _normal_in_basis(program: Quadratic, state: State, c: int) -> Array:
     """Qᵀa for the normal a of a constraint."""
     n = program.q.size
@@ -175,7 +175,7 @@ def _normal_in_basis(program: Quadratic, state: State, c: int) -> Array:
     return np.dot(state.basis, program.R[c - n])
 
 
-@compiled(inner=True)
+@compiled()
 def _hold(state: State, at: int, c: int, side: int, v: Array) -> None:
     """Row `at` of T becomes that of constraint c, whose Qᵀa is v with zeros before `at`."""
     n = state.x.size
@@ -186,7 +186,7 @@ def _hold(state: State, at: int, c: int, side: int, v: Array) -> None:
         state.held[c] = 1
 
 
-@compiled(inner=True)
+@compiled()
 def _add(state: State, c: int, side: int, v: Array) -> None:
     """Add a constraint to W, with v = Qᵀa: Z loses the column to which it is rotated."""
     n, nz = state.x.size, state.counts[FREE]
@@ -207,7 +207,7 @@ def _add(state: State, c: int, side: int, v: Array) -> None:
     _hold(state, nz - 1, c, side, v)
 
 
-@compiled(inner=True)
+@compiled()
 def _remove(state: State, at: int) -> None:
     """Take row `at` of T out of W; column nz of Q is then orthogonal to all others in W."""
     n, nz, T = state.x.size, state.counts[FREE], state.T
@@ -226,7 +226,7 @@ def _remove(state: State, at: int) -> None:
         _rotate(state.basis, t - 1, t, cos, sin, 0, n)
 
 
-@compiled(inner=True)
+@compiled()
 def _border(program: Quadratic, state: State) -> float:
     """Row nz of L for column nz of Q; returns what is left of its curvature."""
     nz, L = state.counts[FREE], state.L
@@ -243,7 +243,7 @@ def _border(program: Quadratic, state: State) -> float:
     return rest
 
 
-@compiled(inner=True)
+@compiled()
 def _solve_transposed(L: Array, order: int, v: Array) -> None:
     """v becomes L⁻ᵀv."""
     for i in range(order - 1, -1, -1):
@@ -252,12 +252,12 @@ def _solve_transposed(L: Array, order: int, v: Array) -> None:
             v[k] -= L[i, k] * v[i]
 
 
-@compiled(inner=True)
+@compiled()
 def _curvature_floor(program: Quadratic) -> float:
     return CURVATURE_SHARE * program.q.size * program.largest
 
 
-@compiled(inner=True)
+@compiled()
 def _refresh(program: Quadratic, state: State) -> float:
     """Move x onto W where rounding has taken it off; compute gradient and activity.
 
@@ -291,7 +291,7 @@ def _refresh(program: Quadratic, state: State) -> float:
     return longest
 
 
-@compiled(inner=True)
+@compiled()
 def _set_slacks(program: Quadratic, state: State) -> None:
     """Distances from the ends that count as none."""
     n, m = program.q.size, program.R.shape[0]
@@ -368,7 +368,7 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
         _hold(state, total, ARTIFICIAL, TEMPORARY, v)
 
 
-@compiled(inner=True)
+@compiled()
 def _blocking(
     program: Quadratic, state: State, d: Array, slopes: Array, limit: float
 ) -> tuple[float, int]:
@@ -414,7 +414,7 @@ def _blocking(
     return step, found
 
 
-@compiled(inner=True)
+@compiled()
 def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float, c: int) -> None:
     """Take a step along d, to the end of constraint c if that is not -1."""
     n = program.q.size
@@ -436,7 +436,7 @@ def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float
         state.counts[IDLE] = 0
 
 
-@compiled(inner=True)
+@compiled()
 def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
     """Go to the minimum on W, or to the first constraint on the way, which joins W."""
     nz, L = state.counts[FREE], state.L
@@ -459,12 +459,12 @@ def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
         state.counts[REFINED] += 1
 
 
-@compiled(inner=True)
+@compiled()
 def _slope(d: Array, slopes: Array, c: int) -> float:
     return d[c] if c < d.size else slopes[c - d.size]
 
 
-@compiled(inner=True)
+@compiled()
 def _still(program: Quadratic, state: State, d: Array) -> None:
     """Variables in W do not move, not even by rounding."""
     n = program.q.size
@@ -473,7 +473,7 @@ def _still(program: Quadratic, state: State, d: Array) -> None:
             d[state.slot[s]] = 0.0
 
 
-@compiled(inner=True)
+@compiled()
 def _multipliers(state: State) -> None:
     """λ with Wᵀλ = the gradient, by forward substitution."""
     n, nz = state.x.size, state.counts[FREE]
@@ -487,7 +487,7 @@ def _multipliers(state: State) -> None:
             rest[k - nz] -= state.T[s, k] * value
 
 
-@compiled(inner=True)
+@compiled()
 def _choose(program: Quadratic, state: State, allowed: float) -> tuple[int, bool]:
     """The row of T to release, -1 for none, and whether its multiplier says that F falls.
 
@@ -523,7 +523,7 @@ def _choose(program: Quadratic, state: State, allowed: float) -> tuple[int, bool
     return found, kind >= 3
 
 
-@compiled(inner=True)
+@compiled()
 def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
     """Take a constraint out of W and go down where that leads down; returns how it went.
 
@@ -595,7 +595,7 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
     return RUNNING
 
 
-@compiled(inner=True)
+@compiled()
 def _replace(
     program: Quadratic, state: State, released: int, side: int, v: Array,
     c: int, d: Array, slopes: Array, step: float,
