@@ -62,7 +62,8 @@ What is not as in the paper is said in its row, by `notes` on a row, ("*", colum
 - `Missing(reason)`: the data are lost, so that there is no number of ours;
 - `StandIn(reason)`: other data take their place; shown, but not counted;
 - `Impossible(reason)`: the paper's number cannot be right;
-- `Deviation(reason)`: why our number differs. It is shown only where it does.
+- `Deviation(reason)`: why our number differs. It is shown only where it does; `deviations` reads
+  many of them.
 
 What holds for the whole study, such as a grid that the paper does not state, is in `choices`. Data
 that cannot be loaded on this machine are no matter of the study: their rows say so by themselves.
@@ -87,6 +88,7 @@ from indefinite_opt.studies.papers.framework import (
     Reproduction,
     StandIn,
     Tally,
+    deviations,
     duration,
     find,
     footnotes,
@@ -114,6 +116,7 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "deviations",
     "duration",
     "find",
     "footnotes",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Deviation, PaperStudy, published
+from indefinite_opt.studies.papers import PaperStudy, deviations, published
 from indefinite_opt.studies.papers._guo_schuurmans import (
     CHOICES,
     NOTES,
@@ -41,75 +39,51 @@ NUMBERS = published("""
 BOUNDS = [1.05, 1.2, 1.5, 2, 3, 5, 8]
 """Bounds β as multiples of the least feasible one, from nearly uniform weights to a hard margin."""
 COSTS = [0.01, 0.1, 1, 10, 100, 1000]
-""""Standard SVM" is solved in the form (1), of which (4) is another parametrisation: its hulls meet
-with no bound C."""
+"""C of the "standard SVM" in the form (1), of which (4) is another parametrisation."""
 
-
-def _reasons(**columns: dict[str, str]) -> dict[Any, Deviation]:
-    """One reason for each row of some columns."""
-    return {
-        (row, column.replace("_", "-")): Deviation(reason)
-        for column, reasons in columns.items()
-        for row, reason in reasons.items()
-    }
-
-
-EXPLAINED = _reasons(
-    L_α0={
-        "australian": "It depends on the codes of the attributes: with those of the source, 1 to "
-        "14 for one of them, it is .63; codes from 0, from 1 and indicators give .71, .56, .71.",
-        "breast": "Large codes are malignant here, so that a sum of them without an offset is "
-        "positive. With one indicator for each code it is .93.",
-        "cleve": "It depends on the codes: from 0, 1 and 2 they give .48, .49 and .60.",
-        "corral": "The paper's is that of one class; indicators coded 1 and 2 are between that and "
-        ".46, which 0 and 1 give.",
-        "glass2": "Four attributes have no cut point, so that their code is always 1, an offset; "
-        "with codes from 0 it does not, and the accuracy is .73.",
-        "average": "The five sets that differ lower it by .064, breast alone by .041.",
-    },
-    L_α1={
-        "cleve": "β of 1.5 times the least value gives .80; the folds choose smaller ones, which "
-        "are better.",
-        "crx": "β of twice the least value gives .825, all others less.",
-        "diabetes": "No β from 1.05 times the least value gives more than .72: larger ones leave a "
-        "classifier of one class.",
-    },
-    L_α2={
-        "diabetes": "C from 0.1 gives .75 to .77. The paper's is less than its α1: the form (4) "
-        "with β of twice the least value and least training error has .69.",
-        "flare": "All C give .82 or more. The form (4) with β chosen by folds gives .79, below the "
-        "larger class like the paper's.",
-        "german": "The form (4) with β of twice the least value gives .64 to .67, below the larger "
-        "class, .70; the hulls meet.",
-        "glass2": "C of 10 gives .80, smaller ones .77 to .79.",
-        "mofn-3-7": "The classes are linearly separable. C of 0.1 gives .81, near the larger "
-        "class; from 1 on all separate them.",
-    },
-    RBF_α0={
-        "australian": "Of the offsets of least training error the largest gives .75.",
-        "cleve": "Without an offset it is .82.",
-        "corral": "Of the offsets of least training error the middle of the widest interval gives "
-        ".88.",
-        "crx": "It depends on the offset: without one .74, in the middle of the widest interval "
-        ".62.",
-        "german": "Nearly all points are far from all others, so that the offset alone decides: "
-        "the one in the middle of the widest interval gives .47.",
-        "glass2": "Of the offsets of least training error the largest gives .87.",
-        "mofn-3-7": "All offsets of least training error, and none, give .84 to .88.",
-    },
-    RBF_α1={
-        "cleve": "β of the least value without an offset gives .80.",
-        "corral": "β of 1.3 times the least value gives .936; the folds choose larger ones.",
-        "flare": "β of three times the least value and more give .81 to .83.",
-        "mofn-3-7": "No β gives less than .82; without an offset 1.2 times the least value has "
-        ".77.",
-    },
-    RBF_α2={
-        "australian": "C from 1 gives .80 or .81, smaller ones .55, the larger class.",
-        "breast": "C from 1 gives .93 to .94; with the offset of least training error it is .97.",
-        "glass2": "C from 1 gives .84; with the offset of least training error it is .85.",
-    },
-)
+EXPLAINED = deviations("""
+    australian, L-α0: It depends on the codes of the attributes: with those of the source, 1 to 14
+      for one of them, it is .63; codes from 0, from 1 and indicators give .71, .56, .71.
+    breast, L-α0: Large codes are malignant here, so that a sum of them without an offset is
+      positive. With one indicator for each code it is .93.
+    cleve, L-α0: It depends on the codes: from 0, 1 and 2 they give .48, .49 and .60.
+    corral, L-α0: The paper's is the share of one class. Attributes coded 2 and 3 give .57, coded 0
+      and 1 .46, coded 1 and 2 about .60 with other splits.
+    glass2, L-α0: Four attributes have no cut point, so that their code is always 1 and acts as an
+      offset; with codes from 0 the accuracy is .73.
+    average, L-α0: The five sets that differ lower it by .064, breast alone by .041.
+    cleve, L-α1: β of 1.5 times the least value gives .80; the folds choose smaller ones, which are
+      better.
+    crx, L-α1: β of twice the least value gives .825, all others less.
+    diabetes, L-α1: No β from 1.05 times the least value gives more than .72: larger ones leave a
+      classifier of one class.
+    diabetes, L-α2: C from 0.1 gives .75 to .77. The paper's is less than its α1: the form (4) with
+      β of twice the least value and least training error has .69.
+    flare, L-α2: All C give .82 or more. The form (4) with β chosen by folds gives .79, below the
+      larger class like the paper's.
+    german, L-α2: The form (4) with β of twice the least value gives .64 to .67, below the larger
+      class, .70; the hulls meet.
+    glass2, L-α2: C of 10 gives .80, smaller ones .77 to .79.
+    mofn-3-7, L-α2: The classes are linearly separable. C of 0.1 gives .81, near the larger class;
+      from 1 on all separate them.
+    australian, RBF-α0: Of the offsets of least training error the largest gives .75.
+    cleve, RBF-α0: Without an offset it is .82.
+    corral, RBF-α0: Of the offsets of least training error the middle of the widest interval gives
+      .88.
+    crx, RBF-α0: It depends on the offset: without one .74, in the middle of the widest interval
+      .62.
+    german, RBF-α0: Nearly all points are far from all others, so that the offset alone decides: the
+      one in the middle of the widest interval gives .47.
+    glass2, RBF-α0: Of the offsets of least training error the largest gives .87.
+    mofn-3-7, RBF-α0: All offsets of least training error, and none, give .84 to .88.
+    cleve, RBF-α1: β of the least value without an offset gives .80.
+    corral, RBF-α1: β of 1.3 times the least value gives .936; the folds choose larger ones.
+    flare, RBF-α1: β of three times the least value and more give .81 to .83.
+    mofn-3-7, RBF-α1: No β gives less than .82; without an offset 1.2 times the least value has .77.
+    australian, RBF-α2: C from 1 gives .80 or .81, smaller ones .55, the larger class.
+    breast, RBF-α2: C from 1 gives .93 to .94; with the offset of least training error it is .97.
+    glass2, RBF-α2: C from 1 gives .84; with the offset of least training error it is .85.
+""")
 """Numbers in the reasons are means of five or ten splits by the same protocol."""
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Deviation, Entry, PaperStudy, published
+from indefinite_opt.studies.papers import Entry, PaperStudy, deviations, published
 from indefinite_opt.studies.papers._guo_schuurmans import (
     CHOICES,
     NOTES,
@@ -37,26 +35,17 @@ NUMBERS = published("""
   average     0.836  0.835  0.849  0.853
 """)
 
-RIDGE = Deviation(
-    "The classes are linearly separable, which logistic regression with a small penalty finds; "
-    "with a penalty of 3 and of 10 times this one, uniform weights have .96 and .88."
-)
-EXPLAINED: dict[Any, Deviation] = {
-    ("mofn-3-7", "LR-α0"): RIDGE,
-    ("mofn-3-7", "LR-α1"): RIDGE,
-    ("breast", "LR-α1"): Deviation(
-        "For additive models the weights change the offset only; the paper's α1 is less accurate "
-        "than its α0 by 2.6 points. With a hundredth of the penalty both are .94."
-    ),
-    ("cleve", "NB-α1"): Deviation(
-        "For additive models the weights change the offset only; with that of α0 the accuracy is "
-        ".827."
-    ),
-    ("glass2", "NB-α0"): Deviation(
-        "The attributes of this set have two or three codes at most; a tenth of Laplace's "
-        "correction gives .856."
-    ),
-}  # fmt: skip
+EXPLAINED = deviations("""
+    mofn-3-7, LR-α0/LR-α1: The classes are linearly separable, which logistic regression with a
+      small penalty finds; with a penalty of 3 and of 10 times this one, uniform weights have .96
+      and .88.
+    breast, LR-α1: For additive models the weights change the offset only; the paper's α1 is less
+      accurate than its α0 by 2.6 points. With a hundredth of the penalty both are .94.
+    cleve, NB-α1: For additive models the weights change the offset only; with that of α0 the
+      accuracy is .827.
+    glass2, NB-α0: The attributes of this set have two or three codes at most; a tenth of Laplace's
+      correction gives .856.
+""")
 
 LEARNERS = {"LR": "logistic(ridge=100)", "NB": "naive-bayes"}
 

@@ -21,6 +21,7 @@ from indefinite_opt.studies.papers import (
     PaperStudy,
     Reproduction,
     StandIn,
+    deviations,
     find,
     published,
     reproduce,
@@ -170,6 +171,12 @@ def test_notes_decide_what_is_counted() -> None:
     assert (tally.at_hand, tally.reproduced, tally.explained) == (1, 0, 1)
     with pytest.raises(ParameterError, match="notes"):
         declared(notes={"five": Missing("A row that the table does not have.")})
+
+
+@pytest.mark.parametrize("text", ["heart: Why?", "heart, SVM:", "a, b: One.\na, b/c: Two."])
+def test_a_malformed_reason_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="deviations"):
+        deviations(text)
 
 
 def test_finished_settings_are_not_computed_again(tmp_path: Path) -> None:

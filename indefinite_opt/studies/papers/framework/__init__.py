@@ -8,6 +8,7 @@ from indefinite_opt.studies.papers.framework.declaration import (
     Missing,
     PaperStudy,
     StandIn,
+    deviations,
 )
 from indefinite_opt.studies.papers.framework.discovery import find, studies
 from indefinite_opt.studies.papers.framework.pages import write_index, write_study
@@ -40,6 +41,7 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "deviations",
     "duration",
     "find",
     "footnotes",

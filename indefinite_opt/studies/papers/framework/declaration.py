@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Deviation", "Entry", "Impossible", "Missing", "PaperStudy", "StandIn"]
+__all__ = ["Deviation", "Entry", "Impossible", "Missing", "PaperStudy", "StandIn", "deviations"]
 
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
 Place = str | tuple[str, str]
@@ -83,6 +85,36 @@ class Note:
 
 class Deviation(Note):
     """Why our number differs from the paper's; it is shown where it does."""
+
+
+def deviations(text: str) -> dict[Place, Deviation]:
+    """Reasons why numbers differ, each after the row and the columns of the published table.
+
+    Lines that are indented more continue the reason above them; columns are separated by /.
+
+    >>> deviations('''
+    ...     heart, SVM: The grid is not printed; C of 3
+    ...       gives .82.
+    ...     sonar, SVM/KNN: The echoes are lost.
+    ... ''')["heart", "SVM"]
+    Deviation(reason='The grid is not printed; C of 3 gives .82.')
+
+    Raises
+    ------
+    ParameterError
+        For a line without a row, a column and a reason, or a second reason for one place.
+    """
+    joined = re.sub(r"\n +", " ", textwrap.dedent(text).strip())
+    found: dict[Place, Deviation] = {}
+    for line in joined.splitlines():
+        place, _, reason = line.partition(": ")
+        row, _, columns = place.rpartition(", ")
+        for column in columns.split("/"):
+            if not (row and column and reason) or (row, column) in found:
+                expected = "'row, column: reason', each place once"
+                raise ParameterError("deviations", expected, repr(line))
+            found[row, column] = Deviation(reason)
+    return found
 
 
 class Impossible(Note):
