@@ -58,7 +58,8 @@ class IndefiniteSVC(FormulationClassifier):
     multiclass : {"ovo", "ovr"}
         A classifier for each pair of classes, or for each class against the rest.
     solver : str or Solver
-        As in `solve`; "multistart" looks for lower local optima.
+        As in `solve`. The default begins with the steps of LIBSVM and goes on from there, so that
+        no pair of classes ends at a worse point than in `SVC`; "multistart" looks for better ones.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class IndefiniteSVC(FormulationClassifier):
         break_ties: Any = False,
         random_state: Any = None,
         multiclass: Any = "ovo",
-        solver: Any = "smo",
+        solver: Any = "smo(second_order=True)",
     ) -> None:
         self.C = C
         self.kernel = kernel

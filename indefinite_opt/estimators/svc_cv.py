@@ -81,7 +81,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         break_ties: Any = False,
         random_state: Any = None,
         multiclass: Any = "ovo",
-        solver: Any = "smo",
+        solver: Any = "smo(second_order=True)",
     ) -> None:
         self.Cs = Cs
         self.cv = cv

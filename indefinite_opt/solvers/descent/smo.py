@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 import numpy as np
 
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.descent.descent import CHUNK_WORK, OVERHEAD_WORK, Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
@@ -21,22 +23,53 @@ _BOUND_ROUNDING = 4.0 * float(np.finfo(float).eps)
 """Relative difference up to which a bound times a number equals another: two roundings."""
 
 
+_LIBSVM_TOLERANCE = 1e-3
+"""Violation of the optimality conditions at which LIBSVM ends, in units of the gradient."""
+
+_CHUNK_READINGS = 2.0
+"""Work between two reports to the trace, in readings of K, within the limits of `Descent`."""
+
+
+@dataclass(frozen=True)
 class SMO(Solver[BoxLineQP]):
     """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
     the result is the optimum; otherwise it is a stationary point, from which the descent goes on
     if negative curvature can be found cheaply. Memory beyond K is O(n) and a few per cent of K.
+
+    Parameters
+    ----------
+    second_order : bool
+        Whether a descent from zero, with the constraint yᵀα = 0 and K in memory, begins with the
+        steps of LIBSVM until its tolerance of 10⁻³. All further steps go down, so that the result
+        is as good as that of LIBSVM also where different descents end at different local optima.
+
+    References
+    ----------
+    Fan, Chen & Lin (2005), Working set selection using second order information for training
+    support vector machines. JMLR 6, WSS 2.
     """
+
+    second_order: bool = False
 
     name = "smo"
     accepts = (BoxLineQP,)
     needs_convex = False
 
-    def solve(self, task: Task[BoxLineQP]) -> Solution:
+    def __post_init__(self) -> None:
+        checks.switch("second_order", self.second_order)
+
+    def begun(self, task: Task[BoxLineQP]) -> Descent:
+        """The descent from the start of the task."""
         qp = task.structure
-        start = qp.start() if task.start is None else task.start.copy()
-        return _finish(Descent(task, start, trace=Trace()))
+        if task.start is not None:
+            return Descent(task, task.start.copy(), trace=Trace())
+        pairs = self.second_order and qp.lines == 1 and qp.gram.whole is not None
+        return (_AsLibsvm if pairs else Descent)(task, qp.start(), trace=Trace())
+
+    def solve(self, task: Task[BoxLineQP]) -> Solution:
+        return _finish(self.begun(task))
 
     def session(self) -> Session[BoxLineQP]:
         return SMOSession(self)
@@ -47,18 +80,48 @@ class SMOSession(Session[BoxLineQP]):
 
     def __init__(self, solver: SMO) -> None:
         super().__init__(solver)
+        self._solver = solver
         self._previous: Descent | None = None
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.gradient is None:
-            qp = task.structure
-            run = Descent(task, qp.start() if task.start is None else task.start.copy())
+            run = self._solver.begun(task)
         else:
             run = _continued(previous, task)
-        run.trace = Trace()
+            run.trace = Trace()
         self._previous = run
         return _finish(run)
+
+
+class _AsLibsvm(Descent):
+    """A descent that begins with the steps of LIBSVM."""
+
+    _began = False
+
+    def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
+        from indefinite_opt.solvers.descent._loops import CONVERGED, RUNNING, STALLED, Limits
+        from indefinite_opt.solvers.descent._second_order_loops import solve_second_order
+
+        if self._began:
+            return super().pair_steps(tolerance, steps)
+        first = _LIBSVM_TOLERANCE * self.unit
+        work = min(max(_CHUNK_READINGS * float(self.qp.n) ** 2, OVERHEAD_WORK), CHUNK_WORK)
+        limits = Limits(max(tolerance, first), 1.0, steps, work)
+        outcome = solve_second_order(self.hessian, self.box, self.point, limits)
+        self._take(outcome)
+        self._began = outcome.state in (CONVERGED, STALLED)
+        if self._began and (tolerance < first or outcome.state == STALLED):
+            return RUNNING, outcome.violation
+        return outcome.state, outcome.violation
+
+    def newton_work(self) -> float:
+        """Infinite until the steps of LIBSVM have ended."""
+        return super().newton_work() if self._began else np.inf
+
+    def _grow(self) -> None:
+        if self._began:
+            super()._grow()
 
 
 def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:

@@ -1,0 +1,58 @@
+"""LIBSVM's pair steps, after which all others go down: no end is worse than that of LIBSVM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from helpers.problems import random_problem
+
+SOLVER = "smo(second_order=True)"
+
+
+def objective_of_libsvm(problem: iopt.KernelProblem, C: float) -> float:
+    # LIBSVM takes the first class for the positive one, as the solver does.
+    machine = SVC(C=C, kernel="precomputed").fit(problem.K, problem.y)
+    coef = np.zeros(problem.n)
+    coef[machine.support_] = machine.dual_coef_[0]
+    return float(np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef)
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "l1-gaussian", "gaussian"])
+@pytest.mark.parametrize("C", [0.3, 5.0])
+def test_no_end_is_worse_than_that_of_libsvm(kernel: str, C: float) -> None:
+    for seed in range(12):
+        problem = random_problem(kernel, n=60, seed=seed)
+        order = np.argsort(problem.y, kind="stable")  # as LIBSVM orders the points
+        problem = iopt.KernelProblem(problem.K[np.ix_(order, order)], problem.y[order])
+        result = iopt.solve(problem, iopt.SVMDual(C=C), SOLVER)
+        assert result.status is iopt.Status.SOLVED
+        assert result.residual <= 1e-6
+        assert result.objective >= objective_of_libsvm(problem, C) * (1.0 - 1e-12)
+
+
+def test_a_limit_of_steps_holds_in_the_first_phase() -> None:
+    problem = random_problem("sigmoid", n=60, seed=0)
+    result = iopt.solve(problem, iopt.SVMDual(C=5.0), SOLVER, max_iter=3)
+    assert result.status is iopt.Status.MAX_ITER
+    assert result.iterations == 3
+
+
+def test_rows_on_demand_and_other_constraints_take_blocks_of_pairs() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian")
+    on_demand = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=1.0)
+    for formulation in (iopt.SVMDual(), iopt.SVMDual(bias=False), iopt.ConvexHullDual()):
+        expected = iopt.solve(problem, formulation, "smo").objective
+        for one in (problem, on_demand):
+            found = iopt.solve(one, formulation, SOLVER).objective
+            assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_hard_margin_without_end_is_refused() -> None:
+    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
+    with pytest.raises(iopt.errors.UnboundedProblem):
+        iopt.solve(problem, iopt.SVMDual(C=np.inf), SOLVER)
