@@ -181,7 +181,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         Of two classes a certificate; of more a certificate for each pair of classes, or for each
         class in place of the first of a pair where the others are "rest".
         """
-        return self._of_machines(lambda machine, problem: machine.result_on(problem).certificate)
+        return self._of_machines(lambda machine, problem: machine.certificate(problem))
 
     @property
     def bracket_(self) -> Bracket | dict[tuple[Any, Any], Bracket]:
@@ -189,9 +189,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
         This is a search of up to a minute per pair of classes.
         """
-        return self._of_machines(
-            lambda machine, problem: bound(problem, machine.result_on(problem).formulation)
-        )
+        return self._of_machines(lambda machine, problem: bound(problem, machine.solved))
 
     def _of_machines(self, compute: Any) -> Any:
         check_is_fitted(self)

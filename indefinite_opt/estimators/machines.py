@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.training_data import Rows, TrainingData, TrainingKernel
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Classifier
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.workflow import Result
+from indefinite_opt.workflow.certificates import Certificate, verify
 
 __all__ = ["MULTICLASS", "Machine", "Machines", "pairings", "votes"]
 
@@ -56,21 +57,32 @@ class Machine:
         The points of the classes, as ranges of the sorted training points.
     fitted : Classifier or another trained baseline
         Its values are positive for the positive class.
+    formulation : Formulation or None
+        What was solved; None for a baseline.
+    values : dict of str to array, or None
+        The solution.
+    steps : int
+        Iterations of the solver, at least 1.
     result : Result or None
-        The result of a formulation, without its problem, which would keep the kernel matrix.
+        All that a solver returned, without its problem, which would keep the kernel matrix.
     """
 
     negative: Rows
     positive: Rows
     fitted: Any
+    formulation: Formulation | None = None
+    values: Values | None = None
+    steps: int = 1
     result: Result | None = None
 
     @classmethod
     def of(cls, negative: Rows, positive: Rows, result: Result) -> Machine:
         """The machine of a result, of which all is kept but the problem."""
-        fitted = result.classifier.unchanged()
         light = replace(result, problem=None)  # type: ignore[arg-type]
-        return cls(negative, positive, fitted, light)
+        return cls(
+            negative, positive, result.classifier.unchanged(), result.formulation, result.values,
+            max(result.iterations, 1), light,
+        )  # fmt: skip
 
     @property
     def indices(self) -> NDArray[np.intp]:
@@ -78,23 +90,25 @@ class Machine:
         return np.concatenate([np.arange(*part) for part in sorted(self.negative + self.positive)])
 
     @property
-    def steps(self) -> int:
-        """Iterations of the solver, at least 1."""
-        return 1 if self.result is None else max(self.result.iterations, 1)
-
-    @property
     def is_linear(self) -> bool:
         """Whether decision values are sums of kernel values with coefficients."""
         return isinstance(self.fitted, Classifier) and self.fitted.change is None
 
-    def result_on(self, problem: KernelProblem) -> Result:
-        """The result with its problem, so that certificates can be computed."""
-        if self.result is None:
+    def certificate(self, problem: KernelProblem) -> Certificate:
+        """What is proved of the solution, on the problem of the machine."""
+        if self.result is not None:
+            return replace(self.result, problem=problem).certificate
+        return verify(problem, self.solved, self.values or {})
+
+    @property
+    def solved(self) -> Formulation:
+        """The formulation; `ParameterError` for a baseline."""
+        if self.formulation is None:
             raise ParameterError(
                 "formulation", "a formulation, as certificates are about the optimum of one",
                 "a baseline",
             )  # fmt: skip
-        return replace(self.result, problem=problem)
+        return self.formulation
 
 
 @dataclass(frozen=True, eq=False)

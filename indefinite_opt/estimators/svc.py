@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,21 @@ from scipy import sparse
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
-from indefinite_opt.estimators.machines import Machine
-from indefinite_opt.estimators.training_data import Points
+from indefinite_opt.estimators.machines import Machine, pairings
+from indefinite_opt.estimators.training_data import Points, Rows, TrainingKernel
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import kernels
+from indefinite_opt.solvers.descent import second_order_steps
+from indefinite_opt.workflow import solve
 
 __all__ = ["IndefiniteSVC"]
+
+CLASSES = np.array([-1.0, 1.0])
+
+STEPS_PER_POINT = 20
+"""Most steps of LIBSVM, as a multiple of the points; more are worth a Newton step instead."""
 
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
@@ -57,9 +66,11 @@ class IndefiniteSVC(FormulationClassifier):
         Seed of the solver; None stands for 0, so that fits are reproducible.
     multiclass : {"ovo", "ovr"}
         A classifier for each pair of classes, or for each class against the rest.
-    solver : str or Solver
-        As in `solve`. The default begins with the steps of LIBSVM and goes on from there, so that
-        no pair of classes ends at a worse point than in `SVC`; "multistart" looks for better ones.
+    solver : str or Solver, optional
+        As in `solve`. Without one the steps of LIBSVM go on until `tol`, so that, but for rounding,
+        no pair of classes ends at a worse point than in `SVC`; `certificate_` says if it is a
+        saddle point. "smo(second_order=True)" then goes down along negative curvature, and
+        "multistart" looks for better local optima.
 
     Attributes
     ----------
@@ -111,7 +122,7 @@ class IndefiniteSVC(FormulationClassifier):
         break_ties: Any = False,
         random_state: Any = None,
         multiclass: Any = "ovo",
-        solver: Any = "smo(second_order=True)",
+        solver: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -135,6 +146,39 @@ class IndefiniteSVC(FormulationClassifier):
     def _method(self) -> SVMDual:
         checks.positive("C", self.C)
         return SVMDual(C=self.C)
+
+    def _trained(self, kernel: TrainingKernel, bounds: list[int]) -> list[Machine]:
+        if self.solver is not None:
+            return super()._trained(kernel, bounds)
+        method = self._method()
+        checks.tolerance("tol", self.tol)
+        return [
+            self._quick(method, kernel, negative, positive)
+            for negative, positive in pairings(self.multiclass, bounds)
+        ]
+
+    def _quick(
+        self, method: SVMDual, kernel: TrainingKernel, negative: Rows, positive: Rows
+    ) -> Machine:
+        """The steps of LIBSVM, or, where they take long, a descent from where they came to."""
+        K, y = kernel.part(negative, positive)
+        formulation = self._weighted(method, negative, positive)
+        weights = getattr(formulation, "weights", None)
+        upper = np.full(y.size, method.C) if weights is None else method.C * weights
+        limit, most = self._step_limit(), STEPS_PER_POINT * y.size
+        alpha, offset, steps = np.zeros(y.size), None, 0
+        if np.isfinite(method.C):
+            alpha, offset, steps = second_order_steps(
+                K, y, upper, self.tol, min(most, limit or most)
+            )
+        if offset is not None:
+            fitted = Classifier(y * alpha, offset, CLASSES)
+            return Machine(negative, positive, fitted, formulation, {"alpha": alpha}, max(steps, 1))
+        result = solve(
+            kernel.problem(negative, positive), formulation, "smo(second_order=True)", self.tol,
+            max_iter=None if limit is None else max(limit - steps, 1), start=alpha,
+        )  # fmt: skip
+        return Machine.of(negative, positive, replace(result, iterations=result.iterations + steps))
 
     def _step_limit(self) -> int | None:
         if checks.is_whole(self.max_iter) and self.max_iter == -1:

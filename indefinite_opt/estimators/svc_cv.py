@@ -81,7 +81,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         break_ties: Any = False,
         random_state: Any = None,
         multiclass: Any = "ovo",
-        solver: Any = "smo(second_order=True)",
+        solver: Any = None,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -133,7 +133,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
                 base._weighted(SVMDual(C=float(C)), negative, positive) for C in self.Cs_
             ]
             results = solve_path(
-                problem, formulations, self.solver, self.tol, max_iter=self._step_limit()
+                problem, formulations, self.solver or "smo", self.tol, max_iter=self._step_limit()
             )
             for machines, result in zip(members, results, strict=True):
                 machines.append(Machine.of(negative, positive, result))

@@ -60,17 +60,26 @@ class TrainingKernel:
         key = negative, positive
         if key in self._problems:
             return self._problems[key]
-        ranges = sorted(negative + positive)
-        signs = [np.full(last - first, 1.0 if (first, last) in positive else -1.0)
-                 for first, last in ranges]  # fmt: skip
-        labels = np.concatenate(signs)
+        matrix, labels = self.part(negative, positive)
         if labels.size < self.gram.n:
-            block = _block(self.gram.whole, ranges)
-            return KernelProblem.from_gram(DenseGram(block, shared=False), labels)
+            return KernelProblem.from_gram(DenseGram(matrix, shared=False), labels)
         for known in list(self._problems.values()):
             if known.gram is self.gram:
                 return known.with_labels(labels)
         return KernelProblem.from_gram(self.gram, labels)
+
+    def part(self, negative: Rows, positive: Rows) -> tuple[Any, Array]:
+        """The kernel matrix of two classes, and their points' labels of -1 and +1."""
+        ranges = sorted(negative + positive)
+        labels = np.concatenate([
+            np.full(last - first, 1.0 if (first, last) in positive else -1.0)
+            for first, last in ranges
+        ])  # fmt: skip
+        if labels.size < self.gram.n:
+            block = _block(self.gram.whole, ranges)
+            block.flags.writeable = False
+            return block, labels
+        return self.gram.whole, labels
 
     def keep(self, negative: Rows, positive: Rows, problem: KernelProblem) -> None:
         """Keep a problem if it knows an eigendecomposition."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import pickle
 import re
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 import scipy.sparse
 import sklearn
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -23,9 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.estimators import training_data
+from indefinite_opt.estimators import svc, training_data
 from indefinite_opt.estimators.training_data import MEMORY
 from indefinite_opt.problem import kernel_problem
+from indefinite_opt.solvers.descent import second_order_steps
 
 X, y = load_iris(return_X_y=True)
 RANDOM = np.random.default_rng(5)
@@ -370,3 +372,55 @@ def test_weights_are_routed_through_a_search() -> None:
     np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
     plain = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y)
     assert not np.allclose(search.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize("parameters", [{"coef0": 0.0}, {"coef0": -0.5, "C": 30.0}])
+def test_no_pair_of_classes_ends_at_a_worse_point_than_in_svc(parameters: dict[str, Any]) -> None:
+    points, labels = load_digits(return_X_y=True)
+    points, labels = np.asarray(points)[:400], np.asarray(labels)[:400]
+    ours = iopt.IndefiniteSVC(kernel="sigmoid", **parameters).fit(points, labels)
+    theirs = SVC(kernel="sigmoid", **parameters).fit(points, labels)
+    scale = 1.0 / (points.shape[1] * points.var())
+    K = np.tanh(scale * points @ points.T + parameters["coef0"])
+    found = pair_objectives(ours, K), pair_objectives(theirs, K)
+    assert np.all(found[0] >= found[1] * (1.0 - 1e-9))
+    certificates = ours.certificate_.values()
+    assert all(certificate.claim >= iopt.Claim.STATIONARY for certificate in certificates)
+    told = [certificate.objective for certificate in certificates]
+    np.testing.assert_allclose(told, found[0], rtol=1e-9)
+
+
+def pair_objectives(machine: Any, K: np.ndarray) -> np.ndarray:
+    """The SVM dual of every pair of classes, from coefficients in the layout of LIBSVM."""
+    bounds = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    values = []
+    for i, j in itertools.combinations(range(len(machine.classes_)), 2):
+        coef = np.zeros(len(K))
+        for one, row in ((i, j - 1), (j, i)):
+            part = slice(bounds[one], bounds[one + 1])
+            coef[machine.support_[part]] = machine.dual_coef_[row, part]
+        values.append(np.abs(coef).sum() - 0.5 * coef @ K @ coef)
+    return np.array(values)
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_descent_goes_on_where_steps_do_not_suffice(steps: int, monkeypatch: Any) -> None:
+    expected = iopt.IndefiniteSVC(C=3.0).fit(X, y)
+    monkeypatch.setattr(svc, "second_order_steps", limited_to(steps))
+    found = iopt.IndefiniteSVC(C=3.0).fit(X, y)
+    np.testing.assert_allclose(
+        found.decision_function(X), expected.decision_function(X), rtol=1e-5, atol=1e-6
+    )
+    assert {certificate.claim for certificate in found.certificate_.values()} == {iopt.Claim.GLOBAL}
+
+
+def limited_to(steps: int) -> Any:
+    def few(K: Any, signs: Any, upper: Any, tol: float, _: int) -> Any:
+        return second_order_steps(K, signs, upper, tol, steps)
+
+    return few
+
+
+def test_a_limit_of_steps_is_kept() -> None:
+    fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
+    assert fitted.n_iter_.max() <= 6

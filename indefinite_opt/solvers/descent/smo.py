@@ -41,9 +41,9 @@ class SMO(Solver[BoxLineQP]):
     Parameters
     ----------
     second_order : bool
-        Whether a descent from zero, with the constraint yᵀα = 0 and K in memory, begins with the
-        steps of LIBSVM until its tolerance of 10⁻³. All further steps go down, so that the result
-        is as good as that of LIBSVM also where different descents end at different local optima.
+        Whether a descent with the constraint yᵀα = 0 and K in memory begins with the steps of
+        LIBSVM until its tolerance of 10⁻³. All further steps go down, so that, but for rounding,
+        the result is as good as that of LIBSVM also where descents end at different local optima.
 
     References
     ----------
@@ -63,10 +63,9 @@ class SMO(Solver[BoxLineQP]):
     def begun(self, task: Task[BoxLineQP]) -> Descent:
         """The descent from the start of the task."""
         qp = task.structure
-        if task.start is not None:
-            return Descent(task, task.start.copy(), trace=Trace())
+        start = qp.start() if task.start is None else task.start.copy()
         pairs = self.second_order and qp.lines == 1 and qp.gram.whole is not None
-        return (_AsLibsvm if pairs else Descent)(task, qp.start(), trace=Trace())
+        return (_AsLibsvm if pairs else Descent)(task, start, trace=Trace())
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         return _finish(self.begun(task))
