@@ -28,6 +28,12 @@ from indefinite_opt.foundation import checks
 
 __all__ = ["solve", "verify"]
 
+BRACKETED = (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
+"""The formulations that may be nonconvex quadratic programs, which `bound` takes."""
+
+MAX_ENDS_SHOWN = 5
+"""Ends of descents that are printed, the best first; a line of a terminal holds them."""
+
 
 @with_data_options
 def solve(
@@ -82,6 +88,7 @@ def solve(
                 "iterations": result.iterations,
                 "support": support,
                 "training_error": error,
+                "optima": [[one.objective, one.count] for one in result.optima],
                 "offset": result.classifier.offset,
                 **certificate_fields(result.certificate),
             }
@@ -94,7 +101,13 @@ def solve(
         say(f"  {facts_line(facts)}; seed {seed}")
         wrong = "" if error is None else f"; {100 * error:.3g} % of them misclassified"
         say(f"  {support} support vectors of {problem.n} points{wrong}")
+        if len(result.optima) > 1:
+            ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
+            more = f" and {len(ends) - MAX_ENDS_SHOWN} others" if len(ends) > MAX_ENDS_SHOWN else ""
+            say(f"  ends of descents (how many): {', '.join(ends[:MAX_ENDS_SHOWN])}{more}")
         say(result.certificate)
+        if not np.isfinite(result.certificate.bound) and isinstance(chosen, BRACKETED):
+            say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
 

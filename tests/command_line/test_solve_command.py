@@ -20,6 +20,20 @@ def test_solve_prints_what_is_proved(folder: Path) -> None:
     assert str(expected.certificate) in text
 
 
+def test_solve_tells_of_several_optima() -> None:
+    """Haasdonk's Figure 3 has two local optima, 0.6667 and 0.8205."""
+    command = ("solve", "haasdonk-figure3", "SVMDual(C=2)", "--kernel", "pseudo-euclidean(p=1)",
+               "--scaling", "none")  # fmt: skip
+    text = printed(*command)
+    assert "ends of descents (how many): 0.820513 (" in text
+    assert ", 0.666667 (" in text
+    assert "`bound` brackets the global optimum" in text
+    ends = [objective for objective, _ in strict(printed(*command, "--json"))["optima"]]
+    assert ends == pytest.approx([32 / 39, 2 / 3])
+    convex = printed(*command[:2], "SVMDual(C=2)", "--kernel", "gaussian")
+    assert "brackets" not in convex
+
+
 @pytest.mark.parametrize(
     ("formulation", "options"),
     [(INDEFINITE, []), ("LPSVM(C=3)", []), ("SpectrumSVM", ["--solver", "osqp"]),
