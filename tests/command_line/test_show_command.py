@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
+from rich.console import Console
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, strict
+from indefinite_opt.command_line import reference
 from indefinite_opt.modeling.display import symbol_text
 
 
@@ -89,3 +92,28 @@ def test_show_suggests() -> None:
 
 def test_a_missing_parenthesis() -> None:
     assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_list_of_references_breaks_no_row(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(width=width, record=True, file=io.StringIO())
+    monkeypatch.setattr(reference, "console", console)
+    printed("reference", "list", "sigmoid-*")
+    lines = console.export_text().splitlines()
+    names = strict(printed("reference", "list", "sigmoid-*", "--json"))
+    assert [line.split()[0] for line in lines] == ["name", *names]
+    assert max(map(len, lines)) <= width
+    assert ("proved by" in lines[0]) == (width == 100)
+
+
+def test_lists_show_parameters_and_no_markup() -> None:
+    assert "(C=1, rho=1, new_points=projected)" in " ".join(printed("list", "formulations").split())
+    kernels = " ".join(printed("list", "kernels").split())
+    assert "]_" not in kernels
+    assert "Haasdonk 2005, Section 7.5" in kernels
+
+
+def test_many_known_names_are_cut_before_the_suggestion() -> None:
+    told = complaint("reference", "export", "sigmoid-010-c", "program.lp")
+    assert re.search(r" and \d+ others, got 'sigmoid-010-c'\. Did you mean sigmoid-010-c1", told)
+    assert len(told) < 800
