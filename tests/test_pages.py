@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -24,3 +29,37 @@ def test_examples_run(path: Path) -> None:
     outcome = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+class Requests(HTMLParser):
+    """The addresses that a browser fetches by itself when it shows a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag == "link" and values.get("rel") not in ("stylesheet", "preload", "icon"):
+            return
+        address = values.get("href" if tag == "link" else "src")
+        if tag in ("link", "script", "img", "iframe") and address:
+            self.addresses.append(address)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("pydata_sphinx_theme") is None,
+    reason="Sphinx and its theme are missing: pip install '.[docs]'",
+)
+def test_the_site_builds_without_warnings_and_needs_no_network(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert built.stderr == ""
+    assert built.returncode == 0
+    pages = sorted(tmp_path.rglob("*.html"))
+    assert len(pages) > 150
+    for page in pages:
+        reader = Requests()
+        reader.feed(page.read_text(encoding="utf-8"))
+        assert [a for a in reader.addresses if re.match(r"(https?:)?//", a)] == [], page.name
