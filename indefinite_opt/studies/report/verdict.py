@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from indefinite_opt.figures import ComparisonLike, row_labels
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.differences import best_against_others
+from indefinite_opt.studies.methods import NO_SOLVER
 from indefinite_opt.studies.report.tables import records_of
 
 __all__ = ["LEVEL", "conclusions"]
@@ -30,7 +31,8 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
     list of str
         One entry per subject; each is a sentence or two.
     """
-    return [*_ranking(comparison), _proofs(comparison), _negative_part(comparison.problem)]
+    told = [*_ranking(comparison), *_baselines(comparison), _proofs(comparison)]
+    return [*told, _negative_part(comparison.problem)]
 
 
 def _negative_part(problem: KernelProblem) -> str:
@@ -74,6 +76,21 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
         return [f"{told} No other method is worse beyond chance, {how}."]
     rest = f"; {_listed(open_)} cannot be told from it" if open_ else ""
     return [f"{told} Beyond chance, {how}, it is better than {_listed(worse)}{rest}."]
+
+
+def _baselines(comparison: ComparisonLike) -> list[str]:
+    """How many formulations reach the mean accuracy of the best baseline."""
+    rows = [row for row in records_of(comparison.summary) if not math.isnan(row["accuracy"])]
+    baselines = [row for row in rows if row["solver"] == NO_SOLVER]
+    others = [row["accuracy"] for row in rows if row["solver"] != NO_SOLVER]
+    if not (baselines and others):
+        return []
+    best = max(baselines, key=lambda row: row["accuracy"])
+    reached = sum(accuracy >= best["accuracy"] for accuracy in others)
+    return [
+        f"The best baseline, {best['formulation']}, has {100 * best['accuracy']:.1f} %, which "
+        f"{reached} of {len(others)} formulations reach."
+    ]
 
 
 def _proofs(comparison: ComparisonLike) -> str:
