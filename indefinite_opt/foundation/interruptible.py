@@ -70,7 +70,8 @@ def within(
 
     Examples
     --------
-    >>>     >>> within(60.0, sum, [1, 2])
+    >>> import time
+    >>> within(60.0, sum, [1, 2])
     3
     >>> within(0.01, time.sleep, 60.0)
     Traceback (most recent call last):

@@ -94,6 +94,12 @@ class Definiteness:
         Only along vectors v with eᵀv = 0.
     rounding : float
         Largest error of a computed entry, in units of eps times the largest entry of the matrix.
+
+    Examples
+    --------
+    >>> theorem = Definiteness("inner products are positive semidefinite", rounding=2.0)
+    >>> theorem.conditional, theorem.rounding
+    (False, 2.0)
     """
 
     theorem: str
@@ -208,6 +214,13 @@ def symmetric_matrix(
     ----------
     stored : callable, optional
         Turns entries into what is kept of them, such as numbers of single precision.
+
+    Examples
+    --------
+    >>> symmetric_matrix(Linear(), np.array([[0.0], [1.0], [3.0]]))
+    array([[0., 0., 0.],
+           [0., 1., 3.],
+           [0., 3., 9.]])
     """
     n = len(X)
     part = slice(0, 1)

@@ -88,8 +88,8 @@ class Comparison:
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
     >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
     >>> comparison = iopt.compare(problem, ["SVMDual", "KNN"], folds=2)
-    >>> comparison.frame.shape[0], comparison.summary["formulation"].tolist()
-    (4, ['SVMDual', 'KNN(k=5)'])
+    >>> comparison.frame.shape[0], sorted(comparison.summary["formulation"])
+    (4, ['KNN(k=5)', 'SVMDual'])
     """
 
     problem: KernelProblem

@@ -36,7 +36,13 @@ NO_SOLVER = "-"
 
 
 def as_method(method: Method | type[Method] | str) -> Method:
-    """A formulation or baseline, given as an object, a class, or a name with parameters."""
+    """A formulation or baseline, given as an object, a class, or a name with parameters.
+
+    Examples
+    --------
+    >>> as_method("SVMDual(C=10)"), as_method("KNN(k=3)")
+    (SVMDual(C=10, bias=True), KNN(k=3))
+    """
     if isinstance(method, Baseline) or (isinstance(method, type) and issubclass(method, Baseline)):
         return as_baseline(method)
     others = {name.casefold() for name in known_baselines()}

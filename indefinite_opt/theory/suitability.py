@@ -194,7 +194,7 @@ def diagnose(
 
     >>> import indefinite_opt as iopt
     >>> print(diagnose(iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]], [1, -1])))
-    The data live in R^(0,1): 1 of 1 directions are imaginary.
+    The data live in R^(0,1): 1 of 1 directions are imaginary, with 100 % of the spectrum.
     No direction is real: wᵀMw ≤ 0 for every solution; unsuitable.
     """
     p, q = problem.signature

@@ -107,6 +107,17 @@ def read_table(
         If the file cannot be read as such a table.
     UnknownName
         If there is no column of that name.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4], "label": ["x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     table.to_csv(path, index=False)
+    ...     data = read_table(path)
+    >>> data.feature_names, data.X.tolist(), data.y.tolist()
+    (('a', 'b'), [[1.0, 2.0], [3.0, 4.0]], ['x', 'y'])
     """
     path = Path(path)
     frame = read_frame(path, max_bytes)
@@ -138,6 +149,14 @@ def encode_like(frame: pd.DataFrame, names: Sequence[str], source: str) -> Array
     ------
     DataError
         If a column is missing, or holds something else than numbers where it should.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4]})
+    >>> encode_like(table, ["b", "a"], "table.csv")
+    array([[2., 1.],
+           [4., 3.]])
     """
     import pandas as pd
 
@@ -187,6 +206,18 @@ def store_table(name: str, folder: Path) -> Path:
         If the table is not at OpenML, differs from what is known of it, or cannot be written.
     UnknownName
         If no table has that name.
+
+    Examples
+    --------
+    Names are checked before anything is fetched:
+
+    >>> import tempfile, indefinite_opt as iopt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         store_table("hart", Path(folder))
+    ...     except iopt.errors.UnknownName as error:
+    ...         print(error.name)
+    hart
     """
     if name not in TABLES:
         raise UnknownName("data set", name, TABLES)
@@ -218,6 +249,13 @@ def read_checksums(folder: Path) -> dict[str, str]:
     ------
     DataError
         If the list of checksums is malformed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_checksums(Path(folder))
+    {}
     """
     path = folder / CHECKSUMS
     if not path.exists():
@@ -260,7 +298,18 @@ def read_frame(
     max_bytes: int = MAX_BYTES,
     expected: str = "a comma-separated table with a header, rows and columns",
 ) -> pd.DataFrame:
-    """A comma-separated table as it stands; `DataError` with `expected` for anything else."""
+    """A comma-separated table as it stands; `DataError` with `expected` for anything else.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4], "label": ["x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     table.to_csv(path, index=False)
+    ...     read_frame(path).shape
+    (2, 3)
+    """
     import pandas as pd
 
     content = io.BytesIO(read_bytes(path, max_bytes))
