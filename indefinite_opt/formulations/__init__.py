@@ -70,4 +70,8 @@ def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formul
         return formulation()
     if isinstance(formulation, str):
         return instantiate("formulation", known(), formulation)
-    raise ParameterError("formulation", "a formulation or its name", repr(formulation))
+    raise ParameterError(
+        "formulation", "a formulation or its name", repr(formulation),
+        "A baseline is trained by its own fit(problem), by compare or by KernelClassifier."
+        if hasattr(formulation, "fit") else "",
+    )  # fmt: skip

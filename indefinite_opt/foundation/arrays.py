@@ -115,6 +115,11 @@ def real_array(
     kind = array.dtype.kind
     if kind == "O":
         for entry in array.flat:
+            if hasattr(entry, "toarray") and array.ndim == 0:
+                raise ProblemError(
+                    argument, expected, f"a sparse {type(entry).__name__}",
+                    f"Give {argument}.toarray(), or use KernelClassifier, which takes it.",
+                )  # fmt: skip
             if not isinstance(entry, numbers.Real):
                 raise ProblemError(argument, expected, f"an entry of type {type(entry).__name__}")
     elif kind not in "biuf":
@@ -345,5 +350,6 @@ def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
         raise ProblemError("y", "finite labels", "NaN")
     if classes.size != 2:
         shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
-        raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})")
+        hint = "KernelClassifier takes more than two classes." if classes.size > 2 else ""
+        raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})", hint)
     return classes, np.where(labels == classes[1], 1.0, -1.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import indefinite_opt as iopt
 from indefinite_opt import theory
@@ -229,7 +230,10 @@ def test_distances_within_rounding_are_distances() -> None:
             "labels of one type that can be sorted, got labels of type NoneT",
         ),
         ([1, 1, 1, 1], "labels of exactly two classes, got 1 (1)"),
-        ([1, 2, 3, 3], "labels of exactly two classes, got 3 (1, 2, 3)"),
+        (
+            [1, 2, 3, 3],
+            "labels of exactly two classes, got 3 (1, 2, 3). KernelClassifier",
+        ),
     ],
     ids=lambda item: item[:40] if isinstance(item, str) else "",
 )
@@ -305,3 +309,14 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
 def test_arrays_of_functions_are_checked(name: str) -> None:
     argument, call = CALLS[name]
     assert re.match(rf"{re.escape(argument)}: expected .*, got ", message(call))
+
+
+def test_sparse_points_are_refused_with_what_to_do() -> None:
+    with pytest.raises(ProblemError, match=r"got a sparse csr_array\. Give X\.toarray\(\)"):
+        iopt.KernelProblem.from_data(scipy.sparse.csr_array(np.eye(3)), [0, 1, 1])
+
+
+def test_a_baseline_in_place_of_a_formulation_is_refused_with_what_to_do() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [0, 1])
+    with pytest.raises(iopt.errors.ParameterError, match="trained by its own fit"):
+        iopt.solve(problem, iopt.KNN())  # type: ignore[arg-type]

@@ -42,8 +42,8 @@ class SMO(Solver[BoxLineQP]):
     ----------
     second_order : bool
         Whether a descent with the constraint yᵀα = 0 and K in memory begins with the steps of
-        LIBSVM until its tolerance of 10⁻³. All further steps go down, so that, but for rounding,
-        the result is as good as that of LIBSVM also where descents end at different local optima.
+        LIBSVM until its tolerance of 10⁻³. All further steps go down, so that the result is as good
+        as that of LIBSVM, unless rounding in its steps leads to another local optimum.
 
     References
     ----------
