@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self, cast
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -32,6 +34,7 @@ from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import kernels
+from indefinite_opt.solvers import Status
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve
@@ -110,6 +113,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         if self.class_weight is not None:
             kept = y[positive]
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=kept)
+            if of_class.min() <= 0.0:
+                raise ValueError(f"class_weight: expected positive weights, got {of_class.min()}")
             weights = copies.copy()
             weights[positive] *= of_class[np.searchsorted(self.classes_, kept)]
         return X, y, copies, weights
@@ -257,6 +262,14 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _settle(self, data: TrainingData, bounds: list[int], members: list[Machine]) -> None:
         """Keep the machines; attributes for inspection have the layout of `SVC` for pairs."""
         self._machines = machines = Machines(data, members)
+        ended = sum(m.result is not None and m.result.status is Status.MAX_ITER for m in members)
+        if ended:
+            warnings.warn(
+                f"{ended} of {len(members)} classifiers of two classes ended at the limit of "
+                "iterations; increase max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         k, support = self.classes_.size, machines.support
         self.support_ = self._order[support]
         self.n_support_ = np.diff(np.searchsorted(support, bounds)).astype(np.int32)

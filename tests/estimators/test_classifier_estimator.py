@@ -16,6 +16,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -291,6 +292,7 @@ def test_a_pipeline_with_scaling() -> None:
         (iopt.IndefiniteSVC(C=-1), "C: expected a positive number"),
         (iopt.IndefiniteSVC(gamma="sale"), "gamma: expected a number, 'scale' or 'auto'"),
         (iopt.IndefiniteSVC(max_iter=0), "max_iter: expected a positive integer"),
+        (iopt.IndefiniteSVC(class_weight={"setosa": 0.0}), "class_weight: expected positive"),
         (iopt.IndefiniteSVC(multiclass="all"), "multiclass: expected one of ovo, ovr"),
         (iopt.IndefiniteSVCCV(Cs=[]), "Cs: expected a positive integer or positive numbers"),
         (iopt.KernelClassifier("SVM"), "SVMDual"),
@@ -422,5 +424,6 @@ def limited_to(steps: int) -> Any:
 
 
 def test_a_limit_of_steps_is_kept() -> None:
-    fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="3 of 3 classifiers .* increase max_iter"):
+        fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
     assert fitted.n_iter_.max() <= 6
