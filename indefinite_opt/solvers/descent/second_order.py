@@ -8,6 +8,9 @@ from indefinite_opt.foundation import Array
 
 __all__ = ["second_order_steps"]
 
+MAX_WORK = 1e8
+"""Most work, in entries of K: some tenths of a second, in which no interrupt is noticed."""
+
 
 def second_order_steps(
     K: Array, signs: Array, upper: Array, tol: float, max_steps: int
@@ -34,7 +37,8 @@ def second_order_steps(
     alpha : (n,) array
         Feasible.
     offset : float or None
-        b of the classifier; None if the steps did not suffice.
+        b of the classifier; None if the steps, or the work of a few tenths of a second, did not
+        suffice.
     steps : int
 
     Examples
@@ -53,7 +57,7 @@ def second_order_steps(
     point = loops.Point(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
     outcome = solve_second_order(
-        hessian, box, point, loops.Limits(0.5 * tol, 1.0, max_steps, np.inf)
+        hessian, box, point, loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
     )
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
