@@ -735,7 +735,7 @@ def test_command_compare(points: Path, tmp_path: Path) -> None:
 def test_commands_show_and_list() -> None:
     text = run("show", "LussDual(rho=0.1)").stdout
     assert "min over K" in text
-    assert "rho: price of moving the kernel matrix away from the given one" in text
+    assert "ρ: price of moving the kernel matrix away from the given one" in text
     assert r"\min\limits_{K}" in run("show", "LussBall", "--latex").stdout
     listed = run("list", "formulations").stdout
     assert "Luss & d'Aspremont (2007), (2)" in listed

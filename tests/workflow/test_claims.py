@@ -140,7 +140,9 @@ def test_given_multipliers_of_a_lower_bound(lower: list[float], claim: str) -> N
 def test_an_unknown_curvature_is_said_to_be_unknown() -> None:
     X = np.random.default_rng(0).standard_normal((12, 2))
     y = np.tile([1, -1], 6)
-    rows = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=1)
+    gaussian = iopt.kernels.get("gaussian")
+    # A function of which no theorem is known.
+    rows = iopt.KernelProblem.from_data(X, y, lambda A, B: gaussian(A, B), cache_mb=1)
     whole = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
     formulation = iopt.SVMDual(C=1.0)
     on_demand = iopt.solve(rows, formulation).certificate
