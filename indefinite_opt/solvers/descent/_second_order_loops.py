@@ -4,13 +4,11 @@ It calls no function of another file, since a compiled loop that is kept on disk
 only if its own file changes.
 """
 
-# mypy: disable-error-code="untyped-decorator"
-
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from indefinite_opt.foundation import compiled
 from indefinite_opt.solvers.descent._loops import (
     CONVERGED,
     INFINITE_STEP,
@@ -38,7 +36,7 @@ LEAST_CURVATURE = 1e-12
 """LIBSVM's τ, in place of a curvature that is not positive, in units of the kernel."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def solve_second_order(hessian: Hessian, box: Box, point: Point, limits: Limits) -> Outcome:
     """Steps on pairs until m - M is within `limits.violation`, for a single equality constraint.
 
