@@ -35,7 +35,9 @@ WITH_WEIGHTS = [
     iopt.IndefiniteSVC(kernel="precomputed"),
     iopt.IndefiniteSVC(kernel="l1-gaussian", multiclass="ovr"),
     iopt.IndefiniteSVC(kernel="sigmoid", break_ties=True),
-    iopt.IndefiniteSVCCV(Cs=2, cv=KFold(3, shuffle=True, random_state=0), kernel="precomputed"),
+    iopt.IndefiniteSVCCV(
+        Cs=(0.01, 1.0), cv=KFold(3, shuffle=True, random_state=0), kernel="precomputed"
+    ),
     iopt.KernelTransformer(**DISTANCES),
     iopt.PseudoEuclideanEmbedding(kernel="precomputed"),
     iopt.PseudoEuclideanEmbedding(**DISTANCES),
