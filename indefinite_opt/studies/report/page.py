@@ -199,7 +199,7 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
         f'<td data-name="Solver">{escaped(row["solver"])}</td>',
         _number("Accuracy", row["accuracy"], accuracy),
         _number("Objective", row["objective"], number_text(row["objective"], ".6g")),
-        f'<td data-name="Claim">{badge(claim_text(row))}</td>',
+        f'<td data-name="Claim">{badge(claim_text(row)) if claim_text(row) else "–"}</td>',
         f'<td class="measure" data-name="Evidence" data-value="{row["gap"]:.17g}">'
         f"<small>{escaped(kind)}</small>{gap}</td>",
         _number("SVs", row["support"], number_text(row["support"], ".4g")),
