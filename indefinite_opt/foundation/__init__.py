@@ -35,6 +35,7 @@ from indefinite_opt.foundation.interruptible import (
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     in_child,
+    interrupts_held,
     limited,
     within,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "in_child",
     "in_tiles",
     "instantiate",
+    "interrupts_held",
     "label_vector",
     "limited",
     "naming",

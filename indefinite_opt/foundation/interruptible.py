@@ -14,13 +14,22 @@ import select
 import signal
 import sys
 import warnings
-from collections.abc import Callable
-from threading import Event, Thread
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread, current_thread, main_thread
 from typing import Any, TypeVar
 
 from indefinite_opt.foundation.loops import clock
 
-__all__ = ["LONG", "SECONDS_BEYOND_LIMIT", "TimeLimitReached", "in_child", "limited", "within"]
+__all__ = [
+    "LONG",
+    "SECONDS_BEYOND_LIMIT",
+    "TimeLimitReached",
+    "in_child",
+    "interrupts_held",
+    "limited",
+    "within",
+]
 
 T = TypeVar("T")
 
@@ -37,6 +46,38 @@ _INTERVAL = 0.05
 
 class TimeLimitReached(Exception):
     """A call that was abandoned because its time was over or its caller asked it to stop."""
+
+
+@contextmanager
+def interrupts_held() -> Iterator[list[object]]:
+    """Hold Ctrl-C back until the end of the block, where it is raised; the list tells if it came.
+
+    Python raises it between any two instructions, also right after a lock was taken and before it
+    is certain to be released. A thread of a pool that needs this lock would then wait forever, and
+    whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
+
+    Examples
+    --------
+    >>> with interrupts_held() as came:
+    ...     pass
+    >>> came
+    []
+    """
+    came: list[object] = []
+    if current_thread() is not main_thread():
+        yield came
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # ignored, or not Python's to handle
+        yield came
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(signal.SIGINT, None)
 
 
 def within(

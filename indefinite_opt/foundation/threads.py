@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation.arrays import Array
+from indefinite_opt.foundation.interruptible import interrupts_held
 
 __all__ = ["TILE", "in_tiles", "one_thread", "pool", "product", "thread_count", "tiles"]
 
@@ -101,8 +102,8 @@ def in_tiles(work: Callable[[slice], object], parts: Iterator[slice]) -> None:
             for part in listed:
                 work(part)
             return
-        with pool(workers) as executor:
-            for _ in executor.map(work, listed):
+        with interrupts_held() as came, pool(workers) as executor:
+            for _ in executor.map(lambda part: None if came else work(part), listed):
                 pass
 
 

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
+from indefinite_opt.foundation.interruptible import (
+    TimeLimitReached,
+    in_child,
+    interrupts_held,
+    within,
+)
 
 
 @pytest.fixture
@@ -109,3 +114,51 @@ def test_an_interrupt_ends_the_wait_and_the_process() -> None:
         process.kill()
     assert rest == "interrupted\n"
     assert process.returncode == 0
+
+
+# ------------------------------------------------------------------------- interrupts held back
+
+
+def held(steps: list[int], failure: type[Exception] | None = None) -> None:
+    with interrupts_held() as came:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        steps.append(len(came))
+        if failure is not None:
+            raise failure
+
+
+@pytest.mark.parametrize("failure", [None, ZeroDivisionError])
+def test_an_interrupt_inside_the_block_is_raised_at_its_end(
+    failure: type[Exception] | None,
+) -> None:
+    steps: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        held(steps, failure)
+    assert steps == [1]
+
+
+def test_the_handler_of_the_caller_is_kept_and_is_told() -> None:
+    told = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: told.append(number))
+    try:
+        with interrupts_held():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+            assert told == []
+        assert told == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_hold_nothing_back() -> None:
+    seen = []
+
+    def work() -> None:
+        with interrupts_held() as came:
+            seen.append((came, signal.getsignal(signal.SIGINT)))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [([], signal.getsignal(signal.SIGINT))]

@@ -17,6 +17,7 @@ from indefinite_opt.foundation import (
     LONG,
     Array,
     TimeLimitReached,
+    interrupts_held,
     one_thread,
     pool,
     thread_count,
@@ -282,7 +283,8 @@ class GlobalSearch:
                     break
                 number, node = found
                 self.nodes += 1
-                jobs[pool.submit(self.box_bound.process, node)] = number
+                with interrupts_held():
+                    jobs[pool.submit(self.box_bound.process, node)] = number
             self._raise_lower(boxes)
             now = time.perf_counter()
             if now - reported >= SECONDS_BETWEEN_REPORTS or not jobs:
@@ -298,9 +300,11 @@ class GlobalSearch:
                 return Status.TIME_LIMIT
             if not jobs:
                 return Status.MAX_ITER
-            done, _ = wait(jobs, timeout=SECONDS_BETWEEN_CHECKS, return_when=FIRST_COMPLETED)
-            for job in done:
-                boxes.finish(jobs.pop(job), job.result())
+            with interrupts_held():
+                done, _ = wait(jobs, timeout=SECONDS_BETWEEN_CHECKS, return_when=FIRST_COMPLETED)
+                results = [(jobs.pop(job), job.result()) for job in done]
+            for number, result in results:
+                boxes.finish(number, result)
 
     def _raise_lower(self, boxes: _Boxes) -> None:
         """Raise the lower end to the least bound of all boxes, but not above the best value."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, checks
+from indefinite_opt.foundation import Array, Values, checks, interrupts_held
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -146,7 +145,9 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
             return Status.TIME_LIMIT
         if self._steps_left() < CHAINS:
             return Status.MAX_ITER
-        for future in [pool.submit(job) for job in jobs]:
+        with interrupts_held():
+            futures = [pool.submit(job) for job in jobs]
+        for future in futures:
             self._take(_awaited(future))
         return Status.INTERRUPTED if self._report() else None
 
@@ -199,7 +200,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
 
 def _awaited(future: Future[Made]) -> Made:
     """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
-    while not future.done():
-        with contextlib.suppress(TimeoutError):
-            future.exception(timeout=0.1)
-    return future.result()
+    while True:
+        with interrupts_held():
+            if wait([future], timeout=0.1).done:
+                return future.result()
