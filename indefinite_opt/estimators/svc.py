@@ -68,7 +68,7 @@ class IndefiniteSVC(FormulationClassifier):
         A classifier for each pair of classes, or for each class against the rest.
     solver : str or Solver, optional
         As in `solve`. Without one the steps of LIBSVM go on until `tol`, so that a pair of classes
-        ends at no worse point than in `SVC`, unless rounding leads to another local optimum;
+        usually ends at no worse point than in `SVC`, but may end at another local optimum;
         `certificate_` says if it is a saddle point. "smo(second_order=True)" then goes down along
         negative curvature, and "multistart" looks for better local optima.
 
