@@ -143,11 +143,8 @@ class Points(TrainingData):
         return int(self.data.shape[0])
 
     def gram(self) -> Any:
-        # The package's own kernels are symmetric up to rounding, which `TrainingKernel` removes.
-        own = self._parameters() is not None
-        if sparse.issparse(self.data) or own:
-            return self._values(self.data)
-        return self.kernel(self.data)
+        # Of sparse points it is symmetric up to rounding, which `TrainingKernel` removes.
+        return self._values(self.data) if sparse.issparse(self.data) else self.kernel(self.data)
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
         return self._values(X, self.data if support is None else self.data[support])
