@@ -13,6 +13,7 @@ from indefinite_opt.problem.confidence_problem import (
     own_sensitivity,
 )
 from indefinite_opt.problem.embedding import Embedding, embed
+from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
@@ -32,6 +33,7 @@ __all__ = [
     "ConfidenceProblem",
     "DenseGram",
     "Embedding",
+    "FactorGram",
     "Gram",
     "Kernel",
     "KernelProblem",

@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 
-__all__ = ["DenseGram", "Gram", "RowGram", "formed"]
+__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "checksum", "formed"]
 
 Indices = NDArray[np.intp]
 
@@ -183,12 +183,12 @@ class DenseGram(Gram):
         self.whole.flags.writeable = False
         self.n = self.capacity = matrix.shape[0]
         self.dtype = matrix.dtype
-        self._checksum = _checksum(self.whole) if shared else None
+        self._checksum = checksum(self.whole) if shared else None
         if extremes is not None:
             self.__dict__["extremes"] = extremes
 
     def changed(self) -> bool:
-        return self._checksum is not None and _checksum(self.whole) != self._checksum
+        return self._checksum is not None and checksum(self.whole) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:
@@ -282,10 +282,10 @@ class RowGram(Gram):
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
         self._requests = 0
-        self._checksum = _checksum(self.points)
+        self._checksum = checksum(self.points)
 
     def changed(self) -> bool:
-        return _checksum(self.points) != self._checksum
+        return checksum(self.points) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:
@@ -367,7 +367,7 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     return matrix
 
 
-def _checksum(values: Stored) -> int:
+def checksum(values: Stored) -> int:
     """CRC-32 of an array, by which a change is detected without a copy."""
     return zlib.crc32(values.data)
 

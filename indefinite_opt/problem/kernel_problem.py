@@ -27,6 +27,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
+from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
 from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
@@ -215,8 +216,7 @@ class KernelProblem(Problem):
             K = formed(function, scaled(points), dtype)
             problem = cls._of_own(K, y, precision, name)
         else:
-            problem = cls.__new__(cls)
-            problem._begin(RowGram(scaled(points), function, cache_mb, dtype), y, name)
+            problem = cls._of_gram(RowGram(scaled(points), function, cache_mb, dtype), y, name)
         problem.X, problem.kernel = points, function
         problem.scaling, problem._scaled = scaling, scaled
         problem.cache_mb = cache_mb
@@ -322,6 +322,60 @@ class KernelProblem(Problem):
         problem.form = form, float(gamma)
         return problem
 
+    @classmethod
+    def from_factors(
+        cls,
+        F: ArrayLike,
+        signs: ArrayLike | None,
+        y: ArrayLike,
+        *,
+        name: str = "problem",
+    ) -> KernelProblem:
+        """K = F diag(signs) Fᵀ of rank r, which is never formed: memory and products take O(nr).
+
+        Spectra, curvature and claims are those of this K, in O(nr²). What needs the n × n matrix
+        (linear programs, cvxpy, most solvers) refuses; `solver="low-rank"` is the default for
+        quadratic programs.
+
+        Parameters
+        ----------
+        F : (n, r) array_like
+            A C-contiguous float64 array is used without a copy and must not be changed afterwards.
+        signs : (r,) array_like of -1 and 1, or None
+            None stands for K = FFᵀ.
+        y : (n,) array_like
+            Labels of two classes.
+        name
+            As in `KernelProblem`.
+
+        Raises
+        ------
+        ProblemError
+            If F is not a finite matrix, the signs are not r numbers of -1 and 1, or y is not n
+            labels of two classes.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_factors([[1.0, 1.0], [0.0, 2.0]], [1, -1], [1, -1])
+        >>> problem.spectrum.values.round(4), problem.is_psd
+        (array([-4.8284,  0.8284]), False)
+        """
+        return cls._of_gram(FactorGram(F, signs), y, name)
+
+    @classmethod
+    def _of_gram(cls, gram: Gram, y: ArrayLike, name: str) -> KernelProblem:
+        problem = cls.__new__(cls)
+        problem._begin(gram, y, name)
+        if isinstance(gram, FactorGram) and gram.is_definite:
+            problem._convex = {0: True, 1: True, 2: True}
+            problem._construction = _Construction("its kernel matrix is F times the transpose of F")
+        return problem
+
+    @property
+    def factors(self) -> FactorGram | None:
+        """F and the signs of K = F diag(signs) Fᵀ, if that is how K is kept."""
+        return self.gram if isinstance(self.gram, FactorGram) else None
+
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
 
@@ -369,6 +423,12 @@ class KernelProblem(Problem):
             squared distances, linear programs and cvxpy.
         """
         whole = self.gram.whole
+        if self.factors is not None:
+            raise ProblemError(
+                "problem", "the whole kernel matrix", "one that is kept as factors",
+                "SVMDual, ESVM, SpectrumSVM and KernelLogistic read factors; for others, and for "
+                "cvxpy, form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
+            )  # fmt: skip
         if whole is None:
             raise ProblemError(
                 "problem", "the whole kernel matrix", "one whose rows are computed on demand",
@@ -413,7 +473,7 @@ class KernelProblem(Problem):
     @property
     def curvature_known(self) -> bool:
         """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return self.gram.whole is not None
+        return self.gram.whole is not None or self.factors is not None
 
     @cached_property
     def class_sizes(self) -> tuple[int, int]:
@@ -433,7 +493,12 @@ class KernelProblem(Problem):
 
     @cached_property
     def zero_tolerance(self) -> float:
-        """Magnitude up to which an eigenvalue of K is rounding; see `spectrum.zero_tolerance`."""
+        """Magnitude up to which an eigenvalue of K is rounding; see `spectrum.zero_tolerance`.
+
+        It also bounds the rounding of a product Kx relative to ‖x‖.
+        """
+        if self.factors is not None:
+            return self.factors.rounding
         return zero_tolerance(self.n, self._norm)
 
     @cached_property
@@ -450,6 +515,8 @@ class KernelProblem(Problem):
         It is that of a Cholesky factorisation, see `convexity_tolerance`, which the rounding of
         FFᵀ does not exceed; or the rounding of a kernel that theory says is convex.
         """
+        if self.factors is not None:
+            return 0.0 if self.factors.is_definite else 2.0 * self.factors.rounding
         made = self._construction
         if made is not None and made.allowance is not None and lines >= made.lines:
             return made.allowance
@@ -480,7 +547,9 @@ class KernelProblem(Problem):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Eigendecomposition of K."""
+        """Eigendecomposition of K; without the eigenvectors of zero if it is kept as factors."""
+        if self.factors is not None:
+            return self.factors.spectrum
         return eigendecomposition(self.K)
 
     @cached_property
@@ -492,6 +561,8 @@ class KernelProblem(Problem):
     @cached_property
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
+        if self.factors is not None:
+            return self.factors.centered().spectrum
         return eigendecomposition(self.centered, norm=self._norm)
 
     @property
@@ -556,6 +627,8 @@ class KernelProblem(Problem):
     def _test_convexity(self, lines: int) -> bool:
         if any(self._convex.get(fewer, False) for fewer in range(lines)):
             return True
+        if self.factors is not None:
+            return self.negative_direction(lines) is None
         if self._curved_sample(lines):
             return False
         if lines < 2:
@@ -581,7 +654,10 @@ class KernelProblem(Problem):
     def negative_direction(self, lines: int) -> Array | None:
         """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
         normals = _orthonormal(self.y, lines)
-        direction = negative_direction(self.K, normals, self._norm)
+        if self.factors is not None:
+            direction = self.factors.negative_direction(normals)
+        else:
+            direction = negative_direction(self.K, normals, self._norm)
         return None if direction is None else self.y * direction
 
     @cached_property

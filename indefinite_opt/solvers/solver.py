@@ -153,6 +153,8 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
+    takes_factors : bool
+        Whether it can solve problems whose kernel matrix is kept as factors and never formed.
 
     Examples
     --------
@@ -168,6 +170,7 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
+    takes_factors: ClassVar[bool] = False
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.
@@ -191,6 +194,11 @@ class Solver(ABC, Generic[S]):
         if not isinstance(structure, self.accepts):
             wanted = " or ".join(kind.title for kind in self.accepts)
             return f"it solves {wanted}, and this is {structure.title}"
+        if not self.takes_factors and getattr(task.problem, "factors", None) is not None:
+            return (
+                "it needs the whole kernel matrix, which is kept as factors: where n is small, "
+                "form it by KernelProblem((F * signs) @ F.T, y)"
+            )
         if structure.needs_spectrum and not task.problem.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "

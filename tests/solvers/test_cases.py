@@ -13,7 +13,9 @@ from helpers.cases import CASES, Case
 PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
 
-LOCAL_SOLVERS = ("dca", "global", "lift", "lifted-dual", "multistart", "smo", "smo-lin-lin", "uno")
+LOCAL_SOLVERS = (
+    "dca", "global", "lift", "lifted-dual", "low-rank", "multistart", "smo", "smo-lin-lin", "uno",
+)  # fmt: skip
 """Those that take nonconvex problems."""
 
 

@@ -260,6 +260,23 @@ class PairedBox(Structure[Array]):
             )
         return projected
 
+    def balanced(self, x: Array, free: NDArray[np.bool_]) -> Array:
+        """The nearest feasible point that differs from x in free entries only, if there is one.
+
+        x satisfies the bounds; where too few entries are free, this is the nearest feasible point.
+        """
+        moved = x.copy()
+        lower, upper = np.broadcast_to(self.lower, self.n), np.broadcast_to(self.upper, self.n)
+        for g, total in enumerate(self.totals):
+            held = self.group == g
+            i = np.flatnonzero(held & free)
+            rest = float(total) - float(self.signs[held & ~free] @ x[held & ~free])
+            least, most = np.sort(np.stack([lower[i], upper[i]]) * self.signs[i], axis=0)
+            if not float(least.sum()) <= rest <= float(most.sum()):
+                return self.project(x)
+            moved[i] = project_line(x[i], self.signs[i], rest, upper[i], lower[i])
+        return moved
+
     def values(self, x: Array) -> Values:
         """x under its declared name."""
         return {self.variable: x}

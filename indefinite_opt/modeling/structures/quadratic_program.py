@@ -74,6 +74,8 @@ class BoxLineQP(BoxLine, PairedQP):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gram", self.problem.gram)
+        if self.problem.factors is not None:
+            object.__setattr__(self, "default_solver", "low-rank")
 
     @classmethod
     def svm(
@@ -298,7 +300,12 @@ class BoxLineQP(BoxLine, PairedQP):
             normals = left[:, sizes > _RANK_TOLERANCE * sizes[0]]
         if kept.size <= normals.shape[1]:
             return np.inf, 0.0
+        factors = self.problem.factors
         y = self.problem.y[kept]
+        if factors is not None:
+            # vᵀKv for v = y∘d, so that the normals are multiplied by y, too.
+            least = factors.least_eigenvalue(kept, y[:, None] * normals)
+            return self.hessian * least, self.hessian * factors.rounding
         block = self.hessian * self.problem.gram.block(kept, kept) * np.outer(y, y)
         norm = norm_bound(block)
         if norm == 0.0:

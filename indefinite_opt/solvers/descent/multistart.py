@@ -46,6 +46,7 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
     name = "multistart"
     accepts = (PairedQP, PolyhedralQP)
     needs_convex = False
+    takes_factors = True
 
     def solve(self, task: Task[PairedQP | PolyhedralQP]) -> Solution:
         structure = task.structure

@@ -44,6 +44,7 @@ class NewtonCG(Solver[LogisticProgram]):
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
+    takes_factors = True
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         run = _Run(task)

@@ -1,0 +1,200 @@
+"""Kernel matrices that are kept as factors, K = F diag(s) Fᵀ, and never formed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import Array, Stored, checked_points, finite_array
+from indefinite_opt.problem.kernel_matrix import Gram, Indices, checksum
+from indefinite_opt.problem.spectrum import Spectrum, norm_bound
+
+__all__ = ["FactorGram"]
+
+_EPS = float(np.finfo(float).eps)
+
+_BLOCK_ROWS = 2**10
+"""Rows of F that are worked on at once, 2 MB at rank 300. Sums over blocks are added up one by one,
+so that n terms round no more than `_BLOCK_ROWS` + n/`_BLOCK_ROWS` terms do."""
+
+_ROWS_BYTES = 2**28
+"""Memory for rows of K that are asked for at once, 256 MB."""
+
+
+class FactorGram(Gram):
+    """K = F diag(s) Fᵀ with s of -1 and 1: a matrix of rank at most r in O(nr) memory.
+
+    Parameters
+    ----------
+    factors : (n, r) array_like
+        F. A C-contiguous float64 array is not copied.
+    signs : (r,) array_like of -1 and 1, optional
+        s; all 1 if not given, so that K is positive semidefinite.
+    owned : bool
+        Whether no caller can change F, so that it needs no checksum.
+
+    Attributes
+    ----------
+    factors : (n, r) array
+    signs : (r,) array
+
+    Raises
+    ------
+    ProblemError
+        If F is not a finite matrix, or the signs are not r numbers of -1 and 1.
+
+    Examples
+    --------
+    >>> gram = FactorGram([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1])
+    >>> gram.times(np.ones(3)), gram.diagonal
+    (array([ 6., -2.,  1.]), array([ 4., -1.,  0.]))
+    """
+
+    def __init__(self, factors: ArrayLike, signs: ArrayLike | None = None, owned: bool = False):
+        F = np.ascontiguousarray(checked_points("F", factors))
+        s = np.ones(F.shape[1]) if signs is None else finite_array("signs", signs, (F.shape[1],))
+        if np.any(np.abs(s) != 1.0):
+            raise ProblemError("signs", "numbers -1 and 1, one for each column of F", repr(signs))
+        self._checksum = None if owned else checksum(F)
+        self.factors, self.signs = F.view(), s.astype(np.float64)
+        self.factors.flags.writeable = False
+        self.n, self.dtype = F.shape[0], F.dtype
+        self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether K = FFᵀ, positive semidefinite by construction."""
+        return bool(np.all(self.signs > 0.0))
+
+    def changed(self) -> bool:
+        return self._checksum is not None and checksum(self.factors) != self._checksum
+
+    @cached_property
+    def diagonal(self) -> Array:
+        return np.einsum("ij,ij,j->i", self.factors, self.factors, self.signs)
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """Bounds on min K_ij and max K_ij, as |K_ij| is at most the product of two row norms."""
+        most = float(np.einsum("ij,ij->i", self.factors, self.factors).max())
+        return (0.0 if self.is_definite and np.all(self.factors >= 0.0) else -most), most
+
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        wanted, slots = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)
+        if wanted.size > self.capacity:
+            raise ParameterError(
+                "indices", f"at most {self.capacity} different rows at once", str(wanted.size)
+            )
+        return self._read(wanted), slots.astype(np.int64)
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return (self.factors[rows] * self.signs) @ self.factors[columns].T
+
+    def _read(self, indices: Indices) -> Array:
+        return (self.factors[indices] * self.signs) @ self.factors.T
+
+    def times(self, x: Array) -> Array:
+        """Kx = F(s∘Fᵀx), (n,), in O(nr)."""
+        return self.outside(self.inside(x))
+
+    def inside(self, x: Array) -> Array:
+        """Fᵀx, (r,), summed by blocks; see `rounding`."""
+        total = np.zeros(self.signs.size)
+        for part, block in self.blocks():
+            total += x[part] @ block
+        return total
+
+    def outside(self, w: Array) -> Array:
+        """F(s∘w), (n,)."""
+        product: Array = self.factors @ (self.signs * w)
+        return product
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The rows of F in parts, and where they are."""
+        for first in range(0, self.n, _BLOCK_ROWS):
+            part = slice(first, min(first + _BLOCK_ROWS, self.n))
+            yield part, self.factors[part]
+
+    @cached_property
+    def rounding(self) -> float:
+        """Bound on the rounding of a product Kx relative to ‖x‖, and on that of eigenvalues of K.
+
+        An inner product of m terms has an error of at most m·eps/2 of its absolute terms, in
+        whatever order they are added; those of Fᵀx have `_BLOCK_ROWS` + n/`_BLOCK_ROWS` terms, and
+        those of F(s∘w) have r. The absolute terms of all products are |F||F|ᵀ|x|.
+        """
+        total = np.zeros((self.signs.size, self.signs.size))
+        for _, block in self.blocks():
+            sizes = np.abs(block)
+            total += sizes.T @ sizes
+        terms = min(self.n, _BLOCK_ROWS) + self.n / _BLOCK_ROWS + self.signs.size + 8.0
+        return terms * _EPS * norm_bound(total)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The eigenvalues of K that are not zero up to rounding, with their eigenvectors, O(nr²).
+
+        With F = UR the eigenvalues of the r × r matrix R diag(s) Rᵀ are those of K; an eigenvector
+        w of it with eigenvalue λ gives Uw = F(s∘Rᵀw)/λ, so that U is not needed.
+        """
+        values, mixing = self._core(np.arange(self.n), None)
+        kept = np.abs(values) > self.rounding
+        if not kept.any():
+            return Spectrum(np.zeros(1), np.eye(self.n, 1), null=self.n - 1)
+        vectors = self.factors @ mixing[:, kept]
+        return Spectrum(values[kept], vectors, null=self.n - int(np.sum(kept)))
+
+    def centered(self) -> FactorGram:
+        """PKP with P = I - eeᵀ/n."""
+        return FactorGram(self.factors - self.factors.mean(axis=0), self.signs, owned=True)
+
+    def negative_direction(self, normals: Array | None) -> Array | None:
+        """A unit vector v with vᵀKv < 0 and orthogonal to the normals, or None.
+
+        None proves vᵀKv ≥ -2a‖v‖² for all such v with a = `rounding`.
+        """
+        if self.is_definite:
+            return None
+        values, mixing = self._core(np.arange(self.n), normals)
+        if values[0] >= -self.rounding:
+            return None
+        v: Array = self.factors @ mixing[:, 0]
+        if normals is not None:
+            v -= normals @ (normals.T @ v)
+        return v / float(np.linalg.norm(v))
+
+    def least_eigenvalue(self, kept: Indices, normals: Array | None) -> float:
+        """The least eigenvalue of K on vectors that are zero outside `kept`, orthogonal to normals.
+
+        Up to `rounding`, O(kr²) for k points; the normals are given on these points.
+        """
+        values, _ = self._core(kept, normals)
+        dimension = kept.size - (0 if normals is None else normals.shape[1])
+        if dimension > self.signs.size:
+            return min(float(values[0]), 0.0)  # K vanishes in some of these directions
+        # The matrix of order min(k, r) has zero eigenvalues for the excluded directions.
+        return float(values[np.argsort(-np.abs(values), kind="stable")[:dimension]].min())
+
+    def _core(self, kept: Indices, normals: Array | None) -> tuple[Array, Array]:
+        """Eigenvalues λ of K on some points, ascending, and M with eigenvectors FM.
+
+        Columns of M with λ = 0 are zero.
+        """
+        rank = self.signs.size
+        triangle: Array = np.empty((0, rank))
+        mean = np.empty((0, rank)) if normals is None else normals.T @ self.factors[kept]
+        for first in range(0, kept.size, _BLOCK_ROWS):
+            part = slice(first, first + _BLOCK_ROWS)
+            block = self.factors[kept[part]]
+            if normals is not None:
+                block = block - normals[part] @ mean
+            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
+        core = (triangle * self.signs) @ triangle.T
+        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+        with np.errstate(divide="ignore"):
+            inverse = np.where(values != 0.0, 1.0 / values, 0.0)
+        return values, self.signs[:, None] * (triangle.T @ vectors) * inverse

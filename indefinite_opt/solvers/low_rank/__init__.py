@@ -1,0 +1,1 @@
+"""Solvers of quadratic programs whose kernel matrix is kept as factors."""

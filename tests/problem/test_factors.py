@@ -1,0 +1,114 @@
+"""Kernel matrices kept as factors, against the matrix that they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+
+SIGNS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+
+
+def pair(n: int = 1500, seed: int = 0) -> tuple[iopt.KernelProblem, iopt.KernelProblem]:
+    """The same kernel as factors and as a matrix, of more rows than are worked on at once."""
+    generator = np.random.default_rng(seed)
+    F = generator.standard_normal((n, SIGNS.size))
+    y = np.where(generator.random(n) < 0.4, 1, -1)
+    return iopt.KernelProblem.from_factors(F, SIGNS, y), iopt.KernelProblem((F * SIGNS) @ F.T, y)
+
+
+def test_products_blocks_and_diagonal_are_those_of_the_matrix() -> None:
+    factored, whole = pair()
+    x = np.random.default_rng(1).standard_normal(factored.n)
+    np.testing.assert_allclose(factored.gram.times(x), whole.K @ x, atol=1e-10)
+    np.testing.assert_allclose(factored.gram.diagonal, np.diag(whole.K), atol=1e-12)
+    some, others = np.array([3, 1400, 7]), np.array([0, 1499])
+    np.testing.assert_allclose(
+        factored.gram.block(some, others), whole.K[np.ix_(some, others)], atol=1e-12
+    )
+    storage, slots = factored.gram.rows([7, 3, 7])
+    np.testing.assert_allclose(storage[slots], whole.K[[7, 3, 7]], atol=1e-12)
+    least, most = factored.gram.extremes
+    assert least <= whole.K.min()
+    assert most >= whole.K.max()
+
+
+def test_the_rounding_of_a_product_is_bounded() -> None:
+    factored, _ = pair()
+    gram, x = factored.gram, np.random.default_rng(2).standard_normal(factored.n)
+    F = np.asarray(factored.factors.factors, dtype=np.longdouble)  # type: ignore[union-attr]
+    exact = F @ (SIGNS * (F.T @ x.astype(np.longdouble)))
+    error = float(np.linalg.norm(gram.times(x) - exact))
+    assert error <= factored.zero_tolerance * float(np.linalg.norm(x))
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_spectra_are_those_of_the_matrix(centered: bool) -> None:
+    factored, whole = pair(n=300)
+    ours = factored.centered_spectrum if centered else factored.spectrum
+    theirs = whole.centered_spectrum if centered else whole.spectrum
+    assert ours.inertia == theirs.inertia == (3, 2, 295)
+    known = theirs.values[np.abs(theirs.values) > 1e-9]
+    np.testing.assert_allclose(ours.values, known, rtol=1e-12)
+    np.testing.assert_allclose(ours.vectors.T @ ours.vectors, np.eye(5), atol=1e-13)
+    matrix = whole.centered if centered else whole.K
+    np.testing.assert_allclose(ours.rebuild(ours.values), matrix, atol=1e-11)
+    assert [ours.minimum, ours.maximum] == pytest.approx([known[0], known[-1]], rel=1e-12)
+    assert factored.signature == whole.signature
+
+
+def test_the_zero_matrix_has_a_spectrum() -> None:
+    problem = iopt.KernelProblem.from_factors(np.zeros((4, 2)), None, [1, 1, -1, -1])
+    assert problem.spectrum.inertia == (0, 0, 4)
+    assert problem.is_psd
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_directions_of_negative_curvature_are_along_the_lines(lines: int) -> None:
+    factored, whole = pair(n=300)
+    direction = factored.negative_direction(lines)
+    assert direction is not None
+    assert direction @ whole.Q @ direction < -1.0
+    rows = np.vstack([factored.y, np.ones(factored.n)])[:lines]
+    np.testing.assert_allclose(rows @ direction, 0.0, atol=1e-12)
+
+
+def test_a_kernel_may_be_convex_along_a_line_only() -> None:
+    """-eeᵀ + xxᵀ is negative along e alone, which the line excludes."""
+    x = np.linspace(-1.0, 1.0, 50)
+    F = np.column_stack([x, np.ones(50)])
+    problem = iopt.KernelProblem.from_factors(F, [1, -1], np.sign(x + 0.01))
+    assert [problem.is_convex(lines) for lines in range(3)] == [False, True, True]
+
+
+def test_two_positive_signs_prove_convexity_without_any_rounding() -> None:
+    F = np.random.default_rng(0).standard_normal((20, 3))
+    problem = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 20))
+    assert problem.known_convex(0)
+    assert problem.convexity_allowance == 0.0
+    assert problem.why_convex(0).startswith("by construction")
+
+
+def test_whatever_needs_the_matrix_is_refused() -> None:
+    factored, _ = pair(n=40)
+    with pytest.raises(iopt.errors.ProblemError, match="kept as factors"):
+        _ = factored.K
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="form it by KernelProblem"):
+        iopt.solve(factored, "SVMDual", solver="uno")
+    with pytest.raises(iopt.errors.ProblemError, match="kept as factors"):
+        iopt.solve(factored, "KSVM")
+
+
+def test_changed_factors_are_noticed() -> None:
+    F = np.random.default_rng(0).standard_normal((10, 2))
+    problem = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 10))
+    F[0, 0] += 1.0
+    with pytest.raises(iopt.errors.ProblemError, match="changed"):
+        problem.check_unchanged()
+
+
+@pytest.mark.parametrize("signs", [[1.0, 0.5], [1.0], [1.0, np.nan]])
+def test_signs_are_checked(signs: list[float]) -> None:
+    with pytest.raises(iopt.errors.ProblemError, match="signs"):
+        iopt.KernelProblem.from_factors(np.ones((4, 2)), signs, [1, 1, -1, -1])

@@ -1,0 +1,109 @@
+"""Interior points and blocks for kernels kept as factors, against other solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
+
+
+def factored(n: int, r: int, negative: int = 0, seed: int = 0) -> iopt.KernelProblem:
+    """Random cosines of points in eight dimensions, some with a negative sign."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 8))
+    noise = 0.3 * generator.standard_normal(n)
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] + noise > 0.0, 1, -1)
+    angles = 0.4 * X @ generator.standard_normal((8, r)) + generator.uniform(0.0, 6.28, r)
+    signs = np.where(np.arange(r) < negative, -1.0, 1.0)
+    return iopt.KernelProblem.from_factors(np.sqrt(2.0 / r) * np.cos(angles), signs, y)
+
+
+def matrix(problem: iopt.KernelProblem) -> np.ndarray:
+    assert problem.factors is not None
+    return (problem.factors.factors * problem.factors.signs) @ problem.factors.factors.T
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_convex_optimum_is_that_of_libsvm(C: float) -> None:
+    problem = factored(n=900, r=30)
+    result = iopt.solve(problem, iopt.SVMDual(C=C))
+    assert result.solver == "low-rank"
+    assert result.status is iopt.Status.SOLVED
+    K = matrix(problem)
+    peer = SVC(C=C, kernel="precomputed", tol=1e-7).fit(K, problem.y)
+    coef = np.zeros(problem.n)
+    coef[peer.support_] = peer.dual_coef_[0]
+    known = np.abs(coef).sum() - 0.5 * coef @ K @ coef
+    assert result.objective == pytest.approx(known, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.bound >= known * (1.0 - 1e-9)
+    # The square root of the accuracy of the objective.
+    assert result.classifier.offset == pytest.approx(peer.intercept_[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_a_nonconvex_program_ends_at_a_local_optimum_of_the_matrix(C: float) -> None:
+    problem = factored(n=900, r=30, negative=8)
+    result = iopt.solve(problem, iopt.SVMDual(C=C))
+    assert result.certificate.claim is iopt.Claim.LOCAL
+    whole = iopt.KernelProblem(matrix(problem), problem.labels)
+    certificate = iopt.verify(whole, iopt.SVMDual(C=C), result.values)
+    assert certificate.claim is iopt.Claim.LOCAL
+    assert certificate.objective == pytest.approx(result.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("title", ["SVMDual(C=2, bias=False)", "ConvexHullDual(mu=0.1)"])
+def test_no_line_and_two_lines(title: str) -> None:
+    problem = factored(n=800, r=20)
+    result = iopt.solve(problem, title)
+    whole = iopt.KernelProblem(matrix(problem), problem.labels)
+    assert result.objective == pytest.approx(iopt.solve(whole, title).objective, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_step_solves_the_newton_equations() -> None:
+    """Against the dense system of order n + 1, for a kernel of any inertia."""
+    problem = factored(n=60, r=5, negative=2)
+    qp = BoxLineQP.svm(problem, 1.0)
+    assert problem.factors is not None
+    point = InteriorPoint(qp, problem.factors)
+    diagonal = point.lower / point.x + point.upper / point.slack
+    core = point._factored(diagonal)
+    assert core is not None
+    right = np.random.default_rng(0).standard_normal(60)
+    step, level = core.solve(right)
+    H = matrix(problem) + np.diag(diagonal)
+    system = np.block([[H, np.ones((60, 1))], [np.ones((1, 60)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(right, 0.0))
+    np.testing.assert_allclose(np.append(step, level), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_the_inertia_of_the_small_matrix_tells_that_of_the_hessian() -> None:
+    problem = factored(n=60, r=5, negative=2)
+    qp = BoxLineQP.svm(problem, 1.0)
+    assert problem.factors is not None
+    point = InteriorPoint(qp, problem.factors)
+    basis = np.linalg.qr(np.column_stack([np.ones(60), np.eye(60)[:, 1:]]))[0][:, 1:]
+    for size in (1e-3, 0.1, 1.0, 10.0, 1e3):
+        diagonal = np.full(60, size)
+        point.shift = 0.0
+        core = point._factored(diagonal)
+        assert core is not None
+        reduced = basis.T @ (matrix(problem) + np.diag(diagonal)) @ basis
+        assert (point.shift == 0.0) == (np.linalg.eigvalsh(reduced)[0] > 0.0)
+
+
+def test_a_start_is_kept_and_limits_are_obeyed() -> None:
+    problem = factored(n=700, r=10)
+    first = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    again = iopt.solve(problem, iopt.SVMDual(C=1.0), start=first.values["alpha"])
+    assert again.objective == pytest.approx(first.objective, rel=1e-9)
+    short = iopt.solve(problem, iopt.SVMDual(C=1.0), max_iter=2)
+    assert short.status is iopt.Status.MAX_ITER
+    assert short.certificate.claim is iopt.Claim.FEASIBLE
+    stopped = iopt.solve(problem, iopt.SVMDual(C=1.0), callback=lambda trace: True)
+    assert stopped.status is iopt.Status.INTERRUPTED
