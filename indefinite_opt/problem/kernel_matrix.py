@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 
-__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "checksum", "formed"]
+__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "checksum", "formed"]
 
 Indices = NDArray[np.intp]
 
@@ -274,7 +274,7 @@ class RowGram(Gram):
             raise ParameterError("dtype", "float64 or float32", str(self.dtype))
         self.n = len(self.points)
         self.capacity = min(_room(cache_mb, self.n * self.dtype.itemsize), self.n)
-        _check_symmetric(self.kernel, self.points)
+        check_symmetric(self.kernel, self.points)
         self._storage = np.empty((self.capacity, self.n), self.dtype)
         self._shown = self._storage.view()
         self._shown.flags.writeable = False
@@ -359,7 +359,7 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     checked = checked_points("X", points)
     if kernels.is_divisible(kernel):
         return kernels.symmetric_matrix(kernel, checked, lambda K: stored("K", K, dtype))
-    _check_symmetric(kernel, checked)
+    check_symmetric(kernel, checked)
     n = len(checked)
     matrix = np.empty((n, n), dtype)
     for part in _parts(n, _CHUNK // n):
@@ -390,7 +390,7 @@ def _room(cache_mb: float, row: int) -> int:
     return room
 
 
-def _check_symmetric(kernel: Kernel, points: Array) -> None:
+def check_symmetric(kernel: Kernel, points: Array) -> None:
     """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call."""
     size = min(len(points), _SYMMETRY_SAMPLE)
     sample = np.random.default_rng(0).choice(len(points), size, replace=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from indefinite_opt.foundation import (
     one_thread,
 )
 from indefinite_opt.problem import kernels
+from indefinite_opt.problem.approximation import Approximation, approximated
 from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.factored_kernel import FactorGram
@@ -153,6 +154,8 @@ class KernelProblem(Problem):
         self.scaling: str | None = None
         self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
+        self.approximation: Approximation | None = None
+        self._remade: Callable[..., KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
         self._construction: _Construction | None = None
@@ -361,6 +364,74 @@ class KernelProblem(Problem):
         (array([-4.8284,  0.8284]), False)
         """
         return cls._of_gram(FactorGram(F, signs), y, name)
+
+    @classmethod
+    def approximate(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        kernel: str | Callable[..., Any] = "sigmoid",
+        rank: int = 300,
+        method: str = "nystrom",
+        *,
+        landmarks: int | None = None,
+        scaling: str | None = None,
+        seed: int = 0,
+        name: str = "problem",
+        **parameters: Any,
+    ) -> KernelProblem:
+        """A problem on an approximation K̃ of rank at most r, kept as factors; see `from_factors`.
+
+        Every claim is about K̃; certificates say so, and by how much the objective with K may
+        differ, with which probability, as far as `approximation.bound_error` has bounded it.
+
+        Parameters
+        ----------
+        X, y, kernel, scaling, name, **parameters
+            As in `from_data`.
+        rank : int
+            Columns of F, at most n.
+        method : {"nystrom", "random-features"}
+            Nyström's method for kernels of any inertia: K̃ = C ⟦W⟧⁺ Cᵀ with the kernel C between
+            points and landmarks, and the part ⟦W⟧ of the kernel of the landmarks that belongs to
+            its `rank` eigenvalues largest in magnitude. Random features exist for the Gaussian
+            kernel (random cosines) and for polynomial kernels of any inertia.
+        landmarks : int, optional
+            Points drawn uniformly, without replacement, for Nyström's method; 2·rank by default.
+        seed : int
+            Seed of that draw, or of the random features.
+
+        Raises
+        ------
+        ParameterError
+            If the rank exceeds n, or the kernel has no random features.
+
+        References
+        ----------
+        Oglic & Gärtner (2019), Scalable learning in reproducing kernel Kreĭn spaces. Nakatsukasa &
+        Park (2023), Randomized low-rank approximation for symmetric indefinite matrices. Rahimi &
+        Recht (2007) and Kar & Karnick (2012) for the random features.
+
+        Examples
+        --------
+        >>> X, y = np.linspace(-1.0, 1.0, 50)[:, None], np.resize([1, -1], 50)
+        >>> problem = KernelProblem.approximate(X, y, "sigmoid", rank=8)
+        >>> exact = KernelProblem.from_data(X, y, "sigmoid")
+        >>> float(np.abs(problem.kernel_with(X) - exact.K).max()) < 1e-4
+        True
+        """
+        function = kernels.get(kernel, **parameters)
+        points = checked_points("X", X)
+        scaled = _fitted_scaling(scaling, points)
+        found = approximated(function, scaled(points), rank, method, landmarks, seed)
+        problem = cls._of_gram(found.gram, y, name)
+        problem.approximation, problem.X, problem.kernel = found, points, function
+        problem.scaling, problem._scaled = scaling, scaled
+        problem._remade = partial(
+            cls.approximate, kernel=function, rank=rank, method=method, landmarks=landmarks,
+            seed=seed, name=name,
+        )  # fmt: skip
+        return problem
 
     @classmethod
     def _of_gram(cls, gram: Gram, y: ArrayLike, name: str) -> KernelProblem:
@@ -810,7 +881,11 @@ class KernelProblem(Problem):
         >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1])
         >>> problem.kernel_with([[1.0, 3.0]])
         array([[-0.5, -4.5]])
+
+        For a problem of `from_factors` it is the (m, r) factors of new points.
         """
+        if self.factors is not None:
+            return (self.factors_with(X_new) * self.factors.signs) @ self.factors.factors.T
         if self.form is not None:
             distances = finite_array("X_new", X_new, (None, self.n))
             if distances.min(initial=0.0) < 0.0:
@@ -819,6 +894,27 @@ class KernelProblem(Problem):
         X, kernel = self._source()
         points = checked_points("X_new", X_new, X.shape[1])
         return kernel(self._scaled(points), self._scaled(X))
+
+    def factors_with(self, X_new: ArrayLike) -> Array:
+        """Rows of F for new points, (m, r), if K is kept as factors.
+
+        With f = `factors_with(X_new)` the decision values of a classifier are f @ w + offset, where
+        w = signs * (F.T @ coef): m·r numbers instead of the m·n of `kernel_with`. For a problem of
+        `from_factors` the argument is those rows themselves, which are checked.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_factors([[1.0, 1.0], [0.0, 2.0]], [1, -1], [1, -1])
+        >>> problem.kernel_with([[3.0, 1.0]])
+        array([[ 2., -2.]])
+        """
+        if self.factors is None:
+            raise ProblemError("problem", "one made by from_factors or approximate", "another")
+        if self.approximation is None:
+            return checked_points("X_new", X_new, self.factors.signs.size)
+        X, _ = self._source()
+        points = checked_points("X_new", X_new, X.shape[1])
+        return self.approximation.features(self._scaled(points))
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
@@ -834,6 +930,8 @@ class KernelProblem(Problem):
         known, labels = self.labels[train], self.labels[test]
         whole, block = self.gram.whole, self.gram.block
         kept = keeps_scaling(self.scaling)
+        if self.factors is not None:
+            return self._split_factors(train, test)
         if whole is not None and kept:
             cut = whole[np.ix_(train, train)]
             problem = KernelProblem._of_own(cut, known, self.precision, self.name)
@@ -854,6 +952,27 @@ class KernelProblem(Problem):
             problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         scaled, points = problem._scaled, X[test]
         return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
+
+    def _split_factors(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
+        """`split` for factors: landmarks and features are drawn again from the training points."""
+        known, gram = self.labels[train], self.factors
+        assert gram is not None
+        if self._remade is None:
+            rows, new = gram.factors[train], gram.factors[test]
+            problem = KernelProblem.from_factors(rows, gram.signs, known, name=self.name)
+        else:
+            X, _ = self._source()
+            kept = keeps_scaling(self.scaling)
+            part = self._scaled(X[train]) if kept else X[train]
+            scaling = None if kept else self.scaling
+            problem = self._remade(part, known, scaling=scaling)
+            if kept:
+                problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
+            new = problem.factors_with(X[test])
+        made = problem.factors
+        assert made is not None
+        K_new = (new * made.signs) @ made.factors.T
+        return Split(problem, K_new, self.labels[test], lambda: (new * made.signs) @ new.T)
 
 
 class _Construction(NamedTuple):

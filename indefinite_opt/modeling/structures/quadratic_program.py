@@ -336,6 +336,10 @@ class BoxLineQP(BoxLine, PairedQP):
             )
         return [f"{words} (Haasdonk 2005, section 7)."]
 
+    def kernel_sensitivity(self, x: Array) -> float:
+        """½h‖x‖², as ½h(y∘x)ᵀE(y∘x) is at most that times the norm of E."""
+        return 0.5 * self.hessian * float(x @ x)
+
     def central_start(self) -> Array:
         """Equal weights in each class (Haasdonk 2005, section 7.3)."""
         positive, negative = self.problem.class_sizes

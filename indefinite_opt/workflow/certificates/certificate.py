@@ -100,6 +100,11 @@ class Certificate:
         The reasons for the claim, as sentences.
     multipliers : dict of str to array
         The multipliers that were checked, given or recovered.
+    exact_change, exact_failure : float
+        If the kernel matrix is an approximation: a bound on |objective - objective of this point
+        with the kernel that is approximated|, and the probability, over the draw of random vectors,
+        that it fails; inf if there is no bound. Both are 0 if the matrix is the kernel itself. The
+        claim, and everything else here, is about the approximation.
     basis : tuple, optional
         Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
 
@@ -126,6 +131,8 @@ class Certificate:
     reasons: tuple[str, ...]
     multipliers: Values = field(repr=False)
     basis: Basis | None = field(default=None, repr=False)
+    exact_change: float = 0.0
+    exact_failure: float = 0.0
 
     def save(self, path: str | Path) -> Path:
         """Write the proof of the bound to a JSON file that can be checked independently.
@@ -186,6 +193,11 @@ class Certificate:
         if np.isfinite(self.bound):
             lines.append(f"  bound            {self.bound:.10g}")
             lines.append(f"  {self.gap_kind:<16} {self.gap:.2e} (relative {self.relative_gap:.2e})")
+        if np.isfinite(self.exact_change) and self.exact_change > 0.0:
+            lines.append(
+                f"  exact kernel     within {self.exact_change:.2e} of this objective, except with "
+                f"probability {self.exact_failure:.1e}"
+            )
         lines.append(f"  constraints      {self.primal_residual:.2e}")
         lines.append(f"  stationarity     {self.stationarity:.2e}")
         lines.append(f"  complementarity  {self.complementarity:.2e}")

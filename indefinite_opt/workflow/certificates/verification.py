@@ -28,6 +28,7 @@ from indefinite_opt.modeling.structures import (
     Optimality,
     Point,
     ProxyStructure,
+    Structure,
 )
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Claim, Task, Witness, as_solver
@@ -222,6 +223,8 @@ def certify(
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
     if claim >= Claim.FEASIBLE:
         reasons += formulation.remarks(problem, values)
+    exact_change, exact_failure, about = _exact_kernel(problem, structure, point)
+    reasons += about
     found = dict(optimality.multipliers)
     return Certificate(
         claim=claim,
@@ -238,7 +241,22 @@ def certify(
         reasons=tuple(reasons),
         multipliers=found,
         basis=(problem, formulation, values, found, witness),
+        exact_change=exact_change,
+        exact_failure=exact_failure,
     )
+
+
+def _exact_kernel(
+    problem: Problem, structure: Structure[Any], point: Point[Any]
+) -> tuple[float, float, list[str]]:
+    """What is known of the objective with the kernel that K approximates, if it does."""
+    if not isinstance(problem, KernelProblem) or problem.approximation is None:
+        return 0.0, 0.0, []
+    # A formulation that changes the kernel is solved on another problem.
+    same = getattr(structure, "problem", None) is problem
+    sensitivity = structure.kernel_sensitivity(point.x) if same else None
+    change, failure, sentence = problem.approximation.transfer(sensitivity)
+    return change, failure, [sentence]
 
 
 def _gap(value: float, attained: float, bound: float) -> float:

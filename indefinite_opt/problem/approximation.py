@@ -1,0 +1,351 @@
+"""Approximations of low rank of a kernel, and bounds on their errors that hold with a probability.
+
+A problem on an approximation K̃ is about K̃: nothing that is proved of it is a statement on K unless
+it is joined with a bound on ‖K - K̃‖.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError, shown
+from indefinite_opt.foundation import Array, checks, few_threads
+from indefinite_opt.problem.factored_kernel import FactorGram
+from indefinite_opt.problem.kernel_matrix import check_symmetric
+from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
+from indefinite_opt.problem.spectrum import zero_tolerance
+
+__all__ = ["Approximation", "ErrorBound", "approximated"]
+
+_EPS = float(np.finfo(float).eps)
+
+_LANDMARKS_PER_RANK = 2
+"""Landmarks per eigenvalue that is kept. With as many landmarks as eigenvalues the error for an
+indefinite kernel is unbounded, as eigenvalues of either sign may be close to zero; the larger half
+of twice as many is stable (Nakatsukasa & Park 2023, section 4)."""
+
+_TILE = 2**23
+"""Entries of K that are computed at once, 64 MB."""
+
+_MAX_ENTRIES_UNASKED = 4e7
+"""Entries of K up to which a certificate bounds the error without being asked, n = 6300: it takes
+about a second."""
+
+_FIXED_POINT_STEPS = 60
+"""Steps of the iteration that adds rounding to a bound; every one of them gives a valid bound."""
+
+FeatureMap = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class _Nystrom:
+    """x ↦ (k(x, l))_l M for landmarks l."""
+
+    kernel: Kernel
+    landmarks: Array
+    mixing: Array
+
+    def __call__(self, X: Array) -> Array:
+        features = np.empty((len(X), self.mixing.shape[1]))
+        for part in _tiles(len(X), len(self.landmarks)):
+            features[part] = self.kernel.values(X[part], self.landmarks) @ self.mixing
+        return features
+
+
+@dataclass(frozen=True, eq=False)
+class _Fourier:
+    """x ↦ (cos(Wx), sin(Wx))/√m for m frequencies W."""
+
+    frequencies: Array
+
+    def __call__(self, X: Array) -> Array:
+        m = len(self.frequencies)
+        features = np.empty((len(X), 2 * m))
+        for part in _tiles(len(X), 2 * m):
+            angles = X[part] @ self.frequencies.T
+            np.cos(angles, out=features[part, :m])
+            np.sin(angles, out=features[part, m:])
+        features /= np.sqrt(m)
+        return features
+
+
+@dataclass(frozen=True, eq=False)
+class _Maclaurin:
+    """x ↦ (weight_i Π_j w_ijᵀx)_i with vectors w_ij of -1 and 1, as many as the degree of i."""
+
+    weights: Array
+    vectors: tuple[Array, ...]
+
+    def __call__(self, X: Array) -> Array:
+        features = np.empty((len(X), self.weights.size))
+        for i, vectors in enumerate(self.vectors):
+            features[:, i] = self.weights[i] * np.prod(X @ vectors.T, axis=1)
+        return features
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    """‖K - K̃‖₂ ≤ norm, except with a probability over the draw of the test vectors.
+
+    For a symmetric E and k independent standard normal vectors ω,
+
+        ‖E‖^p = ‖E^p‖ ≤ δ^(-1/k) √(2/π) max over ω of ‖E^p ω‖
+
+    except with probability δ (Halko, Martinsson & Tropp 2011, Lemma 4.1, for E^p). It is applied to
+    all of E = K - K̃, at the cost of p·n² values of the kernel. The rounding of the products is
+    included; K itself is the matrix of values as the kernel function computes them.
+
+    Attributes
+    ----------
+    norm : float
+    failure : float
+        δ.
+    vectors, passes, seed : int
+        k, p, and the seed of the draw.
+    """
+
+    norm: float
+    failure: float
+    vectors: int
+    passes: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"‖K - K̃‖ ≤ {self.norm:.4g}, except with probability {self.failure:.3g}"
+
+
+class Approximation:
+    """How K̃ = F diag(s) Fᵀ was made from a kernel, and what is known of its error.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    points : (n, d) array
+        Scaled.
+    method : {"nystrom", "random-features"}
+    features : callable
+        Rows of F for points.
+    gram : FactorGram
+        K̃.
+    error : ErrorBound or None
+        None until `bound_error` is called.
+    """
+
+    def __init__(
+        self, kernel: Kernel, points: Array, method: str, features: FeatureMap, gram: FactorGram
+    ) -> None:
+        self.kernel, self.points, self.method = kernel, points, method
+        self.features, self.gram = features, gram
+        self.error: ErrorBound | None = None
+
+    def bound_error(
+        self, vectors: int = 20, passes: int = 2, failure: float = 1e-6, seed: int = 0
+    ) -> ErrorBound:
+        """Bound ‖K - K̃‖ by products with random vectors; certificates then use it.
+
+        Parameters
+        ----------
+        vectors, passes : int
+            k and p of `ErrorBound`; p·n² values of the kernel are computed.
+        failure : float
+            δ, between 0 and 1.
+        seed : int
+
+        Examples
+        --------
+        >>> from indefinite_opt import KernelProblem
+        >>> X = np.linspace(-1.0, 1.0, 50)[:, None]
+        >>> problem = KernelProblem.approximate(X, np.sign(X[:, 0]), "sigmoid", rank=4)
+        >>> bound = problem.approximation.bound_error()
+        >>> exact = KernelProblem.from_data(X, np.sign(X[:, 0]), "sigmoid")
+        >>> gram = problem.factors
+        >>> error = np.linalg.norm(exact.K - (gram.factors * gram.signs) @ gram.factors.T, 2)
+        >>> bool(error <= bound.norm <= 5.0 * error)
+        True
+        """
+        checks.whole("vectors", vectors)
+        checks.whole("passes", passes)
+        checks.positive("failure", failure, most=1.0)
+        checks.seed("seed", seed)
+        n = self.gram.n
+        images = [np.random.default_rng(seed).standard_normal((n, vectors))]
+        largest = 0.0
+        for _ in range(passes):
+            product, most = self._error_times(images[-1])
+            images.append(product)
+            largest = max(largest, most)
+        lengths = [np.linalg.norm(image, axis=0) for image in images]
+        # Norms of |K| and |F||F|ᵀ, and terms in the longest sum of a product.
+        size = n * largest + float(np.linalg.norm(self.gram.factors)) ** 2
+        rounding = _EPS * (n + self.gram.signs.size + 8.0) * size
+        factor = failure ** (-1.0 / vectors) * float(np.sqrt(2.0 / np.pi))
+        norm = size
+        for _ in range(_FIXED_POINT_STEPS):
+            # ‖E^p ω‖ is at most the computed length and Σ_j ‖E‖^j times the rounding of product
+            # p - j. If ‖E‖ is at most `norm`, it is at most the right-hand side.
+            lost = sum(rounding * norm**j * lengths[passes - 1 - j] for j in range(passes))
+            norm = min(norm, (factor * float(np.max(lengths[passes] + lost))) ** (1.0 / passes))
+        self.error = ErrorBound(norm, float(failure), vectors, passes, seed)
+        return self.error
+
+    def known_error(self) -> ErrorBound | None:
+        """The bound, computed now if that takes about a second; else None unless it is known."""
+        if self.error is None and float(self.gram.n) ** 2 <= _MAX_ENTRIES_UNASKED:
+            return self.bound_error()
+        return self.error
+
+    def quadratic_difference(self, z: Array) -> float:
+        """zᵀ(K - K̃)z from the values of the kernel between the nonzero entries of z.
+
+        With z = y∘α, minus half of it is how much the objective of an SVM dual changes if K̃ is
+        replaced by K, up to rounding and without a probability. O(s²) values of the kernel.
+        """
+        support = np.flatnonzero(z)
+        points, weights, total = self.points[support], z[support], 0.0
+        for part in _tiles(support.size, support.size):
+            total += float(weights[part] @ (self.kernel.values(points[part], points) @ weights))
+        w = self.gram.inside(z)
+        return total - float(w @ (self.gram.signs * w))
+
+    def _error_times(self, x: Array) -> tuple[Array, float]:
+        """(K - K̃)x for (n, k) vectors, and max |K_ij|."""
+        gram, largest = self.gram, 0.0
+        product = np.empty_like(x)
+        pulled = gram.signs[:, None] * (gram.factors.T @ x)
+        for part in _tiles(gram.n, gram.n):
+            values = self.kernel.values(self.points[part], self.points)
+            largest = max(largest, float(values.max()), -float(values.min()))
+            product[part] = values @ x - gram.factors[part] @ pulled
+        return product, largest
+
+    def transfer(self, sensitivity: float | None) -> tuple[float, float, str]:
+        """What a claim about K̃ says of K.
+
+        Parameters
+        ----------
+        sensitivity : float or None
+            The most by which the objective changes if K̃ changes by a matrix of norm 1; None if
+            that is not known.
+
+        Returns
+        -------
+        Bound on the change of the objective, its probability of failure, and a sentence
+        """
+        about = (
+            f"All of this is about an approximation K̃ of rank {self.gram.signs.size} "
+            f"({self.method}), not about the kernel matrix K"
+        )
+        if sensitivity is None:
+            return np.inf, 0.0, f"{about}; for this formulation nothing is known of K."
+        error = self.known_error()
+        if error is None:
+            return np.inf, 0.0, (
+                f"{about}; their distance was not bounded (see `approximation.bound_error`), so "
+                "that nothing is known of K."
+            )  # fmt: skip
+        change = sensitivity * error.norm
+        return change, error.failure, (
+            f"{about}: {error}, and the objective of this point with K differs by at most "
+            f"{change:.3g} then. No claim holds for K."
+        )  # fmt: skip
+
+
+def approximated(
+    kernel: Kernel,
+    points: Array,
+    rank: int,
+    method: str,
+    landmarks: int | None,
+    seed: int,
+) -> Approximation:
+    """The approximation of a kernel on points; see `KernelProblem.approximate`."""
+    checks.choice("method", method, _METHODS)
+    checks.whole("rank", rank, most=len(points))
+    checks.whole("landmarks", landmarks, least=rank, most=len(points), optional=True)
+    checks.seed("seed", seed)
+    check_symmetric(kernel, points)
+    generator = np.random.default_rng(seed)
+    if method == "nystrom":
+        count = min(landmarks or _LANDMARKS_PER_RANK * rank, len(points))
+        features, signs = _nystrom(kernel, points, rank, count, generator)
+    else:
+        if landmarks is not None:
+            raise ParameterError("landmarks", "None for random features", shown(landmarks))
+        features, signs = _random_features(kernel, points, rank, generator)
+    return Approximation(
+        kernel, points, method, features, FactorGram(features(points), signs, owned=True)
+    )
+
+
+_METHODS = ("nystrom", "random-features")
+
+
+def _nystrom(
+    kernel: Kernel, points: Array, rank: int, count: int, generator: np.random.Generator
+) -> tuple[FeatureMap, Array]:
+    """K ≈ C ⟦W⟧⁺ Cᵀ, C = k(X, L), ⟦W⟧ the part of W = k(L, L) with the largest |λ|.
+
+    The landmarks L are drawn uniformly without replacement.
+    """
+    chosen = np.sort(generator.choice(len(points), count, replace=False))
+    marks = points[chosen]
+    with few_threads(count):
+        values, vectors = np.linalg.eigh(kernel(marks))
+    kept = np.argsort(-np.abs(values), kind="stable")[:rank]
+    most = float(np.abs(values).max())
+    kept = kept[np.abs(values[kept]) > zero_tolerance(count, most)]
+    if kept.size == 0:  # a kernel of zeros
+        return _Nystrom(kernel, marks, np.zeros((count, 1))), np.ones(1)
+    mixing = vectors[:, kept] / np.sqrt(np.abs(values[kept]))
+    return _Nystrom(kernel, marks, mixing), np.sign(values[kept])
+
+
+def _random_features(
+    kernel: Kernel, points: Array, rank: int, generator: np.random.Generator
+) -> tuple[FeatureMap, Array]:
+    d = points.shape[1]
+    if isinstance(kernel, Gaussian):
+        if rank < 2:
+            raise ParameterError("rank", "at least 2, as cosines and sines come in pairs", "1")
+        gamma = 1.0 / d if kernel.gamma is None else kernel.gamma
+        frequencies = np.sqrt(2.0 * gamma) * generator.standard_normal((rank // 2, d))
+        return _Fourier(frequencies), np.ones(2 * len(frequencies))
+    if isinstance(kernel, Polynomial):
+        return _maclaurin(kernel, points, rank, generator)
+    raise ParameterError(
+        "method", f"'nystrom' for {kernel!r}", "'random-features'",
+        "Random features are implemented for the Gaussian (cosines) and for polynomials of any "
+        "inertia (products of random signs).",
+    )  # fmt: skip
+
+
+def _maclaurin(
+    kernel: Polynomial, points: Array, rank: int, generator: np.random.Generator
+) -> tuple[FeatureMap, Array]:
+    """Features whose signed products have the mean Σ_k c_k <x, z>^k (Kar & Karnick 2012).
+
+    c_k = binom(degree, k) γ^k r^(degree - k) has any sign, which becomes that of the feature. The
+    degree k is drawn with a probability proportional to the size |c_k|·mean‖x‖^(2k) of its term.
+    """
+    d = points.shape[1]
+    gamma = 1.0 / d if kernel.gamma is None else kernel.gamma
+    k = np.arange(kernel.degree + 1)
+    binomial = np.array([comb(kernel.degree, int(i)) for i in k], dtype=np.float64)
+    coefficients = binomial * gamma**k * float(kernel.r) ** (kernel.degree - k)
+    sizes = np.abs(coefficients) * float(np.mean(np.sum(points**2, axis=1))) ** k
+    chances = sizes / sizes.sum()
+    degrees = generator.choice(k, rank, p=chances)
+    vectors = tuple(generator.choice([-1.0, 1.0], (int(m), d)) for m in degrees)
+    weights = np.sqrt(np.abs(coefficients[degrees]) / (rank * chances[degrees]))
+    return _Maclaurin(weights, vectors), np.sign(coefficients[degrees])
+
+
+def _tiles(count: int, width: int) -> Iterator[slice]:
+    """0, ..., count - 1 in slices of rows of `width` entries."""
+    size = max(_TILE // width, 1)
+    for first in range(0, count, size):
+        yield slice(first, min(first + size, count))

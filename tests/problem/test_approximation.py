@@ -1,0 +1,177 @@
+"""Approximations of low rank: their errors, the bounds on these, and what certificates say."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+
+INDEFINITE = ("sigmoid(a=0.1, r=-1)", "l1-gaussian(gamma=0.05)", "epanechnikov", "polynomial(r=-1)")
+
+
+def points(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 4))
+    noise = 0.2 * generator.standard_normal(n)
+    return X, np.where(X[:, 0] * X[:, 1] + X[:, 2] + noise > 0.0, 1, -1)
+
+
+def matrix(problem: iopt.KernelProblem) -> np.ndarray:
+    gram = problem.factors
+    assert gram is not None
+    return (gram.factors * gram.signs) @ gram.factors.T
+
+
+@pytest.mark.parametrize("kernel", INDEFINITE)
+def test_nystrom_is_near_the_best_approximation_of_indefinite_kernels(kernel: str) -> None:
+    """The best error of rank r is |λ_(r+1)|; uniform landmarks lose a factor below 100 here."""
+    X, y = points()
+    exact = iopt.KernelProblem.from_data(X, y, kernel)
+    sizes = np.sort(np.abs(np.linalg.eigvalsh(exact.K)))[::-1]
+    for rank in (20, 60):
+        problem = iopt.KernelProblem.approximate(X, y, kernel, rank=rank)
+        error = np.linalg.norm(exact.K - matrix(problem), 2)
+        assert error <= 100.0 * sizes[rank] + 1e-10 * sizes[0]
+
+
+@pytest.mark.parametrize("kernel", INDEFINITE)
+def test_with_all_points_as_landmarks_only_small_eigenvalues_are_lost(kernel: str) -> None:
+    X, y = points(n=60)
+    exact = iopt.KernelProblem.from_data(X, y, kernel)
+    sizes = np.sort(np.abs(np.linalg.eigvalsh(exact.K)))[::-1]
+    problem = iopt.KernelProblem.approximate(X, y, kernel, rank=20, landmarks=60)
+    assert np.linalg.norm(exact.K - matrix(problem), 2) == pytest.approx(sizes[20], rel=1e-6)
+    assert problem.factors is not None
+    values, _ = np.linalg.eigh(exact.K)
+    kept = np.argsort(-np.abs(values))[:20]
+    assert np.sum(problem.factors.signs < 0) == np.sum(values[kept] < 0)
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_norm_of_the_error_is_bounded(passes: int, seed: int) -> None:
+    X, y = points(n=200, seed=seed)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=10, seed=seed)
+    exact = iopt.KernelProblem.from_data(X, y, "sigmoid")
+    error = np.linalg.norm(exact.K - matrix(problem), 2)
+    assert problem.approximation is not None
+    bound = problem.approximation.bound_error(passes=passes, seed=seed)
+    assert error <= bound.norm <= (30.0, 6.0, 4.0)[passes - 1] * error
+
+
+def test_the_bound_fails_no_more_often_than_stated() -> None:
+    """One vector and δ = 0.5: of 200 draws about half of the bounds hold by the lemma, or more."""
+    X, y = points(n=60)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=5)
+    exact = iopt.KernelProblem.from_data(X, y, "sigmoid")
+    error = np.linalg.norm(exact.K - matrix(problem), 2)
+    assert problem.approximation is not None
+    failures = 0
+    for seed in range(200):
+        bound = problem.approximation.bound_error(vectors=1, passes=8, failure=0.5, seed=seed)
+        failures += bound.norm < error
+    # Three standard deviations above the mean of a binomial distribution.
+    assert 0 < failures <= 100 + 3 * np.sqrt(50)
+
+
+def test_the_change_of_a_quadratic_form_is_exact() -> None:
+    X, y = points(n=100)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=5)
+    exact = iopt.KernelProblem.from_data(X, y, "sigmoid")
+    z = np.random.default_rng(0).standard_normal(100) * (np.arange(100) % 3 > 0)
+    assert problem.approximation is not None
+    change = problem.approximation.quadratic_difference(z)
+    assert change == pytest.approx(z @ (exact.K - matrix(problem)) @ z, rel=1e-9)
+
+
+@pytest.mark.parametrize("formulation", [iopt.SVMDual(C=2.0), iopt.KernelLogistic(C=0.1)])
+def test_a_certificate_says_what_it_is_about(formulation: iopt.Formulation) -> None:
+    X, y = points()
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=30)
+    result = iopt.solve(problem, formulation)
+    certificate = result.certificate
+    assert any("not about the kernel matrix K" in reason for reason in certificate.reasons)
+    exact = iopt.KernelProblem.from_data(X, y, "sigmoid")
+    there = iopt.verify(exact, formulation, result.values).objective
+    assert 0.0 < abs(there - certificate.objective) <= certificate.exact_change < np.inf
+    assert certificate.exact_failure == 1e-6
+    assert "exact kernel" in str(certificate)
+
+
+def test_without_a_bound_nothing_is_said_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    from indefinite_opt.problem import approximation
+
+    monkeypatch.setattr(approximation, "_MAX_ENTRIES_UNASKED", 0.0)
+    X, y = points(n=100)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=10)
+    certificate = iopt.solve(problem, "SVMDual").certificate
+    assert certificate.exact_change == np.inf
+    assert any("nothing is known of K" in reason for reason in certificate.reasons)
+
+
+def test_an_exact_kernel_needs_no_sentence() -> None:
+    certificate = iopt.solve(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]), "SVMDual").certificate
+    assert certificate.exact_change == 0.0
+    assert "exact kernel" not in str(certificate)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian(gamma=0.2)", "polynomial(degree=2, r=-0.5)"])
+def test_random_features_have_the_kernel_as_their_mean(kernel: str) -> None:
+    X, y = points(n=30)
+    exact = iopt.KernelProblem.from_data(X, y, kernel).K
+    draws = [
+        matrix(iopt.KernelProblem.approximate(X, y, kernel, 30, "random-features", seed=seed))
+        for seed in range(400)
+    ]
+    deviation = np.std(draws, axis=0) / np.sqrt(len(draws))
+    # Five standard deviations of the mean, for 465 different entries.
+    assert np.all(np.abs(np.mean(draws, axis=0) - exact) <= 5.0 * deviation + 1e-12)
+
+
+def test_other_kernels_have_no_random_features() -> None:
+    X, y = points(n=20)
+    with pytest.raises(iopt.errors.ParameterError, match=r"'nystrom' for Sigmoid"):
+        iopt.KernelProblem.approximate(X, y, "sigmoid", 4, "random-features")
+    with pytest.raises(iopt.errors.ParameterError, match="rank"):
+        iopt.KernelProblem.approximate(X, y, "sigmoid", rank=21)
+
+
+def test_new_points_have_the_features_of_training_points() -> None:
+    X, y = points(n=100)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 20, scaling="minmax")
+    np.testing.assert_allclose(problem.kernel_with(X[:7]), matrix(problem)[:7], atol=1e-10)
+    result = iopt.solve(problem, "SVMDual(C=10)")
+    values = result.classifier.decision_function(problem.kernel_with(X))
+    gram = problem.factors
+    assert gram is not None
+    w = gram.signs * (gram.factors.T @ result.classifier.coef)
+    short = problem.factors_with(X) @ w + result.classifier.offset
+    np.testing.assert_allclose(short, values, atol=1e-9)
+
+
+def test_a_split_draws_landmarks_from_the_training_points_only() -> None:
+    X, y = points(n=100)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 10, scaling="minmax")
+    train, test = np.arange(70), np.arange(70, 100)
+    split = problem.split(train, test)
+    alone = iopt.KernelProblem.approximate(X[:70], y[:70], "sigmoid", 10, scaling="minmax")
+    np.testing.assert_allclose(matrix(split.problem), matrix(alone), atol=1e-12)
+    np.testing.assert_allclose(split.K_new, alone.kernel_with(X[70:]), atol=1e-12)
+    np.testing.assert_allclose(split.K_new_new(), split.K_new_new().T, atol=1e-10)
+
+
+def test_a_split_of_plain_factors_takes_their_rows() -> None:
+    F = np.random.default_rng(0).standard_normal((12, 3))
+    problem = iopt.KernelProblem.from_factors(F, [1, 1, -1], np.resize([1, -1], 12))
+    split = problem.split(np.arange(8), np.arange(8, 12))
+    np.testing.assert_allclose(split.K_new, matrix(problem)[8:, :8], atol=1e-12)
+
+
+def test_results_can_be_pickled() -> None:
+    X, y = points(n=50)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 10)
+    result = pickle.loads(pickle.dumps(iopt.solve(problem, "SVMDual")))
+    assert result.problem.approximation.method == "nystrom"
