@@ -68,7 +68,9 @@ class KernelChange:
         if not self.centered:
             return coef, 0.0
         centered = coef - coef.mean()
-        return centered, -float(centered @ self.problem.K.mean(axis=0))
+        return centered, -float(
+            centered @ self.problem.gram.times(np.full(coef.size, 1.0 / coef.size))
+        )
 
     def joint(self, K_new: Array, K_new_new: Array) -> Array:
         """Rows of h(full) for the new points, with full the kernel of training and new points.

@@ -749,7 +749,8 @@ class KernelProblem(Problem):
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
 
-        The spectrum of the new problem is known without another decomposition.
+        The spectrum of the new problem is known without another decomposition. If K is kept as
+        factors the new kernel is, too, and a shift, which would make its rank n, is refused.
         """
         key = (transform, centered)
         if key not in self._transformed:
@@ -757,7 +758,15 @@ class KernelProblem(Problem):
             image = source.transformed(transform)
             name = f"{self.name}, {transform}"
             made = f"the spectrum was changed by {transform!r}"
-            problem = self._constructed(image.rebuild(image.values), name, made)
+            if self.factors is None:
+                problem = self._constructed(image.rebuild(image.values), name, made)
+            elif transform == "shift":
+                raise ProblemError(
+                    "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
+                    "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
+                )  # fmt: skip
+            else:
+                problem = self._of_spectrum(image, name, made)
             problem.__dict__["spectrum"] = image
             self._transformed[key] = problem
         return self._transformed[key]
@@ -858,6 +867,13 @@ class KernelProblem(Problem):
             # The product of a matrix with its own transpose is symmetric to the last bit.
             product = F @ F.T
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
+
+    def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
+        """The same labels with a positive semidefinite kernel, kept as the factors V√Λ."""
+        F = image.vectors * np.sqrt(image.values)
+        problem = KernelProblem._of_gram(FactorGram(F, owned=True), self.labels, name)
+        problem._construction = why
+        return problem
 
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -107,7 +107,9 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
     """
     known = _STABILISED.setdefault(problem, {})
     if (energy, rank) not in known:
-        if rank is not None and rank < problem.n:
+        if problem.factors is not None and (rank is not None or energy < 1.0):
+            made = _kept(problem, problem.spectrum, 0.0, 0.0, energy=energy, rank=rank)
+        elif rank is not None and rank < problem.n:
             made = _ranked(problem, rank)
         else:
             made = _whole(problem) if energy == 1.0 else _leading(problem, energy)
@@ -200,9 +202,15 @@ def _kept(
         count = min(reached if rank is None else rank, sizes.size)
     chosen = np.sort(order[:count])
     values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
-    kernel = Spectrum(values, vectors).rebuild(np.abs(values))
-    name = f"{problem.name}, flip of {count} eigenvalues"
-    image = problem._constructed(kernel, name, "its negative eigenvalues were flipped")
+    name, why = (
+        f"{problem.name}, flip of {count} eigenvalues",
+        "its negative eigenvalues were flipped",
+    )
+    used = Spectrum(values, vectors)
+    if problem.factors is not None:
+        image = problem._of_spectrum(replace(used, values=np.abs(values)), name, why)
+    else:
+        image = problem._constructed(used.rebuild(np.abs(values)), name, why)
     share = float(sums[count - 1]) / total if count else 1.0
     return Stabilised(values, vectors, share, part.values.size, seconds, image)
 

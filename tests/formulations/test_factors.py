@@ -1,0 +1,57 @@
+"""Formulations on kernels kept as factors, against the same on the whole matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+
+
+def pair(n: int = 90, seed: int = 0) -> tuple[iopt.KernelProblem, iopt.KernelProblem]:
+    """The same kernel of rank 6 as factors and as a matrix."""
+    generator = np.random.default_rng(seed)
+    F = generator.standard_normal((n, 6)) * [2.0, 1.0, 1.0, 0.5, 1.0, 0.5]
+    y = np.where(F[:, 0] + F[:, 1] * F[:, 4] + 0.5 * generator.standard_normal(n) > 0.0, 1, -1)
+    signs = [1, 1, 1, 1, -1, -1]
+    whole = iopt.KernelProblem((F * signs) @ F.T, y)
+    return iopt.KernelProblem.from_factors(F, signs, y), whole
+
+
+CONVEX = (
+    "SpectrumSVM(C=2, transform=clip)", "SpectrumSVM(C=2, transform=flip)",
+    "SpectrumSVM(C=2, transform=flip, centered=True)",
+    "SpectrumSVM(C=2, transform=clip, centered=True)",
+    "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "ESVM(C=2, rank=3)", "KernelLogistic(C=2)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("title", CONVEX)
+def test_objectives_and_decisions_are_those_of_the_matrix(title: str) -> None:
+    factored, whole = pair()
+    ours, theirs = iopt.solve(factored, title, tol=1e-8), iopt.solve(whole, title, tol=1e-8)
+    assert ours.certificate.claim is iopt.Claim.GLOBAL
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-7)
+    F_new = np.random.default_rng(1).standard_normal((7, 6))
+    rows = factored.kernel_with(F_new)
+    np.testing.assert_allclose(
+        ours.classifier.decision_function(rows), theirs.classifier.decision_function(rows),
+        atol=1e-4,
+    )  # fmt: skip
+
+
+def test_the_kept_share_of_the_spectrum_is_that_of_the_matrix() -> None:
+    factored, whole = pair()
+    for kept in (iopt.ESVM(energy=0.8), iopt.ESVM(rank=3)):
+        ours, theirs = kept.stabilised(factored), kept.stabilised(whole)
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-10)
+    assert iopt.ESVM(energy=0.8).stabilised(factored).share == pytest.approx(
+        np.abs(iopt.ESVM(energy=0.8).stabilised(whole).values).sum()
+        / np.abs(whole.spectrum.values).sum()
+    )
+
+
+def test_a_shift_is_refused() -> None:
+    factored, _ = pair()
+    with pytest.raises(iopt.errors.ProblemError, match="A shift makes the rank n"):
+        iopt.solve(factored, "SpectrumSVM(transform=shift)")
