@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
 
 __all__ = ["InteriorPoint"]
-
-_BLOCK_ROWS = 2**12
-"""Rows of F that are scaled and multiplied at once, 10 MB at rank 300: large enough for the speed
-of a matrix product, and small beside F."""
 
 _MAX_STEP_SHARE = 0.995
 """Largest step as a share of the way to the boundary."""
@@ -229,18 +225,14 @@ class _Core:
     def __init__(self, point: InteriorPoint, diagonal: Array) -> None:
         gram, normals = point.gram, point.normals
         self._gram, self._normals, self._inverse = gram, normals, 1.0 / diagonal
-        r, k, h = gram.signs.size, normals.shape[1], point.qp.hessian
-        matrix, roots = np.zeros((r + k, r + k)), np.sqrt(self._inverse)
-        for first in range(0, gram.n, _BLOCK_ROWS):
-            part = slice(first, first + _BLOCK_ROWS)
-            block = np.hstack([gram.factors[part], normals[part]])
-            block *= roots[part, None]
-            matrix += block.T @ block
-        matrix[np.arange(r), np.arange(r)] += gram.signs / h
+        r = gram.signs.size
+        matrix = gram.weighted(self._inverse, normals)
+        matrix[np.arange(r), np.arange(r)] += gram.signs / point.qp.hessian
         self._matrix = matrix
         # The entries of D differ by many orders of magnitude, and so do those of the matrix.
         scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), np.finfo(float).tiny))
-        values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
+        with one_thread():
+            values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
         self.negative = int(np.sum(values < 0.0))
         self._values, self._vectors = values, scale[:, None] * vectors
 
@@ -260,7 +252,7 @@ class _Core:
         found = self._small(sides)
         found += self._small(sides - self._matrix @ found)
         r = self._gram.signs.size
-        pulled = self._gram.factors @ found[:r] + self._normals @ found[r:]
+        pulled = self._gram.outside(self._gram.signs * found[:r]) + self._normals @ found[r:]
         return self._inverse * (right - pulled), found[r:]
 
 
