@@ -16,6 +16,8 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["LowRank"]
 
+Indices = NDArray[np.intp]
+
 _MAX_STEPS = 200
 """Interior steps; 15 to 40 are usual."""
 
@@ -29,11 +31,24 @@ that follow need little work from there."""
 
 _MIN_BLOCK, _BLOCKS_PER_RANK = 512, 2
 """Weights in a block: at least the first number, and a multiple of the rank, as at a solution in
-general position no more than r + 1 weights are free."""
+general position no more than r + 1 weights are free. Larger blocks were no fewer."""
 
-_MAX_BLOCKS, _MAX_PASSES = 400, 20
-"""Blocks by default: this many, or as many as cover all weights so often; a handful are usual after
-interior steps."""
+_MAX_INNER_BLOCKS, _POINTS_PER_INNER_BLOCK = 16, 100_000
+"""Blocks between two gradients at all points: one for each of so many points, at most the first
+number. The gradient in a block follows from Fᵀ(y∘x), which is kept up to date."""
+
+_MIN_VIOLATION_SHARE = 0.1
+"""Violations below this share of the tolerance call for no further block."""
+
+_MAX_FREE_SHARE = 0.5
+"""Largest share of a block for weights that are in it only because they are free."""
+
+_MAX_BLOCKS, _MAX_PASSES = 1000, 40
+"""Blocks by default: this many, or as many as cover all weights so often; 2 to 5 passes are usual,
+and a handful of blocks after interior steps."""
+
+_MIN_TOLERANCE = 1e-15
+"""Least tolerance of a descent on a block, that of rounding."""
 
 _BLOCK_ACCURACY = 0.3
 """Residual at which a block is left, in units of the one to reach."""
@@ -47,18 +62,19 @@ rigorous bound allows for."""
 
 
 class LowRank(Solver[BoxLineQP]):
-    """Interior points in O(nr²) per step, then descents on blocks, for K = F diag(s) Fᵀ.
+    """Descents on blocks of weights, after interior points if K = FFᵀ; for K = F diag(s) Fᵀ.
 
-    The interior points (see `InteriorPoint`) end near a stationary point: for a convex program the
-    optimum. Its weights are put on the bounds that they are near to, and the remaining violation
-    is removed by exact descents on the weights that are free or violate the conditions most, each
-    of which decreases the objective. Memory is that of F and some vectors. Where K is not kept as
-    factors, or C is infinite, there are only the blocks.
+    A block holds the free weights and those that violate the conditions most. The descent on it
+    goes to a local minimum of the quadratic program in its weights, so that the objective never
+    rises. Only w = Fᵀ(y∘x) is kept: a block of B weights takes O(B²r), and the choice of some
+    blocks O(nr). If K is positive semidefinite by construction, interior points come first, in
+    O(nr²) per step: their number hardly depends on C, as that of the blocks does. Memory is that
+    of F and some vectors. Where K is not kept as factors, there are only blocks.
 
     References
     ----------
-    Fine & Scheinberg (2001), Efficient SVM training using low-rank kernel representations, for
-    K ⪰ 0. Wächter & Biegler (2006) for the treatment of negative curvature.
+    Fine & Scheinberg (2001), Efficient SVM training using low-rank kernel representations. Hsieh,
+    Chang, Lin, Keerthi & Sundararajan (2008) keep w for single weights and a linear kernel.
     """
 
     name = "low-rank"
@@ -74,19 +90,20 @@ class LowRank(Solver[BoxLineQP]):
 class _Run:
     def __init__(self, task: Task[BoxLineQP]) -> None:
         self.task, self.qp, self.trace = task, task.structure, Trace()
-        self.gram = self.qp.gram
+        self.gram, self.factors = self.qp.gram, self.qp.problem.factors
         self.x = self.qp.start() if task.start is None else task.start.copy()
         self.gradient: Array | None = None
         self.steps = self.blocks = 0
-        factors = self.qp.problem.factors
-        rank = 0 if factors is None else factors.signs.size
+        rank = 0 if self.factors is None else self.factors.signs.size
         self.size = min(max(_MIN_BLOCK, _BLOCKS_PER_RANK * rank), self.qp.n)
 
     def solve(self) -> Status:
+        qp, factors = self.qp, self.factors
         # A start is kept, and so is the optimum that is found from it; interior points would not.
-        factors, bounded = self.qp.problem.factors, np.isfinite(self.qp.upper) or self.qp.lines == 2
-        if factors is not None and self.task.start is None and bounded and self.qp.n > self.size:
-            status = self._interior(InteriorPoint(self.qp, factors))
+        wanted = factors is not None and factors.is_definite and self.task.start is None
+        if wanted and (np.isfinite(qp.upper) or qp.lines == 2) and qp.n > self.size:
+            assert factors is not None
+            status = self._interior(InteriorPoint(qp, factors))
             if status is not None:
                 return status
         return self._descend()
@@ -116,72 +133,106 @@ class _Run:
             self.x, status = best, None
         return status
 
+    def _pulled(self) -> Array:
+        """Fᵀ(y∘x); empty if K is not kept as factors."""
+        if self.factors is None:
+            return np.empty(0)
+        return self.factors.inside(self.qp.signs * self.x)
+
+    def _gradient(self, w: Array) -> Array:
+        qp = self.qp
+        if self.factors is None:
+            return qp.gradient(self.x)
+        return qp.hessian * qp.signs * self.factors.outside(w) + qp.linear
+
     def _descend(self) -> Status:
-        """Descents on blocks until the tests of the certificate pass."""
-        qp, task = self.qp, self.task
-        blocks = max(_MAX_BLOCKS, _MAX_PASSES * qp.n // self.size)
-        tol, limit = task.tol, task.max_iter or self.steps + blocks
+        """Descents on blocks until the tests of the certificate pass with an exact gradient."""
+        qp, task, tol = self.qp, self.task, self.task.tol
+        limit = self.steps + max(_MAX_BLOCKS, _MAX_PASSES * qp.n // self.size)
+        w, exact = self._pulled(), True
         while True:
-            self.gradient = qp.gradient(self.x)
-            value = qp.value(self.x, self.gradient)
-            found = qp.optimality(qp.at(self.x, self.gradient), None, task.tol)
+            g = self._gradient(w)
+            value = qp.value(self.x, g)
+            found = qp.optimality(qp.at(self.x, g), None, task.tol)
+            stationary, done = found.stationarity <= task.tol, self.steps + self.blocks
+            if stationary and not exact:
+                # Rounding that the updates of w have added up must not enter a claim.
+                w, exact = self._pulled(), True
+                continue
+            self.trace.add(task.elapsed, done, qp.declared(value), found.stationarity)
             gap = relative(found.complementarity, qp.gap_unit(value, self.x))
-            self.trace.add(
-                task.elapsed, self.steps + self.blocks, qp.declared(value), found.stationarity
-            )
             examined = self.blocks > 0 or qp.known_convex
-            stationary = found.stationarity <= task.tol
             if examined and stationary and gap <= _COMPLEMENTARITY_SHARE * task.tol:
+                self.gradient = g
                 return Status.SOLVED
-            status = task.stop(self.trace, self.steps + self.blocks, limit)
+            status = task.stop(self.trace, done, task.max_iter or limit)
             if status is not None:
-                return status if task.max_iter else Status.INACCURATE
+                own = status is Status.MAX_ITER and task.max_iter is None
+                return Status.INACCURATE if own else status
             if stationary:
                 tol *= _TIGHTENING
-            if not self._block(found, tol) and examined:
+            gain = 0.0
+            for members in self._chosen(found):
+                gain += self._block(members, w, tol)
+                exact = False
+            if examined and gain <= 0.0:
                 return Status.INACCURATE
 
-    def _block(self, found: Optimality, tol: float) -> bool:
-        """A descent on the free weights and the worst violators; False if F does not fall."""
-        qp, x, g = self.qp, self.x, self.gradient
-        assert g is not None
-        members = self._members(found)
-        y, K = qp.signs[members], self.gram.block(members, members)
-        K = 0.5 * (K + K.T)
-        group, k = qp.group[members], qp.totals.size
-        inner = qp.hessian * y * (K @ (y * x[members]))
-        part = ScaledQP(
-            DenseGram(K, shared=False),
-            g[members] - inner,
-            y,
-            group,
-            np.asarray(np.bincount(group, y * x[members], k + 1)[:k], dtype=np.float64),
-            np.zeros(members.size),
-            np.full(members.size, qp.upper),
-            qp.hessian,
-        )
-        unit = qp.gradient_unit(g) / part.gradient_unit(g[members])
-        before = part.value(x[members])
-        goal, value = descend(part, x[members], max(_BLOCK_ACCURACY * tol * unit, 1e-15))
-        self.x = x.copy()
-        self.x[members] = goal
-        self.blocks += 1
-        return value < before
-
-    def _members(self, found: Optimality) -> NDArray[np.intp]:
-        """The weights that violate the conditions most, after the free ones."""
+    def _chosen(self, found: Optimality) -> list[Indices]:
+        """Blocks of the weights that violate the conditions most, each with free ones."""
         qp, x, reduced = self.qp, self.x, found.reduced
         violation = np.maximum(
             np.where(x < qp.upper, -reduced, 0.0), np.where(x > 0.0, reduced, 0.0)
         )
-        free = (x > 0.0) & (x < qp.upper)
-        count = min(self.size, qp.n)
-        # At most half of the block is free only because it was free before.
-        chosen = np.flatnonzero(free)
-        if chosen.size > count // 2:
-            chosen = chosen[np.argsort(-violation[chosen], kind="stable")[: count // 2]]
-        violation[chosen] = np.inf
-        return np.sort(np.argpartition(-violation, count - 1)[:count])
+        free = np.flatnonzero((x > 0.0) & (x < qp.upper))
+        most = int(_MAX_FREE_SHARE * self.size)
+        if free.size > most:
+            free = free[np.argsort(-violation[free], kind="stable")[:most]]
+        violation[free] = -1.0
+        room = self.size - free.size
+        count = 1
+        if self.factors is not None:
+            count = min(max(qp.n // _POINTS_PER_INNER_BLOCK, 1), _MAX_INNER_BLOCKS)
+        wanted = min(count * room, qp.n - free.size)
+        worst = np.argpartition(-violation, max(wanted - 1, 0))[:wanted]
+        worst = worst[np.argsort(-violation[worst], kind="stable")]
+        # The first block is full even if few weights violate anything, as others may follow them.
+        least = _MIN_VIOLATION_SHARE * self.task.tol * found.unit
+        useful = max(int(np.sum(violation[worst] > least)), min(room, wanted))
+        return [
+            np.sort(np.concatenate([free, worst[first : first + room]]))
+            for first in range(0, max(useful, 1), max(room, 1))
+        ]
+
+    def _block(self, members: Indices, w: Array, tol: float) -> float:
+        """A descent on some weights, which updates x and w; returns by how much F falls."""
+        qp, x = self.qp, self.x[members]
+        y, K = qp.signs[members], self.gram.block(members, members)
+        K = 0.5 * (K + K.T)
+        linear = np.broadcast_to(qp.linear, qp.n)[members]
+        if self.factors is None:
+            g = qp.gradient(self.x)[members]
+        else:
+            rows = self.factors.factors[members]
+            g = qp.hessian * y * (rows @ (self.factors.signs * w)) + linear
+        group, k = qp.group[members], qp.totals.size
+        part = ScaledQP(
+            DenseGram(K, shared=False),
+            g - qp.hessian * y * (K @ (y * x)),
+            y,
+            group,
+            np.asarray(np.bincount(group, y * x, k + 1)[:k], dtype=np.float64),
+            np.zeros(members.size),
+            np.full(members.size, qp.upper),
+            qp.hessian,
+        )
+        unit = qp.gradient_unit(g) / part.gradient_unit(g)
+        goal, value = descend(part, x, max(_BLOCK_ACCURACY * tol * unit, _MIN_TOLERANCE))
+        self.x[members] = goal
+        if self.factors is not None:
+            w += (y * (goal - x)) @ rows
+        self.blocks += 1
+        return part.value(x) - value
 
     def solution(self, status: Status) -> Solution:
         return Solution(
