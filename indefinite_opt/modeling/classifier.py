@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, ProxyOracle
+from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, proxy_oracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
 __all__ = [
@@ -116,7 +116,7 @@ class ProxyChange:
     @cached_property
     def eigen(self) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
-        return ProxyOracle(self.problem.spectrum).eigen(self.z, min(self.rho, MAX_PRICE))
+        return proxy_oracle(self.problem).eigen(self.z, min(self.rho, MAX_PRICE))
 
     @cached_property
     def kernel(self) -> Array:

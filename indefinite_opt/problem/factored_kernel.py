@@ -196,7 +196,12 @@ class FactorGram(Gram):
         kept = np.abs(values) > self.rounding
         if not kept.any():
             return Spectrum(np.zeros(1), np.eye(self.n, 1), null=self.n - 1)
-        vectors = self.factors @ mixing[:, kept]
+        with one_thread():
+            vectors = self.factors @ mixing[:, kept]
+            overlap = vectors.T @ vectors
+            # Rounding disturbs the eigenvectors of small eigenvalues, by eps·‖F‖²/|λ|.
+            root = np.linalg.cholesky(overlap)
+            vectors = vectors @ np.linalg.inv(root).T
         return Spectrum(values[kept], vectors, null=self.n - int(np.sum(kept)))
 
     def centered(self) -> FactorGram:

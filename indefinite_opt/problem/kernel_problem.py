@@ -497,8 +497,8 @@ class KernelProblem(Problem):
         if self.factors is not None:
             raise ProblemError(
                 "problem", "the whole kernel matrix", "one that is kept as factors",
-                "SVMDual, ESVM, SpectrumSVM and KernelLogistic read factors; for others, and for "
-                "cvxpy, form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
+                "SVMDual, ESVM, SpectrumSVM, KernelLogistic and LussDual read factors; for others "
+                "and cvxpy form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
             )  # fmt: skip
         if whole is None:
             raise ProblemError(

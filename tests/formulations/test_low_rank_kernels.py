@@ -23,6 +23,7 @@ CONVEX = (
     "SpectrumSVM(C=2, transform=flip, centered=True)",
     "SpectrumSVM(C=2, transform=clip, centered=True)",
     "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "ESVM(C=2, rank=3)", "KernelLogistic(C=2)",
+    "LussDual(C=2, rho=10)",
 )  # fmt: skip
 
 

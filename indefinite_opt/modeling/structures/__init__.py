@@ -19,6 +19,7 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
     ProxyEigen,
     ProxyOracle,
     ProxyStructure,
+    proxy_oracle,
 )
 from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -56,6 +57,7 @@ __all__ = [
     "Structure",
     "paired",
     "project_line",
+    "proxy_oracle",
     "squared",
     "stabilise",
 ]

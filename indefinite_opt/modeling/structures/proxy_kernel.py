@@ -25,7 +25,15 @@ from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
-__all__ = ["MAX_PRICE", "ProxyBall", "ProxyDual", "ProxyEigen", "ProxyOracle", "ProxyStructure"]
+__all__ = [
+    "MAX_PRICE",
+    "ProxyBall",
+    "ProxyDual",
+    "ProxyEigen",
+    "ProxyOracle",
+    "ProxyStructure",
+    "proxy_oracle",
+]
 
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -151,6 +159,53 @@ class ProxyOracle:
         return moving, np.hstack(staying), np.concatenate(stayed)
 
 
+class FactoredOracle(ProxyOracle):
+    """The oracle of a K₀ of low rank, whose eigenvectors V of eigenvalue zero are left out.
+
+    Of those only one matters, the direction z - VVᵀz. It is one more coordinate, with eigenvalue
+    zero, so that a call takes O(nr).
+    """
+
+    def __init__(self, spectrum: Spectrum) -> None:
+        self._place = int(np.searchsorted(spectrum.values, 0.0))
+        values = np.insert(spectrum.values, self._place, 0.0)
+        super().__init__(Spectrum(values, np.empty((0, values.size))))
+        self._vectors = spectrum.vectors
+        self._outward = np.zeros(len(self._vectors))
+
+    def coordinates(self, z: Array) -> Array:
+        with one_thread():
+            u = self._vectors.T @ z
+            self._outward = z - self._vectors @ u
+        length = float(np.linalg.norm(self._outward))
+        if length > 0.0:
+            self._outward /= length
+        return np.insert(u, self._place, length)
+
+    def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
+        change, q = self.inside(self.coordinates(z), rho, smoothing)
+        return change, self.outside(q)
+
+    def outside(self, q: Array) -> Array:
+        with one_thread():
+            product: Array = self._vectors @ np.delete(q, self._place)
+        return product + q[self._place] * self._outward
+
+    def eigen(self, z: Array, rho: float) -> ProxyEigen:
+        """The eigenvalues and eigenvectors of M that are not zero for every z, O(nr²)."""
+        u, sigma = self.coordinates(z), 0.25 / rho
+        values, mixing = np.linalg.eigh(np.diag(self.spectrum.values) + sigma * np.outer(u, u))
+        basis = np.insert(self._vectors, self._place, self._outward, axis=1)
+        with one_thread():
+            return ProxyEigen(values, basis @ mixing, mixing.T @ u, sigma)
+
+
+def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
+    """The oracle of the kernel of a problem, kept as a matrix or as factors."""
+    kind = ProxyOracle if problem.factors is None else FactoredOracle
+    return kind(problem.spectrum)
+
+
 def _rest(block: Array, direction: Array) -> Array:
     """Orthonormal basis of the complement of block @ direction in the span of the block.
 
@@ -267,11 +322,28 @@ class ProxyStructure(BoxLine):
     @cached_property
     def oracle(self) -> ProxyOracle:
         """The oracle that evaluates c."""
-        return ProxyOracle(self.problem.spectrum)
+        return proxy_oracle(self.problem)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.problem.factors is not None:
+            object.__setattr__(self, "default_solver", "accelerated-gradient")
 
     def proxy_kernel(self, x: Array) -> Array:
         """K*(x), (n, n)."""
         return self.eigen(x).kernel()
+
+    def proxy_problem(self, x: Array, why: str) -> KernelProblem:
+        """The same labels with the kernel K*(x), kept as factors if K₀ is."""
+        if self.problem.factors is None:
+            return self.problem._constructed(self.proxy_kernel(x), "quadratic model", why)
+        eigen = self.eigen(x)
+        kept = eigen.values > 0.0
+        if not kept.any():
+            kept[np.argmax(eigen.values)] = True
+        values = np.maximum(eigen.values[kept], 0.0)
+        part = Spectrum(values, eigen.vectors[:, kept])
+        return self.problem._of_spectrum(part, "quadratic model", why)
 
     def inner_minimiser(self, values: Mapping[str, Array]) -> Array:
         return self.proxy_kernel(np.asarray(values[self.variable], dtype=float))

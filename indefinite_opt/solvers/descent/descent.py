@@ -605,7 +605,9 @@ class Descent:
             self._set(self._exact_gradient())
 
 
-def descend(qp: PairedQP, start: Array, tol: float = 1e-6) -> tuple[Array, float]:
+def descend(
+    qp: PairedQP, start: Array, tol: float = 1e-6, max_iter: int | None = None
+) -> tuple[Array, float]:
     """The local minimum that a descent from a point of a `PairedQP` ends at, and F there.
 
     Parameters
@@ -615,13 +617,15 @@ def descend(qp: PairedQP, start: Array, tol: float = 1e-6) -> tuple[Array, float
         Feasible.
     tol : float
         Relative accuracy of the first-order conditions.
+    max_iter : int, optional
+        Most steps.
 
     Raises
     ------
     UnboundedProblem
         If F has no lower bound.
     """
-    task = Task(cast("Any", None), cast("Any", "The program"), qp, tol)
+    task = Task(cast("Any", None), cast("Any", "The program"), qp, tol, max_iter=max_iter)
     run = Descent(task, start.copy())
     run.to_local_minimum()
     return run.alpha, run.value

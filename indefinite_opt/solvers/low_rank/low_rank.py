@@ -47,6 +47,13 @@ _MAX_BLOCKS, _MAX_PASSES = 1000, 40
 """Blocks by default: this many, or as many as cover all weights so often; 2 to 5 passes are usual,
 and a handful of blocks after interior steps."""
 
+_MIN_GAIN_SHARE = 4.0 * float(np.finfo(float).eps)
+"""Least decrease of F by a round of blocks, as a share of it: less is rounding."""
+
+_STEPS_PER_WEIGHT = 50
+"""Most steps of a descent on a block, for each of its weights: where the accuracy that is asked for
+is near rounding, steps would go on for long without any gain."""
+
 _MIN_TOLERANCE = 1e-15
 """Least tolerance of a descent on a block, that of rounding."""
 
@@ -175,7 +182,7 @@ class _Run:
             for members in self._chosen(found):
                 gain += self._block(members, w, tol)
                 exact = False
-            if examined and gain <= 0.0:
+            if examined and gain <= _MIN_GAIN_SHARE * abs(value):
                 return Status.INACCURATE
 
     def _chosen(self, found: Optimality) -> list[Indices]:
@@ -227,7 +234,8 @@ class _Run:
             qp.hessian,
         )
         unit = qp.gradient_unit(g) / part.gradient_unit(g)
-        goal, value = descend(part, x, max(_BLOCK_ACCURACY * tol * unit, _MIN_TOLERANCE))
+        accuracy = max(_BLOCK_ACCURACY * tol * unit, _MIN_TOLERANCE)
+        goal, value = descend(part, x, accuracy, _STEPS_PER_WEIGHT * members.size)
         self.x[members] = goal
         if self.factors is not None:
             w += (y * (goal - x)) @ rows

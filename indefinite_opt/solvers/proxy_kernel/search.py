@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.low_rank.low_rank import LowRank
 from indefinite_opt.solvers.solution import Solution, Status, Trace, Witness
 from indefinite_opt.solvers.solver import Task
 
@@ -37,6 +40,9 @@ far, so that all bounds together take a fixed share of the time."""
 _BOUND_STEPS, _BOUND_STEPS_PER_POINT = 20_000, 10
 """Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
 each point."""
+
+_BOUND_BLOCKS = 100
+"""Most blocks of weights for such a bound if the kernel is kept as factors."""
 
 _MIN_DECREASE_SHARE = 1e-4
 """Share of the decrease predicted by the slope that a gradient step must achieve (Armijo)."""
@@ -97,14 +103,23 @@ class KernelBound:
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
         tol = min(max(tol, MIN_INNER_TOL), _MAX_INNER_TOL)
         limit = _BOUND_STEPS + _BOUND_STEPS_PER_POINT * dual.n
-        qp = kernel_program(dual, dual.proxy_kernel(x), "its kernel matrix is a positive part")
+        problem = dual.proxy_problem(x, "its kernel matrix is a positive part")
+        qp = BoxLineQP.svm(problem, dual.upper)
         before = qp.value(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-        run = Descent(inner, first.copy())
-        run.to_stationarity()
-        self._weights = run.alpha
-        least = qp.dual_bound(run.alpha, qp.gradient(run.alpha))
+        if problem.factors is None:
+            run = Descent(inner, first.copy())
+            run.to_stationarity()
+            weights = run.alpha
+        else:
+            weights = (
+                LowRank()
+                .solve(replace(inner, start=first, max_iter=_BOUND_BLOCKS))
+                .values[qp.variable]
+            )
+        self._weights = weights
+        least = qp.dual_bound(weights, qp.gradient(weights))
         start = dual.kernel_value(x, value, gradient)
         return start + (least - before) - dual.allowance(x)
 
