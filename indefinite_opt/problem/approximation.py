@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import Array, checks, few_threads
+from indefinite_opt.foundation import Array, checks, one_thread
 from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
@@ -293,7 +293,7 @@ def _nystrom(
     """
     chosen = np.sort(generator.choice(len(points), count, replace=False))
     marks = points[chosen]
-    with few_threads(count):
+    with one_thread():
         values, vectors = np.linalg.eigh(kernel(marks))
     kept = np.argsort(-np.abs(values), kind="stable")[:rank]
     most = float(np.abs(values).max())

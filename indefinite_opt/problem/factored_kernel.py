@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +14,9 @@ from indefinite_opt.foundation import (
     Stored,
     checked_points,
     finite_array,
+    in_tiles,
     one_thread,
-    thread_count,
+    tiles,
 )
 from indefinite_opt.problem.kernel_matrix import Gram, Indices, checksum
 from indefinite_opt.problem.spectrum import Spectrum, norm_bound
@@ -36,9 +36,6 @@ of a matrix product, and small beside F."""
 _PARTIAL_SUMS = 8
 """Sums of products of rows that are added up at the end. Threads take them as they come, and since
 their number is fixed the result does not depend on that of the threads."""
-
-_MIN_POOL_WORK = 2e8
-"""Multiplications from which a pool of threads is worth starting: about a hundredth of a second."""
 
 _ROWS_BYTES = 2**28
 """Memory for rows of K that are asked for at once, 256 MB."""
@@ -160,30 +157,21 @@ class FactorGram(Gram):
         return self._summed(scaled)
 
     def _summed(self, block: Callable[[slice], Array]) -> Array:
-        """Σ BᵀB over blocks B of rows, on a pool of threads."""
-        parts = [
-            slice(first, min(first + _SCALED_ROWS, self.n))
-            for first in range(0, self.n, _SCALED_ROWS)
-        ]
+        """Σ BᵀB over blocks B of rows, on all threads."""
+        parts = list(tiles(self.n, _SCALED_ROWS))
+        shares = [parts[k::_PARTIAL_SUMS] for k in range(min(_PARTIAL_SUMS, len(parts)))]
+        sums: dict[int, Array] = {}
 
-        def partial_sum(mine: list[slice]) -> Array:
-            total: Array | None = None
-            for part in mine:
+        def add_up(which: slice) -> None:
+            for part in shares[which.start]:
                 rows = block(part)
                 product = rows.T @ rows
-                total = product if total is None else np.add(total, product, out=total)
-            assert total is not None
-            return total
+                before = sums.get(which.start)
+                sums[which.start] = product if before is None else np.add(before, product, before)
 
-        shares = [parts[k::_PARTIAL_SUMS] for k in range(min(_PARTIAL_SUMS, len(parts)))]
-        jobs = thread_count() if self.n * float(self.signs.size) ** 2 > _MIN_POOL_WORK else 1
-        with one_thread():
-            if jobs == 1:
-                sums = [partial_sum(mine) for mine in shares]
-            else:
-                with ThreadPoolExecutor(jobs) as pool:
-                    sums = list(pool.map(partial_sum, shares))
-        return np.sum(sums, axis=0)
+        in_tiles(add_up, tiles(len(shares), 1))
+        whole: Array = np.sum([sums[k] for k in range(len(shares))], axis=0)
+        return whole
 
     @cached_property
     def spectrum(self) -> Spectrum:

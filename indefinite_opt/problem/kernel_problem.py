@@ -872,7 +872,7 @@ class KernelProblem(Problem):
         """The same labels with a positive semidefinite kernel, kept as the factors V√Λ."""
         F = image.vectors * np.sqrt(image.values)
         problem = KernelProblem._of_gram(FactorGram(F, owned=True), self.labels, name)
-        problem._construction = why
+        problem._construction = _Construction(why)
         return problem
 
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
