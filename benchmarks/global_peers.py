@@ -329,6 +329,46 @@ def highs(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
 PEERS: dict[str, Peer] = {"SCIP": scip, "Gurobi": gurobi, "HiGHS": highs}
 
 
+RACES: dict[str, tuple[str, ...]] = {
+    "short": ("boxqp-30-60-1", "boxqp-50-30-1", "rowqp-20-5-5-50-1", "clique-turan-12-4"),
+    "full": ("boxqp-50-50-1", "boxqp-70-25-1", "rowqp-40-10-10-50-1", "clique-turan-20-5"),
+}
+"""Programs that are raced, beside SVM duals of 30 points, or of 60."""
+
+
+def race(
+    name: str, problem: iopt.KernelProblem | iopt.QuadraticProgram, limit: float
+) -> dict[str, float]:
+    """The seconds of each peer to a relative gap of `RELATIVE_GAP`, divided by ours.
+
+    If the limit stops a peer, the ratio is a lower bound; if it stops us, an upper one.
+    """
+    formulation = None if isinstance(problem, iopt.QuadraticProgram) else iopt.SVMDual(C=10.0)
+    structure = problem.structure() if formulation is None else formulation.structure(problem)
+    began = time.perf_counter()
+    iopt.bound(problem, formulation, time_limit=limit, gap=RELATIVE_GAP)
+    ours = time.perf_counter() - began
+    answers = {peer: PEERS[peer](structure, limit) for peer in ("SCIP", "Gurobi")}
+    return {
+        f"{peer}, {name}": (limit if answer.gap > 2.0 * RELATIVE_GAP else answer.seconds) / ours
+        for peer, answer in answers.items()
+        if not (answer.note and np.isinf(answer.gap))  # not installed, or beyond its licence
+    }
+
+
+def ratios(full: bool = False) -> dict[str, float]:
+    """Races against SCIP and Gurobi, which are left out where they are not installed."""
+    limit, n = (120.0, 60) if full else (10.0, 30)
+    found: dict[str, float] = {}
+    iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=5.0)  # compiles
+    for name in RACES["short"] + RACES["full"] * full:
+        found |= race(name, iopt.QuadraticProgram.read(name), limit)
+    for kernel in ("sigmoid", "epanechnikov"):
+        problem = iopt.KernelProblem(*two_classes(n, kernel))
+        found |= race(f"SVM dual, {kernel}, n = {n}", problem, limit)
+    return found
+
+
 def table(sizes: list[int], kernels: list[str], bounds: list[float], seconds: float) -> None:
     """Print what each peer reaches on the SVM dual, as Markdown."""
     print(f"\n## Global peers on SVMDual after {seconds:g} s, one thread, F minimised\n")
