@@ -47,12 +47,14 @@ class TrainingKernel:
     """A kernel matrix of training points, with the problems that labels make of it.
 
     Problems for which an eigendecomposition was computed are kept, so that another fit to the same
-    points and labels finds it.
+    points and labels finds it. `definiteness` is the theorem of the kernel that gave all values of
+    K, if there is one.
     """
 
-    def __init__(self, K: Any) -> None:
+    def __init__(self, K: Any, definiteness: kernels.Definiteness | None = None) -> None:
         matrix, extremes = checked_matrix("K", K, False)
         self.gram = DenseGram(matrix, extremes, shared=False)
+        self.definiteness = definiteness
         self._problems: dict[tuple[Rows, Rows], KernelProblem] = {}
 
     def problem(self, negative: Rows, positive: Rows) -> KernelProblem:
@@ -62,11 +64,14 @@ class TrainingKernel:
             return self._problems[key]
         matrix, labels = self.part(negative, positive)
         if labels.size < self.gram.n:
-            return KernelProblem.from_gram(DenseGram(matrix, shared=False), labels)
+            return self._problem(DenseGram(matrix, shared=False), labels)
         for known in list(self._problems.values()):
             if known.gram is self.gram:
                 return known.with_labels(labels)
-        return KernelProblem.from_gram(self.gram, labels)
+        return self._problem(self.gram, labels)
+
+    def _problem(self, gram: DenseGram, labels: Array) -> KernelProblem:
+        return KernelProblem.from_gram(gram, labels, definiteness=self.definiteness)
 
     def part(self, negative: Rows, positive: Rows) -> tuple[Any, Array]:
         """The kernel matrix of two classes, and their points' labels of -1 and +1."""
@@ -126,9 +131,15 @@ class TrainingData(ABC):
         """What determines the kernel matrix; None if only the matrix itself does."""
         return None
 
+    def definiteness(self) -> kernels.Definiteness | None:
+        """The theorem by which `gram` is positive semidefinite, if there is one."""
+        return None
+
     def kernel_matrix(self, remembered: bool = True) -> TrainingKernel:
         """The kernel of the training points, from memory if it was needed lately."""
-        return MEMORY.recall(self) if remembered else TrainingKernel(self.gram())
+        if remembered:
+            return MEMORY.recall(self)
+        return TrainingKernel(self.gram(), self.definiteness())
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +170,13 @@ class Points(TrainingData):
         """Kernel and content of the points; None for functions, which may change their values."""
         parameters = self._parameters()
         return None if parameters is None else (*parameters, digest(self.data))
+
+    def definiteness(self) -> kernels.Definiteness | None:
+        """Of dense points only, as the rounding of sparse ones, whose values are averaged, is not
+        what the theorem allows for."""
+        if sparse.issparse(self.data):
+            return None
+        return kernels.definiteness(self.kernel, self.data.shape[1])
 
     def _parameters(self) -> tuple[Any, ...] | None:
         """What a kernel of the package is made of; None for any other function."""
@@ -314,7 +332,10 @@ class _Memory:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        kernel = TrainingKernel(data.gram() if made is None else np.array(made))
+        if made is None:
+            kernel = TrainingKernel(data.gram(), data.definiteness())
+        else:  # the same matrix may come from elsewhere, of which no theorem speaks
+            kernel = TrainingKernel(np.array(made))
         with self._lock:
             self._kept[key] = kernel
             sizes = [kept.gram.whole.nbytes for kept in self._kept.values()]

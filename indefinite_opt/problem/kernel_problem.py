@@ -130,8 +130,17 @@ class KernelProblem(Problem):
         return problem
 
     @classmethod
-    def from_gram(cls, gram: Gram, y: ArrayLike, *, name: str = "problem") -> KernelProblem:
+    def from_gram(
+        cls,
+        gram: Gram,
+        y: ArrayLike,
+        *,
+        name: str = "problem",
+        definiteness: kernels.Definiteness | None = None,
+    ) -> KernelProblem:
         """The problem of a kernel matrix that has been checked already; nothing is copied.
+
+        `definiteness` is the theorem, if there is one, of the kernel that gave all its values.
 
         Examples
         --------
@@ -142,6 +151,7 @@ class KernelProblem(Problem):
         """
         problem = cls.__new__(cls)
         problem._begin(gram, y, name)
+        problem._apply_theorem(definiteness)
         return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
