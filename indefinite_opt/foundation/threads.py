@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -49,18 +50,76 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+class _Limit:
+    """One BLAS thread for as long as any thread of the process is inside.
+
+    Most libraries have one number for the whole process, so that it is set back when the last
+    thread leaves; where OpenMP makes the threads, each thread has a number of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before: list[int] = []
+        self.threads = 1
+
+    def enter(self) -> int:
+        """Set the limit; returns how many threads there were before the first entered."""
+        with self._lock:
+            if self._inside == 0:
+                libraries = _controller().lib_controllers
+                self._before = [library.get_num_threads() or 1 for library in libraries]
+                self.threads = min(self._before, default=1)
+            self._inside += 1
+            for library in _controller().lib_controllers:
+                _set_threads(library, 1)
+            return self.threads
+
+    def leave(self) -> None:
+        """Remove the limit, unless another thread needs it."""
+        with self._lock:
+            self._inside -= 1
+            for library, before in zip(_controller().lib_controllers, self._before, strict=True):
+                if self._inside == 0 or _is_per_thread(library):
+                    _set_threads(library, before)
+
+    @property
+    def in_force(self) -> bool:
+        """Whether some thread is inside."""
+        return self._inside > 0
+
+
+def _is_per_thread(library: Any) -> bool:
+    return getattr(library, "threading_layer", "") == "openmp"
+
+
+def _set_threads(library: Any, number: int) -> None:
+    """Set the number of a BLAS library, also where threadpoolctl lets only one thread do that."""
+    if library.user_api != "blas":
+        return
+    release = getattr(library, "clear_controlling_thread", None)  # from version 3.8 on
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(number)
+    if release is not None:
+        release(force=True)
+
+
+_LIMIT = _Limit()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One BLAS thread inside the block, and `thread_count` threads for `in_tiles`."""
     if _ALLOWED.get() is not None:  # one thread is in force already
         yield
         return
-    token = _ALLOWED.set(thread_count())
+    token = _ALLOWED.set(_LIMIT.enter())
     try:
-        with _controller().limit(limits=1, user_api="blas"):
-            yield
+        yield
     finally:
         _ALLOWED.reset(token)
+        _LIMIT.leave()
 
 
 def thread_count() -> int:
@@ -70,6 +129,8 @@ def thread_count() -> int:
     allowed = _ALLOWED.get()
     if allowed is not None:
         return allowed
+    if _LIMIT.in_force:  # in another thread
+        return _LIMIT.threads
     found = [library["num_threads"] for library in _controller().info()]
     return max(1, min(found, default=1))
 

@@ -14,7 +14,7 @@ from indefinite_opt.foundation.threads import _controller
 
 def library_threads() -> set[int]:
     """Of numpy and scipy; solvers of other packages bring libraries of their own."""
-    return {each["num_threads"] for each in _controller().info()}
+    return {each["num_threads"] for each in _controller().info() if each["user_api"] == "blas"}
 
 
 @pytest.mark.parametrize(("count", "size"), [(0, 3), (1, 3), (6, 3), (7, 3), (5, 0)])
@@ -41,6 +41,30 @@ def test_the_library_has_one_thread_inside_and_its_own_number_afterwards() -> No
                 assert library_threads() == {1}
             assert library_threads() == {1}
         assert library_threads() == before
+
+
+def test_the_limit_ends_when_the_last_of_two_threads_leaves_it() -> None:
+    """The library has one number for the process: the first to leave must not change it."""
+    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+    seen: list[tuple[set[int], int]] = []
+
+    def second() -> None:
+        first_is_in.wait(10.0)
+        with one_thread():
+            second_is_in.set()
+            first_is_out.wait(10.0)
+            seen.append((library_threads(), thread_count()))
+
+    with threadpool_limits(2):
+        other = threading.Thread(target=second)
+        other.start()
+        with one_thread():
+            first_is_in.set()
+            second_is_in.wait(10.0)
+        first_is_out.set()
+        other.join()
+        assert seen == [({1}, 2)]
+        assert library_threads() == {2}
 
 
 def test_nested_work_is_not_divided_again() -> None:
