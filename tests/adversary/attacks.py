@@ -63,16 +63,15 @@ def _stationary(g: np.random.Generator, program: BoxProgram) -> list[Array]:
 
 def _vertex(g: np.random.Generator, program: BoxProgram) -> Array | None:
     """All weights at a bound but one for each line, which makes it satisfied."""
-    upper = program.upper[0]
-    top = 1.0 if upper is None else float(upper)
-    x = top * g.integers(0, 2, program.n).astype(float)
+    top = np.array([1.0 if upper is None else float(upper) for upper in program.upper])
+    x = top * g.integers(0, 2, program.n)
     for line, total in zip(program.lines[:1], program.totals, strict=False):
         a = np.array([float(v) for v in line])
         if len(program.lines) == 2:
             return None
         for i in g.permutation(program.n):
             gap = float(total) - float(a @ x)
-            x[i] = np.clip(x[i] + a[i] * gap, 0.0, top)
+            x[i] = np.clip(x[i] + a[i] * gap, 0.0, top[i])
     return x
 
 

@@ -111,12 +111,11 @@ def _bound(
 
 
 def _at_bounds(program: BoxProgram, x: Vector, tol: Fraction) -> tuple[list[bool], list[bool]]:
-    size = max(map(abs, x))
-    if program.upper[0] is not None:
-        size = min(size, program.upper[0])
-    lower = [v <= tol * size for v in x]
+    largest = max(map(abs, x))
+    sizes = [largest if up is None else min(largest, up) for up in program.upper]
+    lower = [v <= tol * size for v, size in zip(x, sizes, strict=True)]
     upper = [up is not None and v >= up - tol * size
-             for v, up in zip(x, program.upper, strict=True)]  # fmt: skip
+             for v, up, size in zip(x, program.upper, sizes, strict=True)]  # fmt: skip
     return lower, upper
 
 

@@ -146,6 +146,25 @@ def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     return iopt.SVMDual(C=C, bias=bool(g.random() < 0.7))
 
 
+def _of_points(g: Generator, y: Array) -> Array:
+    """Weights of points: of very different sizes, small whole numbers, or those of classes."""
+    kind = g.integers(3)
+    if kind == 0:
+        return 10.0 ** g.uniform(-4.0, 4.0, y.size)
+    if kind == 1:
+        return g.integers(1, 4, y.size).astype(float)
+    return np.where(y > 0.0, 10.0 ** g.uniform(-2.0, 2.0), 1.0)
+
+
+def _weighted_svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    bias = bool(g.random() < 0.7)
+    return iopt.SVMDual(C=_price(g, K), bias=bias, weights=_of_points(g, y))
+
+
+def _weighted_esvm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
+    return iopt.ESVM(C=_price(g, K), weights=_of_points(g, y))
+
+
 def _weight(g: Generator, y: Array, total: float) -> float:
     """From the least that is feasible, rounded up, to the whole weight of a class."""
     smaller = int(min(np.sum(y > 0), np.sum(y < 0)))
@@ -174,12 +193,14 @@ def _luss_ball(g: Generator, K: Array, y: Array) -> iopt.Formulation:
 
 FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] = {
     "SVMDual": _svm,
+    "SVMDual, weights": _weighted_svm,
     "ConvexHullDual": lambda g, K, y: iopt.ConvexHullDual(mu=_weight(g, y, 1.0)),
     "GuoSchuurmansQP": lambda g, K, y: iopt.GuoSchuurmansQP(beta=_weight(g, y, 0.5)),
     "GuoSchuurmansLP": lambda g, K, y: iopt.GuoSchuurmansLP(beta=_weight(g, y, 0.5)),
     "LPSVM": lambda g, K, y: iopt.LPSVM(C=_price(g, K)),
     "SpectrumSVM": _spectrum,
     "ESVM": lambda g, K, y: iopt.ESVM(C=_price(g, K)),
+    "ESVM, weights": _weighted_esvm,
     "KSVM": lambda g, K, y: iopt.KSVM(C=_price(g, K)),
     "LussDual": _luss_dual,
     "LussBall": _luss_ball,
@@ -216,7 +237,18 @@ class Drawn:
             f"K = np.array({self.K.tolist()!r})",
             f"problem = iopt.KernelProblem(K, {self.y.astype(int).tolist()})",
             f"formulation = iopt.{self.formulation!r}".replace("=inf", "=float('inf')"),
+            *self._weights(),
         ])  # fmt: skip
+
+    def _weights(self) -> list[str]:
+        """What the representation of a formulation leaves out."""
+        weights = getattr(self.formulation, "weights", None)
+        if weights is None:
+            return []
+        return [
+            "import dataclasses",
+            f"formulation = dataclasses.replace(formulation, weights=np.array({weights.tolist()}))",
+        ]
 
 
 def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) -> Drawn:

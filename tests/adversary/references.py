@@ -172,11 +172,15 @@ def box_violation(p: BoxProgram, x: Vector) -> float:
 def quadratic(
     drawn: Drawn, H: Matrix, c: Vector, upper: float, lines: int, total: int = 0, **more: Any
 ) -> Quadratic:
-    """0 ≤ x ≤ upper and none of, the first, or both of yᵀx = 0, eᵀx = total."""
+    """0 ≤ x ≤ upper·w and none of, the first, or both of yᵀx = 0, eᵀx = total.
+
+    The weights w of points are those of the formulation, by default 1; products are rounded.
+    """
     n, y = len(c), as_vector(drawn.y)
-    bound = None if np.isinf(upper) else Fraction(upper)
-    program = BoxProgram(H, c, [ZERO] * n, [bound] * n, [y, [ONE] * n][:lines],
-                         [ZERO, Fraction(total)][:lines])  # fmt: skip
+    weights = getattr(drawn.formulation, "weights", None)
+    bounds = upper * (np.ones(n) if weights is None else weights)
+    program = BoxProgram(H, c, [ZERO] * n, [None if np.isinf(b) else Fraction(b) for b in bounds],
+                         [y, [ONE] * n][:lines], [ZERO, Fraction(total)][:lines])  # fmt: skip
     return Quadratic(program=program, **more)
 
 
