@@ -21,6 +21,7 @@ from indefinite_opt.foundation.arrays import (
     finite_array,
     label_vector,
     real_array,
+    scanned_matrix,
     stored,
 )
 from indefinite_opt.foundation.files import (
@@ -43,6 +44,7 @@ from indefinite_opt.foundation.loops import clock, compiled
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
+from indefinite_opt.foundation.scans import checksum
 from indefinite_opt.foundation.threads import (
     TILE,
     in_tiles,
@@ -72,6 +74,7 @@ __all__ = [
     "checked_square",
     "checked_values",
     "checks",
+    "checksum",
     "clock",
     "compiled",
     "discover",
@@ -93,6 +96,7 @@ __all__ = [
     "read_bytes",
     "read_json",
     "real_array",
+    "scanned_matrix",
     "split_calls",
     "stored",
     "thread_count",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checks
+from indefinite_opt.foundation.scans import scan
 
 __all__ = [
     "PRECISIONS",
@@ -28,6 +29,7 @@ __all__ = [
     "finite_array",
     "label_vector",
     "real_array",
+    "scanned_matrix",
     "stored",
 ]
 
@@ -242,30 +244,36 @@ def checked_matrix(
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
     differ by rounding.
     """
+    matrix, extremes, _ = scanned_matrix(argument, K, symmetrize, dtype)
+    return matrix, extremes
+
+
+def scanned_matrix(
+    argument: str,
+    K: ArrayLike,
+    symmetrize: bool,
+    dtype: np.dtype[Any] = PRECISIONS["double"],
+) -> tuple[Stored, tuple[float, float], bytes]:
+    """`checked_matrix`, and the checksum of the matrix, from one pass over it."""
     single = dtype == np.float32
     matrix = stored(argument, K, dtype)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
         matrix = _average(matrix)
-    least, most, symmetric = np.inf, -np.inf, True
-    for _, _, tile, mirror in _mirrored(matrix):
-        least, most = min(least, float(tile.min())), max(most, float(tile.max()))
-        symmetric = symmetric and np.array_equal(tile, mirror)
-    largest = max(most, -least)
-    if not np.isfinite(largest) or not (symmetric or np.isfinite(matrix).all()):
+    least, most, symmetric, found = scan(matrix)
+    if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
-    if single and largest < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
+    if single and max(most, -least) < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
         raise ProblemError(
             argument, f"a largest entry of at least {np.finfo(dtype).tiny:.2g} in float32",
             "smaller ones only", "Use precision='double', or scale the kernel.",
         )  # fmt: skip
-    if symmetric:
-        return matrix, (least, most)
+    if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
+        return matrix, (least, most), found
     _refuse_asymmetry(matrix, argument, SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE)
-    matrix = _average(matrix)
-    return matrix, (float(matrix.min()), float(matrix.max()))
+    return scanned_matrix(argument, matrix, True, dtype)
 
 
 def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:

@@ -19,8 +19,8 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indefinite_opt.foundation.arrays import Array
 from indefinite_opt.foundation.interruptible import interrupts_held
 
 __all__ = ["TILE", "in_tiles", "one_thread", "pool", "product", "thread_count", "tiles"]
@@ -168,7 +168,7 @@ def in_tiles(work: Callable[[slice], object], parts: Iterator[slice]) -> None:
                 pass
 
 
-def product(A: Array, B: Array) -> Array:
+def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     """A @ B on all threads, the rows of A in tiles.
 
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
@@ -176,7 +176,7 @@ def product(A: Array, B: Array) -> Array:
     """
     if A.size * B.shape[1] < _MIN_TILED_WORK:
         with one_thread():
-            whole: Array = A @ B
+            whole: NDArray[Any] = A @ B
         return whole
     result = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B))
 

@@ -13,12 +13,13 @@ from indefinite_opt.foundation import (
     Array,
     Stored,
     checked_points,
+    checksum,
     finite_array,
     in_tiles,
     one_thread,
     tiles,
 )
-from indefinite_opt.problem.kernel_matrix import Gram, Indices, checksum
+from indefinite_opt.problem.kernel_matrix import Gram, Indices
 from indefinite_opt.problem.spectrum import Spectrum, norm_bound
 
 __all__ = ["FactorGram"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -19,12 +18,13 @@ from indefinite_opt.foundation import (
     Stored,
     checked_points,
     checks,
+    checksum,
     stored,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 
-__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "checksum", "formed"]
+__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "formed"]
 
 Indices = NDArray[np.intp]
 
@@ -166,6 +166,8 @@ class DenseGram(Gram):
         Its smallest and its largest entry, if known.
     shared : bool
         Whether others may change it later, which `changed` detects by a checksum.
+    found : bytes, optional
+        Its checksum, if known.
 
     Examples
     --------
@@ -177,13 +179,17 @@ class DenseGram(Gram):
     whole: Stored
 
     def __init__(
-        self, matrix: Stored, extremes: tuple[float, float] | None = None, shared: bool = True
+        self,
+        matrix: Stored,
+        extremes: tuple[float, float] | None = None,
+        shared: bool = True,
+        found: bytes | None = None,
     ) -> None:
         self.whole = matrix.view()
         self.whole.flags.writeable = False
         self.n = self.capacity = matrix.shape[0]
         self.dtype = matrix.dtype
-        self._checksum = checksum(self.whole) if shared else None
+        self._checksum = (found or checksum(self.whole)) if shared else None
         if extremes is not None:
             self.__dict__["extremes"] = extremes
 
@@ -365,11 +371,6 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     for part in _parts(n, _CHUNK // n):
         matrix[part] = stored("K", kernel.values(checked[part], checked), dtype)
     return matrix
-
-
-def checksum(values: Stored) -> int:
-    """CRC-32 of an array, by which a change is detected without a copy."""
-    return zlib.crc32(values.data)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

@@ -23,6 +23,7 @@ from indefinite_opt.foundation import (
     finite_array,
     html_card,
     one_thread,
+    scanned_matrix,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
@@ -117,9 +118,9 @@ class KernelProblem(Problem):
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix, extremes = checked_matrix("K", K, symmetrize, checked_precision(precision))
+        matrix, extremes, found = scanned_matrix("K", K, symmetrize, checked_precision(precision))
         shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-        self._begin(DenseGram(matrix, extremes, shared), y, name)
+        self._begin(DenseGram(matrix, extremes, shared, found), y, name)
 
     @classmethod
     def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:

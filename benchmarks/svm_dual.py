@@ -1,0 +1,218 @@
+"""The SVM dual with the kernel matrix in memory; run `python benchmarks/svm_dual.py`.
+
+Every ratio compares calls that take turns in one process on the same matrices: the time of the peer
+divided by ours, each the least of several runs. The peer is scikit-learn's
+`SVC(kernel="precomputed")` with the same tolerance, but for certificates, whose peer is one
+Cholesky factorisation by LAPACK on one thread, for threads, whose peer is the same call on one
+thread, and for paths, whose peer is to solve for each C separately.
+
+`--full` takes the sizes up to n = 4000 and more runs; `--busy` starts a process that spins beside,
+as other programs do; `--cpu` measures the time of processors instead of that of the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import indefinite_opt as iopt
+
+INDEFINITE = ("sigmoid", "l1-gaussian", "epanechnikov", "polynomial(r=-1)", "random")
+CONVEX = ("gaussian", "laplacian", "linear", "-d", "-d^1.3")
+BOUNDS = (1.0, 100.0)
+TOLERANCE = 1e-3
+"""That of SVC by default."""
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+clock = CLOCKS["wall"]
+
+
+def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Kernel matrix and noisy labels of n points in ten dimensions with a curved boundary."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, 10))
+    noise = 0.5 * generator.standard_normal(n)
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
+    if kernel == "random":
+        half = generator.standard_normal((n, n))
+        return 0.5 * (half + half.T), y
+    if kernel.startswith("-d"):
+        from scipy.spatial.distance import cdist
+
+        return -(cdist(X, X) ** float(kernel.removeprefix("-d").removeprefix("^") or 1)), y
+    return np.array(iopt.kernels.get(kernel)(X)), y
+
+
+def least(calls: list[Callable[[], object]], runs: int) -> list[float]:
+    """Least seconds of calls that take turns, after one call of each."""
+    for call in calls:
+        call()
+    times = np.empty((runs, len(calls)))
+    for run in range(runs):
+        for k, call in enumerate(calls):
+            began = clock()
+            call()
+            times[run, k] = clock() - began
+    return [float(each) for each in times.min(axis=0)]
+
+
+def runs_of(n: int, full: bool) -> int:
+    return (9 if n <= 1000 else 5) if full else (5 if n <= 1000 else 3)
+
+
+def libsvm(K: np.ndarray, y: np.ndarray, C: float) -> Callable[[], object]:
+    from sklearn.svm import SVC
+
+    return lambda: SVC(kernel="precomputed", C=C, tol=TOLERANCE, cache_size=2000).fit(K, y)
+
+
+def solved(problem: iopt.KernelProblem, C: float) -> iopt.Result:
+    return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=TOLERANCE)
+
+
+def certificates(full: bool) -> dict[str, float]:
+    """One Cholesky factorisation on one thread against the certificate of a convex solution."""
+    from scipy.linalg import lapack
+
+    found = {}
+    for n in (300, 1000, 4000) if full else (300, 1000):
+        K, y = two_classes(n, "gaussian")
+        times = np.empty((2 * runs_of(n, full), 2))
+        for turn in times:
+            result = solved(iopt.KernelProblem(K, y), 1.0)
+            with threadpool_limits(1, user_api="blas"):
+                began = clock()
+                failed = lapack.dpotrf(K.T, lower=1, clean=0)[1]
+                turn[0] = clock() - began
+            began = clock()
+            certificate = result.certificate
+            turn[1] = clock() - began
+            assert failed == 0
+            assert certificate.claim is iopt.Claim.GLOBAL
+        cholesky, own = times.min(axis=0)
+        found[f"certificate of a Gaussian given as a matrix, n = {n}"] = float(cholesky / own)
+    return found
+
+
+def threads(full: bool) -> dict[str, float]:
+    """Calls on one thread against the same calls on as many as there are processors."""
+    found = {}
+    for n in (300, 1000, 2000) if full else (300, 1000):
+        K, y = two_classes(n, "gaussian")
+        calls: dict[str, Callable[[], object]] = {
+            "problem, solve, certificate": lambda K=K, y=y: (
+                solved(iopt.KernelProblem(K, y), 1.0).certificate
+            ),
+            "default solve": lambda K=K, y=y: iopt.solve(
+                iopt.KernelProblem(K, y), iopt.SVMDual(C=1.0)
+            ),
+            "spectrum": lambda K=K, y=y: iopt.KernelProblem(K, y).spectrum,
+        }
+        for name, call in calls.items():
+
+            def limited(count: int, call: Callable[[], object] = call) -> None:
+                with threadpool_limits(count, user_api="blas"):
+                    call()
+
+            one, all_ = least(
+                [lambda f=limited: f(1), lambda f=limited: f(os.cpu_count() or 1)],
+                runs_of(n, full),
+            )
+            found[f"threads, {name}, n = {n}"] = one / all_
+    return found
+
+
+def whole_calls(full: bool) -> dict[str, float]:
+    """SVC against problem, solve and (for indefinite kernels) certificate, and the solve alone."""
+    found = {}
+    for n in (300, 1000, 4000) if full else (300, 1000):
+        for kernel in (*INDEFINITE, *CONVEX):
+            K, y = two_classes(n, kernel)
+            for C in BOUNDS:
+                problem = iopt.KernelProblem(K, y)
+                fresh = lambda K=K, y=y, C=C: solved(iopt.KernelProblem(K, y), C)  # noqa: E731
+                calls = [libsvm(K, y, C), fresh, lambda C=C, p=problem: solved(p, C)]
+                if kernel in INDEFINITE:
+                    calls.append(lambda f=fresh: f().certificate)
+                times = least(calls, runs_of(n, full))
+                row = f"{kernel}, C = {C:g}, n = {n}"
+                found[f"solve, {row}"] = times[0] / times[2]
+                if kernel in INDEFINITE:
+                    found[f"problem, solve, certificate, {row}"] = times[0] / times[3]
+                else:
+                    found[f"problem, solve, {row}"] = times[0] / times[1]
+    return found
+
+
+def paths(full: bool) -> dict[str, float]:
+    """Separate solves against a path of thirty values of C, from 0.1 to 100."""
+    found = {}
+    n = 2000 if full else 500
+    formulations = [iopt.SVMDual(C=float(C)) for C in np.geomspace(0.1, 100.0, 30)]
+    for kernel in ("sigmoid", "l1-gaussian", "epanechnikov", "random", "gaussian"):
+        problem = iopt.KernelProblem(*two_classes(n, kernel))
+        separate, path = least(
+            [
+                lambda p=problem: [iopt.solve(p, each, solver="smo") for each in formulations],
+                lambda p=problem: iopt.solve_path(p, formulations, solver="smo"),
+            ],
+            3 if full else 2,
+        )
+        found[f"path of 30 C, {kernel}, n = {n}"] = separate / path
+    return found
+
+
+TABLES = {f.__name__: f for f in (certificates, threads, whole_calls, paths)}
+
+
+def ratios(full: bool) -> dict[str, float]:
+    """Time of the peer divided by ours, by the names of the rows; larger is better."""
+    return {name: ratio for table in TABLES.values() for name, ratio in table(full).items()}
+
+
+@contextmanager
+def beside(busy: bool) -> Iterator[None]:
+    """A process that spins until the block ends."""
+    process = multiprocessing.Process(target=_spin, daemon=True)
+    if busy:
+        process.start()
+    try:
+        yield
+    finally:
+        if busy:
+            process.terminate()
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+def main() -> None:
+    """Print every table as Markdown."""
+    global clock
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="sizes up to n = 4000")
+    parser.add_argument("--busy", action="store_true", help="beside a process that spins")
+    parser.add_argument("--cpu", action="store_true", help="time of processors")
+    parser.add_argument("--only", nargs="*", choices=TABLES, help="the tables to print")
+    options = parser.parse_args()
+    clock = CLOCKS["cpu" if options.cpu else "wall"]
+    with beside(options.busy):
+        for name in options.only or TABLES:
+            print(f"\n## {name}\n\n{TABLES[name].__doc__}\n\n| row | ratio |\n|---|---|")
+            found = TABLES[name](options.full)
+            for row, ratio in found.items():
+                print(f"| {row} | {ratio:.2f} |", flush=True)
+            print(f"\nLeast {min(found.values()):.2f}, median {np.median([*found.values()]):.2f}.")
+
+
+if __name__ == "__main__":
+    main()
