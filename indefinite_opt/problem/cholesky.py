@@ -48,7 +48,11 @@ def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
 
     n = len(matrix)
     if n < _MIN_TILED_ORDER:
-        block = n
+        with one_thread():
+            factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        if factor is not matrix:
+            matrix[:] = factor
+        return int(failed)
 
     def subtract(rows: slice) -> None:
         matrix[rows, k:end] -= matrix[rows, :k] @ matrix[k:end, :k].T

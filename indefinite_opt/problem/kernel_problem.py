@@ -43,9 +43,9 @@ from indefinite_opt.problem.spectrum import (
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_CURVATURE_SAMPLE = 100
-"""Points on which negative curvature is looked for first: factorising their block costs nothing
-beside the O(n³) of the whole matrix, of at least twice the order."""
+_CURVATURE_SAMPLE, _MIN_SAMPLED = 100, 500
+"""Points on which negative curvature is looked for first, and the order of matrices from which that
+takes little time beside the O(n³) of all of K."""
 
 _OF_KERNEL_ALONE = frozenset({
     "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
@@ -724,14 +724,18 @@ class KernelProblem(Problem):
 
     def _curved_sample(self, lines: int) -> bool:
         """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        if self.n < 2 * _CURVATURE_SAMPLE:
+        if self.n < _MIN_SAMPLED:
             return False
         chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:_CURVATURE_SAMPLE])
         block = self.gram.block(chosen, chosen)
         direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
         if direction is None:
             return False
-        return float(direction @ block @ direction) < -2.0 * self.zero_tolerance
+        curvature = float(direction @ block @ direction)
+        # n·max|K| is known without a pass over K and in most cases small enough.
+        if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
+            return True
+        return curvature < -2.0 * self.zero_tolerance
 
     def negative_direction(self, lines: int) -> Array | None:
         """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""

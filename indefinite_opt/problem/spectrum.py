@@ -25,8 +25,9 @@ __all__ = [
 ]
 
 
-_CHUNK = 2**16
-"""Entries of a matrix that are summed at once, so that they stay in the cache."""
+_MIN_LOOPED, _MIN_TILED = 2**16, 2**21
+"""Entries from which sums are taken by a compiled loop, which need not be loaded for small ones,
+and on several threads, whose start takes as long as the sum of the second number of entries."""
 
 
 class Inertia(NamedTuple):
@@ -64,13 +65,16 @@ def convexity_tolerance(K: Array, norm: float) -> float:
 
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
-    sums = np.empty(K.shape[0])
+    if K.size < _MIN_LOOPED:
+        return min(float(np.linalg.norm(K)), float(np.abs(K).sum(axis=1).max()))
+    from indefinite_opt.problem._norm_loops import row_norms
 
-    def add(part: slice) -> None:
-        np.abs(K[part]).sum(axis=1, out=sums[part])
-
-    in_tiles(add, tiles(K.shape[0], max(_CHUNK // K.shape[1], _CHUNK // 1024)))
-    return min(float(np.linalg.norm(K)), float(sums.max()))
+    sums, squares = np.empty(len(K)), np.empty(len(K))
+    if K.size < _MIN_TILED:
+        row_norms(K, sums, squares)
+    else:
+        in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
+    return min(float(np.sqrt(squares.sum())), float(sums.max()))
 
 
 def _shift(values: Array) -> Array:
@@ -242,6 +246,7 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
     return Spectrum(values, np.ascontiguousarray(vectors), norm)
 
 
+@one_thread()
 def negative_direction(
     K: Array, orthogonal_to: Array | None = None, norm: float | None = None
 ) -> Array | None:
@@ -279,14 +284,16 @@ def negative_direction(
         inner = orthogonal_to.T @ cross + norm * np.eye(orthogonal_to.shape[1])
         half = cross - 0.5 * orthogonal_to @ inner
         left, right = np.hstack([half, orthogonal_to]), np.hstack([orthogonal_to, half])
+    right = -right.T
 
     def copy(part: slice) -> None:
-        np.matmul(left[part], -right.T, out=shifted[part])
-        shifted[part] += K[part]
+        upper = shifted[part, part.start :]
+        np.matmul(left[part], right[:, part.start :], out=upper)
+        upper += K[part, part.start :]
 
     in_tiles(copy, tiles(order))
     shifted[np.diag_indices(order)] += tolerance
-    # By columns, as LAPACK reads it, this is the transpose, which is the same matrix.
+    # By columns, as LAPACK reads it, this is the transpose, of which the lower half is read.
     shifted = shifted.T
     breakdown = cholesky_in_place(shifted)
     if breakdown == 0:
