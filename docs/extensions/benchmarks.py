@@ -13,7 +13,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-
 TITLES = {"ratios": "ratio, larger is better", "exponents": "exponent of n, smaller is better"}
 
 

@@ -1,12 +1,14 @@
 """One pass over a large matrix: its extremes, whether it is symmetric, and a checksum.
 
-Checksums are sums of products with fixed random weights. Two arrays that are not made from these
-weights, and differ in a row, have the same sum of that row with probability at most 2⁻³².
+Checksums are sums of products with random weights, which each process draws anew, so that nobody
+can know them beforehand: two given arrays that differ in a row have the same sum of that row with
+probability at most 2⁻³², whatever they are.
 """
 
 from __future__ import annotations
 
 import functools
+import secrets
 import zlib
 from typing import Any, NamedTuple
 
@@ -24,6 +26,10 @@ _MIN_TILED_ENTRIES = 2**21
 """Entries that are read in one to two milliseconds, where starting threads takes 0.2."""
 
 
+_SEED = secrets.token_bytes(16)
+"""Of the weights of this process."""
+
+
 class Scan(NamedTuple):
     """What one pass over a square matrix has shown.
 
@@ -33,8 +39,7 @@ class Scan(NamedTuple):
         At least one of them is not finite if an entry is not.
     symmetric : bool
         Whether each row has the same sum of products as the column of that number. A row that
-        differs from its column has so with probability at most 2⁻³², and there are two such rows if
-        there is one. False also where 0 meets -0.
+        differs from its column has so with probability at most 2⁻³². False also where 0 meets -0.
     checksum : bytes
         See `checksum`.
     """
@@ -45,16 +50,28 @@ class Scan(NamedTuple):
     checksum: bytes
 
 
-def checksum(values: NDArray[Any]) -> bytes:
-    """A checksum of the bits of a C-contiguous float32 or float64 array."""
+def checksum(values: NDArray[Any], before: bytes | None = None) -> bytes:
+    """A checksum of the bits of a C-contiguous float32 or float64 array.
+
+    Parameters
+    ----------
+    values : array
+    before : bytes, optional
+        An earlier checksum, perhaps of another process, to be compared with this one.
+
+    >>> values = np.ones((2, 2))
+    >>> checksum(values) == checksum(values, checksum(values))
+    True
+    """
     if values.size < _MIN_ENTRIES or values.ndim != 2:
         return zlib.crc32(values.data).to_bytes(4, "big")
     from indefinite_opt.foundation._scan_loops import row_sums
 
-    bits, weights = _bits(values), _weights(values.shape[1])
+    seed = _SEED if before is None else before[: len(_SEED)]
+    bits, weights = _bits(values), _weights(values.shape[1], seed)
     sums = np.empty(len(values), np.uint64)
     _each_part(values, lambda part: row_sums(bits[part], weights, sums[part]))
-    return sums.tobytes()
+    return seed + sums.tobytes()
 
 
 def scan(matrix: NDArray[Any]) -> Scan:
@@ -69,7 +86,7 @@ def scan(matrix: NDArray[Any]) -> Scan:
     from indefinite_opt.foundation._scan_loops import scan_rows
 
     n = len(matrix)
-    bits, weights, sums = _bits(matrix), _weights(n), np.empty(n, np.uint64)
+    bits, weights, sums = _bits(matrix), _weights(n, _SEED), np.empty(n, np.uint64)
     found: list[tuple[int, int, NDArray[np.uint64]]] = []
 
     def read(part: slice) -> None:
@@ -81,7 +98,7 @@ def scan(matrix: NDArray[Any]) -> Scan:
     columns = functools.reduce(np.add, (entry[2] for entry in found))
     return Scan(
         float(ends[:, 0].min()), float(ends[:, 1].max()), np.array_equal(sums, columns),
-        sums.tobytes(),
+        _SEED + sums.tobytes(),
     )  # fmt: skip
 
 
@@ -97,5 +114,6 @@ def _bits(values: NDArray[Any]) -> NDArray[Any]:
 
 
 @functools.lru_cache(maxsize=4)
-def _weights(count: int) -> NDArray[np.uint64]:
-    return np.random.default_rng(0).integers(2**64, size=count, dtype=np.uint64)
+def _weights(count: int, seed: bytes) -> NDArray[np.uint64]:
+    generator = np.random.default_rng(int.from_bytes(seed, "big"))
+    return generator.integers(2**64, size=count, dtype=np.uint64)

@@ -88,7 +88,8 @@ class FactorGram(Gram):
         return bool(np.all(self.signs > 0.0))
 
     def changed(self) -> bool:
-        return self._checksum is not None and checksum(self.factors) != self._checksum
+        found = self._checksum
+        return found is not None and checksum(self.factors, found) != found
 
     @cached_property
     def diagonal(self) -> Array:

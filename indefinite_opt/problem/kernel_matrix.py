@@ -194,7 +194,8 @@ class DenseGram(Gram):
             self.__dict__["extremes"] = extremes
 
     def changed(self) -> bool:
-        return self._checksum is not None and checksum(self.whole) != self._checksum
+        found = self._checksum
+        return found is not None and checksum(self.whole, found) != found
 
     @cached_property
     def diagonal(self) -> Array:
@@ -291,7 +292,7 @@ class RowGram(Gram):
         self._checksum = checksum(self.points)
 
     def changed(self) -> bool:
-        return checksum(self.points) != self._checksum
+        return checksum(self.points, self._checksum) != self._checksum
 
     @cached_property
     def diagonal(self) -> Array:

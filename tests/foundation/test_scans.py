@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checked_matrix, checksum
+from indefinite_opt.foundation import checked_matrix, checksum, scans
 from indefinite_opt.foundation.scans import _MIN_TILED_ENTRIES, scan
 
 SMALL, LARGE = 40, 300
@@ -95,3 +95,14 @@ def test_changes_change_the_checksum(
     assert checksum(values.copy()) == before
     change(values)
     assert checksum(values) != before
+
+
+def test_a_checksum_of_another_process_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = symmetric(LARGE, "float64")
+    monkeypatch.setattr(scans, "_SEED", bytes(range(16)))
+    other = checksum(matrix)
+    monkeypatch.undo()
+    assert checksum(matrix) != other
+    assert checksum(matrix, other) == other
+    matrix[3, 5] += 1.0
+    assert checksum(matrix, other) != other
