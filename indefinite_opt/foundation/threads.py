@@ -42,12 +42,23 @@ library would answer, and to 1 inside the threads of a pool."""
 
 
 @functools.cache
-def _controller() -> Any:
+def libraries() -> list[Any]:
+    """The linear algebra libraries that have threads, as `threadpoolctl` controls them.
+
+    Some solvers bring one that never has more than one, which says nothing of the others.
+    """
     # Only loaded libraries are found, and compiled loops use that of scipy.
     import scipy.linalg.cython_lapack  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [
+        each for each in ThreadpoolController().lib_controllers
+        if each.user_api == "blas" and getattr(each, "threading_layer", "") != "disabled"
+    ]  # fmt: skip
+
+
+def _counts() -> list[int]:
+    return [library.get_num_threads() or 1 for library in libraries()]
 
 
 class _Limit:
@@ -67,11 +78,10 @@ class _Limit:
         """Set the limit; returns how many threads there were before the first entered."""
         with self._lock:
             if self._inside == 0:
-                libraries = _controller().lib_controllers
-                self._before = [library.get_num_threads() or 1 for library in libraries]
+                self._before = _counts()
                 self.threads = min(self._before, default=1)
             self._inside += 1
-            for library in _controller().lib_controllers:
+            for library in libraries():
                 _set_threads(library, 1)
             return self.threads
 
@@ -79,7 +89,7 @@ class _Limit:
         """Remove the limit, unless another thread needs it."""
         with self._lock:
             self._inside -= 1
-            for library, before in zip(_controller().lib_controllers, self._before, strict=True):
+            for library, before in zip(libraries(), self._before, strict=True):
                 if self._inside == 0 or _is_per_thread(library):
                     _set_threads(library, before)
 
@@ -94,9 +104,7 @@ def _is_per_thread(library: Any) -> bool:
 
 
 def _set_threads(library: Any, number: int) -> None:
-    """Set the number of a BLAS library, also where threadpoolctl lets only one thread do that."""
-    if library.user_api != "blas":
-        return
+    """Set the number of a library, also where threadpoolctl lets only one thread do that."""
     release = getattr(library, "clear_controlling_thread", None)  # from version 3.8 on
     if release is not None:
         release(force=True)
@@ -131,8 +139,7 @@ def thread_count() -> int:
         return allowed
     if _LIMIT.in_force:  # in another thread
         return _LIMIT.threads
-    found = [library["num_threads"] for library in _controller().info()]
-    return max(1, min(found, default=1))
+    return min(_counts(), default=1)
 
 
 def pool(workers: int) -> ThreadPoolExecutor:

@@ -9,12 +9,12 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from indefinite_opt.foundation import in_tiles, one_thread, pool, product, thread_count, tiles
-from indefinite_opt.foundation.threads import _controller
+from indefinite_opt.foundation.threads import libraries
 
 
 def library_threads() -> set[int]:
     """Of numpy and scipy; solvers of other packages bring libraries of their own."""
-    return {each["num_threads"] for each in _controller().info() if each["user_api"] == "blas"}
+    return {each.get_num_threads() for each in libraries()}
 
 
 @pytest.mark.parametrize(("count", "size"), [(0, 3), (1, 3), (6, 3), (7, 3), (5, 0)])

@@ -89,14 +89,13 @@ def test_lapack_factorises_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     from scipy.linalg import lapack
     from threadpoolctl import threadpool_limits
 
-    from indefinite_opt.foundation.threads import _controller
+    from indefinite_opt.foundation.threads import libraries
 
     seen: list[int] = []
     factorise = lapack.dpotrf
 
     def counted(*arguments: object, **options: object) -> object:
-        libraries = _controller().info()
-        seen.extend(each["num_threads"] for each in libraries if each["user_api"] == "blas")
+        seen.extend(each.get_num_threads() for each in libraries())
         return factorise(*arguments, **options)
 
     monkeypatch.setattr(lapack, "dpotrf", counted)
