@@ -192,7 +192,7 @@ def test_rows_on_demand_are_refused_with_a_sentence() -> None:
     problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 30), "sigmoid", cache_mb=1)
     sentence = (
         r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
-        r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"
+        r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"
     )
     with pytest.raises(iopt.errors.IncompatibleSolver, match=sentence):
         iopt.solve(problem, "SVMDual", solver="dca")
