@@ -49,7 +49,7 @@ takes little time beside the O(n³) of all of K."""
 
 _OF_KERNEL_ALONE = frozenset({
     "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
-    "squared_distances", "_norm", "_scaled", "form", "_construction",
+    "squared_distances", "_norm", "_scaled", "form", "_construction", "approximation", "_remade",
 })  # fmt: skip
 """Attributes of a problem that do not depend on its labels, whether given or derived."""
 
@@ -166,7 +166,7 @@ class KernelProblem(Problem):
         self.cache_mb: float | None = None
         self._scaled: Callable[[Array], Array] = _unscaled
         self.approximation: Approximation | None = None
-        self._remade: Callable[..., KernelProblem] | None = None
+        self._remade: partial[KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
         self._construction: _Construction | None = None
@@ -508,8 +508,9 @@ class KernelProblem(Problem):
         if self.factors is not None:
             raise ProblemError(
                 "problem", "the whole kernel matrix", "one that is kept as factors",
-                "SVMDual, ESVM, SpectrumSVM, KernelLogistic and LussDual read factors; for others "
-                "and cvxpy form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
+                "SVMDual, ESVM, SpectrumSVM, ConvexHullDual, GuoSchuurmansQP, KernelLogistic, "
+                "LPSVM, LussDual and LussBall read factors; for others and cvxpy form the matrix "
+                "where n is small: KernelProblem((F * signs) @ F.T, y).",
             )  # fmt: skip
         if whole is None:
             raise ProblemError(
@@ -985,7 +986,10 @@ class KernelProblem(Problem):
         return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
 
     def _split_factors(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
-        """`split` for factors: landmarks and features are drawn again from the training points."""
+        """`split` for factors: landmarks and features are drawn again from the training points.
+
+        Of a rank, or a number of landmarks, that exceeds their number, as many are left.
+        """
         known, gram = self.labels[train], self.factors
         assert gram is not None
         if self._remade is None:
@@ -996,7 +1000,9 @@ class KernelProblem(Problem):
             kept = keeps_scaling(self.scaling)
             part = self._scaled(X[train]) if kept else X[train]
             scaling = None if kept else self.scaling
-            problem = self._remade(part, known, scaling=scaling)
+            asked = {key: self._remade.keywords[key] for key in ("rank", "landmarks")}
+            fewer = {key: value and min(value, len(part)) for key, value in asked.items()}
+            problem = self._remade(part, known, scaling=scaling, **fewer)
             if kept:
                 problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
             new = problem.factors_with(X[test])

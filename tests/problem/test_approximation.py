@@ -77,6 +77,29 @@ def test_the_bound_fails_no_more_often_than_stated() -> None:
     assert 0 < failures <= 100 + 3 * np.sqrt(50)
 
 
+def test_test_vectors_are_independent_of_data_of_the_same_seed() -> None:
+    """K is the projector that takes all vectors of numpy's generator with seed 0 to zero."""
+    X = np.random.default_rng(0).standard_normal((60, 20))
+    core = np.linalg.inv(X.T @ X)
+
+    def projector(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.all(A[:, None] == B[None], axis=2) - A @ core @ B.T
+
+    problem = iopt.KernelProblem.approximate(X, np.resize([1, -1], 60), projector, rank=5)
+    error = np.linalg.norm(projector(X, X) - matrix(problem), 2)
+    assert problem.approximation is not None
+    assert problem.approximation.bound_error(seed=0).norm >= error > 0.5
+
+
+def test_other_labels_keep_what_is_known_of_the_kernel() -> None:
+    X, y = points(n=60)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=4).with_labels(-y)
+    assert problem.kernel_with(X[:2]).shape == (2, 60)
+    certificate = iopt.solve(problem, "SVMDual").certificate
+    assert certificate.exact_change > 0.0
+    assert problem.split(np.arange(40), np.arange(40, 60)).problem.approximation is not None
+
+
 def test_the_change_of_a_quadratic_form_is_exact() -> None:
     X, y = points(n=100)
     problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=5)
@@ -161,6 +184,14 @@ def test_a_split_draws_landmarks_from_the_training_points_only() -> None:
     np.testing.assert_allclose(matrix(split.problem), matrix(alone), atol=1e-12)
     np.testing.assert_allclose(split.K_new, alone.kernel_with(X[70:]), atol=1e-12)
     np.testing.assert_allclose(split.K_new_new(), split.K_new_new().T, atol=1e-10)
+
+
+def test_a_split_with_fewer_points_than_the_rank_takes_them_all() -> None:
+    X, y = points(n=100)
+    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 80, landmarks=90)
+    split = problem.split(np.arange(60), np.arange(60, 100))
+    alone = iopt.KernelProblem.from_data(X[:60], y[:60], "sigmoid")
+    np.testing.assert_allclose(matrix(split.problem), alone.K, atol=1e-9)
 
 
 def test_a_split_of_plain_factors_takes_their_rows() -> None:
