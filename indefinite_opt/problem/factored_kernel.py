@@ -97,9 +97,22 @@ class FactorGram(Gram):
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        """Bounds on min K_ij and max K_ij, as |K_ij| is at most the product of two row norms."""
-        most = float(np.einsum("ij,ij->i", self.factors, self.factors).max())
-        return (0.0 if self.is_definite and np.all(self.factors >= 0.0) else -most), most
+        """Bounds on min K_ij and max K_ij, O(nr): the better of two.
+
+        |K_ij| is at most the product of two row norms; and with f = m + g for the mean m of the
+        rows, K_ij - mᵀSm = g_iᵀSm + mᵀSg_j + g_iᵀSg_j, which is small if K is nearly constant.
+        """
+        mean = self.factors.mean(axis=0)
+        most = largest = crossed = 0.0
+        for part in tiles(self.n, _BLOCK_ROWS):
+            rows = self.factors[part]
+            most = max(most, float(np.einsum("ij,ij->i", rows, rows).max()))
+            rows = rows - mean
+            largest = max(largest, float(np.einsum("ij,ij->i", rows, rows).max()))
+            crossed = max(crossed, float(np.abs(rows @ (self.signs * mean)).max()))
+        middle, reach = float(mean @ (self.signs * mean)), largest + 2.0 * crossed
+        least = 0.0 if self.is_definite and np.all(self.factors >= 0.0) else -most
+        return max(least, middle - reach), min(most, middle + reach)
 
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
         wanted, slots = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)
@@ -195,8 +208,10 @@ class FactorGram(Gram):
         return Spectrum(values[kept], vectors, null=self.n - int(np.sum(kept)))
 
     def centered(self) -> FactorGram:
-        """PKP with P = I - eeᵀ/n."""
-        return FactorGram(self.factors - self.factors.mean(axis=0), self.signs, owned=True)
+        """PKP with P = I - eeᵀ/n, with the rounding of K besides its own."""
+        gram = FactorGram(self.factors - self.factors.mean(axis=0), self.signs, owned=True)
+        gram.__dict__["rounding"] = gram.rounding + self.rounding
+        return gram
 
     def negative_direction(self, normals: Array | None) -> Array | None:
         """A unit vector v with vᵀKv < 0 and orthogonal to the normals, or None.
@@ -230,21 +245,38 @@ class FactorGram(Gram):
 
         Columns of M with λ = 0 are zero.
         """
+        triangle = self._triangle(kept, normals)
         with one_thread():
-            return self._decomposed(kept, normals)
+            core = (triangle * self.signs) @ triangle.T
+            values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+            with np.errstate(divide="ignore"):
+                inverse = np.where(values != 0.0, 1.0 / values, 0.0)
+            return values, self.signs[:, None] * (triangle.T @ vectors) * inverse
 
-    def _decomposed(self, kept: Indices, normals: Array | None) -> tuple[Array, Array]:
-        rank = self.signs.size
-        triangle: Array = np.empty((0, rank))
-        mean = np.empty((0, rank)) if normals is None else normals.T @ self.factors[kept]
-        for first in range(0, kept.size, _BLOCK_ROWS):
-            part = slice(first, first + _BLOCK_ROWS)
-            block = self.factors[kept[part]]
-            if normals is not None:
-                block = block - normals[part] @ mean
-            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
-        core = (triangle * self.signs) @ triangle.T
-        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-        with np.errstate(divide="ignore"):
-            inverse = np.where(values != 0.0, 1.0 / values, 0.0)
-        return values, self.signs[:, None] * (triangle.T @ vectors) * inverse
+    def _triangle(self, kept: Indices, normals: Array | None) -> Array:
+        """R of F = UR for some rows of F less their part along the normals, on all threads."""
+        parts = list(tiles(kept.size, _BLOCK_ROWS))
+        whole = kept.size == self.n
+
+        def rows(part: slice) -> Array:
+            return self.factors[part if whole else kept[part]]
+
+        mean = np.zeros((0 if normals is None else normals.shape[1], self.signs.size))
+        if normals is not None:
+            for part in parts:
+                mean += normals[part].T @ rows(part)
+        shares = [parts[k::_PARTIAL_SUMS] for k in range(min(_PARTIAL_SUMS, len(parts)))]
+        triangles = [np.empty((0, self.signs.size)) for _ in shares]
+
+        def reduce(which: slice) -> None:
+            for part in shares[which.start]:
+                block = rows(part)
+                if normals is not None:
+                    block = block - normals[part] @ mean
+                stacked = np.vstack([triangles[which.start], block])
+                triangles[which.start] = np.asarray(np.linalg.qr(stacked, mode="r"))
+
+        in_tiles(reduce, tiles(len(shares), 1))
+        if len(triangles) < 2:
+            return triangles[0] if triangles else np.empty((0, self.signs.size))
+        return np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))

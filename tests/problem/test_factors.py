@@ -34,6 +34,17 @@ def test_products_blocks_and_diagonal_are_those_of_the_matrix() -> None:
     assert most >= whole.K.max()
 
 
+@pytest.mark.parametrize("signs", [None, SIGNS])
+def test_the_spread_of_entries_leaves_out_a_constant(signs: np.ndarray | None) -> None:
+    F = np.random.default_rng(0).standard_normal((40, 5))
+    y = np.resize([1, -1], 40)
+    small = iopt.KernelProblem.from_factors(F, signs, y)
+    shifted = np.column_stack([F, np.full(40, 1e4)])
+    large = iopt.KernelProblem.from_factors(shifted, None if signs is None else [*signs, -1], y)
+    assert large.largest >= 1e8
+    assert large.spread <= 4.0 * small.spread
+
+
 def test_the_rounding_of_a_product_is_bounded() -> None:
     factored, _ = pair()
     gram, x = factored.gram, np.random.default_rng(2).standard_normal(factored.n)
@@ -56,6 +67,14 @@ def test_spectra_are_those_of_the_matrix(centered: bool) -> None:
     np.testing.assert_allclose(ours.rebuild(ours.values), matrix, atol=1e-11)
     assert [ours.minimum, ours.maximum] == pytest.approx([known[0], known[-1]], rel=1e-12)
     assert factored.signature == whole.signature
+
+
+def test_a_centred_kernel_has_the_rounding_of_the_kernel() -> None:
+    """All points are the same up to rounding, and so PKP is zero, as for the whole matrix."""
+    F = np.full((50, 3), 1e6) + 1e-10 * np.random.default_rng(0).standard_normal((50, 3))
+    y = np.resize([1, -1], 50)
+    assert iopt.KernelProblem.from_factors(F, None, y).signature == (0, 0)
+    assert iopt.KernelProblem(F @ F.T, y).signature == (0, 0)
 
 
 def test_the_zero_matrix_has_a_spectrum() -> None:
@@ -82,11 +101,11 @@ def test_a_kernel_may_be_convex_along_a_line_only() -> None:
     assert [problem.is_convex(lines) for lines in range(3)] == [False, True, True]
 
 
-def test_two_positive_signs_prove_convexity_without_any_rounding() -> None:
+def test_positive_signs_prove_convexity_without_any_rounding() -> None:
     F = np.random.default_rng(0).standard_normal((20, 3))
     problem = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 20))
     assert problem.known_convex(0)
-    assert problem.convexity_allowance == 0.0
+    assert problem.convexity_allowance(lines=0) == 0.0
     assert problem.why_convex(0).startswith("by construction")
 
 

@@ -65,6 +65,29 @@ def test_no_line_and_two_lines(title: str) -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("negative", [0, 8])
+def test_points_may_have_weights(negative: int, bias: bool) -> None:
+    problem = factored(n=800, r=20, negative=negative)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, 800)
+    dual = iopt.SVMDual(C=1.0, bias=bias, weights=weights)
+    result = iopt.solve(problem, dual)
+    whole = iopt.KernelProblem(matrix(problem), problem.labels)
+    certificate = iopt.verify(whole, dual, result.values)
+    assert certificate.claim is result.certificate.claim
+    if negative:
+        assert certificate.claim is iopt.Claim.LOCAL
+    else:
+        assert certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_a_kernel_of_zeros_is_solved() -> None:
+    """Of the hulls of classes whose kernel is zero every pair of points has distance 0."""
+    problem = iopt.KernelProblem.from_factors(np.zeros((700, 3)), None, np.resize([1, -1], 700))
+    assert iopt.solve(problem, "ConvexHullDual(mu=0.01)").certificate.claim is iopt.Claim.GLOBAL
+    assert iopt.solve(problem, "SVMDual").objective == pytest.approx(700.0)  # eᵀα at α = e
+
+
 def test_a_step_solves_the_newton_equations() -> None:
     """Against the dense system of order n + 1."""
     problem = factored(n=60, r=5)
@@ -72,7 +95,7 @@ def test_a_step_solves_the_newton_equations() -> None:
     assert problem.factors is not None
     point = InteriorPoint(qp, problem.factors)
     diagonal = point.lower / point.x + point.upper / point.slack
-    core = _Core(point, diagonal)
+    core = _Core(point, 1.0 / diagonal)
     right = np.random.default_rng(0).standard_normal(60)
     step, level = core.solve(right)
     H = matrix(problem) + np.diag(diagonal)

@@ -34,7 +34,7 @@ class InteriorPoint:
     Parameters
     ----------
     qp : BoxLineQP
-        With a finite u, or with two lines.
+        Bounded.
     gram : FactorGram
         Its kernel, with all signs 1.
 
@@ -47,13 +47,11 @@ class InteriorPoint:
     def __init__(self, qp: BoxLineQP, gram: FactorGram) -> None:
         self.qp, self.gram, y = qp, gram, qp.problem.y
         self.normals = (qp.A * y).T
-        self.top = qp.upper if np.isfinite(qp.upper) else 0.5 * qp.total
-        positive, negative = qp.problem.class_sizes
-        if qp.lines == 2:
-            share = np.full(2, 0.5 * qp.total)
-        else:
-            share = np.full(2, _START_SHARE * self.top * min(positive, negative))
-        self.x = np.where(y > 0, share[0] / positive, share[1] / negative)
+        self.top = np.minimum(qp.upper, 0.5 * qp.total) if qp.lines == 2 else qp.upper
+        tops = np.broadcast_to(self.top, qp.n)
+        sums = float(tops[y > 0].sum()), float(tops[y < 0].sum())
+        held = 0.5 * qp.total if qp.lines == 2 else _START_SHARE * min(sums)
+        self.x = tops * np.where(y > 0, held / sums[0], held / sums[1])
         self.gradient = qp.gradient(self.x)
         unit = max(qp.gradient_unit(self.gradient), float(np.abs(self.gradient).max()))
         self.lower, self.upper = np.full(qp.n, unit), np.full(qp.n, unit)
@@ -78,10 +76,12 @@ class InteriorPoint:
     def step(self) -> bool:
         """A predictor-corrector step (Mehrotra 1992); False if rounding allows none."""
         x, slack, zero = self.x, self.slack, np.zeros(self.qp.n)
-        diagonal = self.lower / x + self.upper / slack
-        if not np.all(np.isfinite(diagonal)):
+        with np.errstate(divide="ignore", over="ignore"):
+            inverse = 1.0 / (self.lower / x + self.upper / slack)
+            size = float(inverse.sum()) * max(float(self.gram.diagonal.max()), 1.0)
+        if not (inverse.min() > 0.0 and np.isfinite(size)):
             return False
-        core = _Core(self, diagonal)
+        core = _Core(self, inverse)
         mean = self.complementarity / (2.0 * self.qp.n)
         dx, dl, du, _ = self._direction(core, 0.0, zero, zero)
         length = self._to_boundary(dx, dl, du)
@@ -133,11 +133,11 @@ class InteriorPoint:
 
 
 class _Core:
-    """The equations of order r + k for one diagonal D, decomposed."""
+    """The equations of order r + k for one D⁻¹, decomposed."""
 
-    def __init__(self, point: InteriorPoint, diagonal: Array) -> None:
+    def __init__(self, point: InteriorPoint, inverse: Array) -> None:
         gram, normals = point.gram, point.normals
-        self._gram, self._normals, self._inverse = gram, normals, 1.0 / diagonal
+        self._gram, self._normals, self._inverse = gram, normals, inverse
         r = gram.signs.size
         matrix = gram.weighted(self._inverse, normals)
         matrix[np.arange(r), np.arange(r)] += 1.0 / point.qp.hessian

@@ -108,7 +108,7 @@ class _Run:
         qp, factors = self.qp, self.factors
         # A start is kept, and so is the optimum that is found from it; interior points would not.
         wanted = factors is not None and factors.is_definite and self.task.start is None
-        if wanted and (np.isfinite(qp.upper) or qp.lines == 2) and qp.n > self.size:
+        if wanted and qp.is_bounded and qp.n > self.size:
             assert factors is not None
             status = self._interior(InteriorPoint(qp, factors))
             if status is not None:
@@ -230,7 +230,7 @@ class _Run:
             group,
             np.asarray(np.bincount(group, y * x, k + 1)[:k], dtype=np.float64),
             np.zeros(members.size),
-            np.full(members.size, qp.upper),
+            np.broadcast_to(qp.upper, qp.n)[members],
             qp.hessian,
         )
         unit = qp.gradient_unit(g) / part.gradient_unit(g)
