@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.low_rank._loops import Data, sweep
 from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint, _Core
 
 
@@ -86,6 +87,38 @@ def test_a_kernel_of_zeros_is_solved() -> None:
     problem = iopt.KernelProblem.from_factors(np.zeros((700, 3)), None, np.resize([1, -1], 700))
     assert iopt.solve(problem, "ConvexHullDual(mu=0.01)").certificate.claim is iopt.Claim.GLOBAL
     assert iopt.solve(problem, "SVMDual").objective == pytest.approx(700.0)  # eᵀα at α = e
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2])
+@pytest.mark.parametrize("negative", [0, 5])
+def test_a_sweep_keeps_the_constraints_and_knows_its_gain(lines: int, negative: int) -> None:
+    problem = factored(n=300, r=12, negative=negative)
+    qp = BoxLineQP(problem, 2.0, -1.0, 0.5, lines, total=20.0)
+    gram, x = problem.factors, qp.start()
+    assert gram is not None
+    before, v = qp.value(x), gram.signs * (gram.factors.T @ (qp.signs * x))
+    c, u, count = np.full(300, -1.0), np.full(300, 0.5), qp.totals.size
+    data = Data(gram.factors, gram.signs, qp.signs, qp.group, c, u, 2.0)
+    partners, moved = np.full((count, 2), -1), np.zeros(300, dtype=bool)
+    for _ in range(3):
+        gain, worst = sweep(data, np.arange(300), 1e-6, x, v, partners, moved)
+        assert gain > 0.0
+        assert worst > 1e-6
+        assert before - qp.value(x) == pytest.approx(gain, rel=1e-9)
+        before = qp.value(x)
+    assert moved.any()
+    assert qp.infeasibility(x) <= 1e-15
+    assert np.any((x == 0.0) | (x == 0.5))
+    np.testing.assert_allclose(v, gram.signs * (gram.factors.T @ (qp.signs * x)), atol=1e-11)
+
+
+def test_a_path_starts_from_weights_that_are_exactly_at_their_bounds() -> None:
+    problem = factored(n=900, r=30, negative=8)
+    path = [iopt.SVMDual(C=C) for C in (1.0, 3.0)]
+    for dual, result in zip(path, iopt.solve_path(problem, path), strict=True):
+        assert result.certificate.claim is iopt.Claim.LOCAL
+        alone = iopt.solve(problem, dual).objective
+        assert result.objective == pytest.approx(alone, rel=0.02)
 
 
 def test_a_step_solves_the_newton_equations() -> None:

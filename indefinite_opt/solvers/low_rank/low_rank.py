@@ -1,14 +1,14 @@
-"""Quadratic programs whose kernel is kept as factors: interior points, then exact blocks."""
+"""Quadratic programs whose kernel is kept as factors: sweeps, interior points, exact blocks."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, Optimality, ScaledQP
-from indefinite_opt.problem import DenseGram
+from indefinite_opt.problem import DenseGram, FactorGram
 from indefinite_opt.solvers.descent import descend
 from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
 from indefinite_opt.solvers.solution import Solution, Status, Trace
@@ -28,6 +28,17 @@ left to the blocks, as rounding prevents progress; before that steps may well in
 _INTERIOR_TOLERANCE = 0.05
 """Complementarity and residual at which interior steps end, in units of the tolerance: the blocks
 that follow need little work from there."""
+
+_SWEEPS_PER_CYCLE = 6
+"""A cycle is one sweep over all weights, and others over those that it moved and the free ones."""
+
+_MIN_CYCLE_GAIN_SHARE, _MAX_CYCLES = 1e-5, 50
+"""Cycles of sweeps end when one reduces F by less than this share of it, since blocks then need
+less time, and after this many: where C is large, sweeps have little effect for long."""
+
+_MIN_STEP_VIOLATION = 1e-4
+"""Violation by a pair of weights that a sweep removes, in the unit of the gradient: blocks see to
+smaller ones."""
 
 _MIN_BLOCK, _BLOCKS_PER_RANK = 512, 2
 """Weights in a block: at least the first number, and a multiple of the rank, as at a solution in
@@ -54,6 +65,9 @@ _STEPS_PER_WEIGHT = 50
 """Most steps of a descent on a block, for each of its weights: where the accuracy that is asked for
 is near rounding, steps would go on for long without any gain."""
 
+_BOUND_ROUNDING = 1e-14
+"""Distance from a bound, relative to the largest weight, that projecting a start may cause."""
+
 _MIN_TOLERANCE = 1e-15
 """Least tolerance of a descent on a block, that of rounding."""
 
@@ -69,19 +83,23 @@ rigorous bound allows for."""
 
 
 class LowRank(Solver[BoxLineQP]):
-    """Descents on blocks of weights, after interior points if K = FFᵀ; for K = F diag(s) Fᵀ.
+    """Sweeps of pair steps, then descents on blocks of weights; interior points between them if
+    K = FFᵀ and C is large.
+
+    Only v = diag(s)Fᵀ(y∘x) is kept, so that a pair step takes O(r). Sweeps of such steps over all
+    weights soon find most of those that are at a bound in the end. Where they leave more free
+    weights than a solution has, and K is positive semidefinite by construction, interior points
+    follow, in O(nr²) per step: their number hardly depends on C, as that of sweeps and blocks does.
 
     A block holds the free weights and those that violate the conditions most. The descent on it
     goes to a local minimum of the quadratic program in its weights, so that the objective never
-    rises. Only w = Fᵀ(y∘x) is kept: a block of B weights takes O(B²r), and the choice of some
-    blocks O(nr). If K is positive semidefinite by construction, interior points come first, in
-    O(nr²) per step: their number hardly depends on C, as that of the blocks does. Memory is that
-    of F and some vectors. Where K is not kept as factors, there are only blocks.
+    rises. A block of B weights takes O(B²r), and the choice of some blocks O(nr). Memory is that of
+    F and some vectors. Where K is not kept as factors, there are only blocks.
 
     References
     ----------
     Fine & Scheinberg (2001), Efficient SVM training using low-rank kernel representations. Hsieh,
-    Chang, Lin, Keerthi & Sundararajan (2008) keep w for single weights and a linear kernel.
+    Chang, Lin, Keerthi & Sundararajan (2008) keep v for single weights and a linear kernel.
     """
 
     name = "low-rank"
@@ -91,46 +109,83 @@ class LowRank(Solver[BoxLineQP]):
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         run = _Run(task)
-        return run.solution(status_at_end(run.solve))
+        return run.solution(status_at_end(run.solve, one_thread()))
 
 
 class _Run:
     def __init__(self, task: Task[BoxLineQP]) -> None:
         self.task, self.qp, self.trace = task, task.structure, Trace()
         self.gram, self.factors = self.qp.gram, self.qp.problem.factors
-        self.x = self.qp.start() if task.start is None else task.start.copy()
+        self.x = self.qp.start() if task.start is None else self._on_bounds(task.start)
         self.gradient: Array | None = None
-        self.steps = self.blocks = 0
+        self.sweeps = self.steps = self.blocks = 0
         rank = 0 if self.factors is None else self.factors.signs.size
         self.size = min(max(_MIN_BLOCK, _BLOCKS_PER_RANK * rank), self.qp.n)
 
     def solve(self) -> Status:
         qp, factors = self.qp, self.factors
-        # A start is kept, and so is the optimum that is found from it; interior points would not.
-        wanted = factors is not None and factors.is_definite and self.task.start is None
-        if wanted and qp.is_bounded and qp.n > self.size:
-            assert factors is not None
+        if factors is None or not qp.is_bounded or qp.n <= self.size:
+            return self._descend()
+        status = self._sweep(factors)
+        if status is None and factors.is_definite and self._count_free() > self.size:
             status = self._interior(InteriorPoint(qp, factors))
-            if status is not None:
+        return self._descend() if status is None else status
+
+    @property
+    def done(self) -> int:
+        """Iterations so far, of all kinds."""
+        return self.sweeps + self.steps + self.blocks
+
+    def _count_free(self) -> int:
+        return int(np.count_nonzero((self.x > 0.0) & (self.x < self.qp.upper)))
+
+    def _sweep(self, factors: FactorGram) -> Status | None:
+        """Cycles of sweeps; a status if a limit ends them."""
+        from indefinite_opt.solvers.low_rank._loops import Data, sweep
+
+        qp, task, n = self.qp, self.task, self.qp.n
+        generator = np.random.default_rng(task.seed)
+        c, u = np.empty(n), np.empty(n)
+        c[:], u[:] = qp.linear, qp.upper
+        F, s = factors.factors, factors.signs
+        data = Data(F, s, qp.signs, qp.group, c, u, float(qp.hessian))
+        v = s * self._pulled()
+        unit = qp.gradient_unit(qp.gradient(self.x))
+        partners = np.full((qp.totals.size, 2), -1, dtype=np.int64)
+        moved, worst = np.zeros(n, dtype=bool), 0.0
+        for _ in range(_MAX_CYCLES):
+            order, gain = np.arange(n), 0.0
+            left = np.inf if task.max_iter is None else task.max_iter - self.done
+            for k in range(int(min(_SWEEPS_PER_CYCLE, left))):
+                moved[:] = False
+                order, tol = generator.permutation(order), _MIN_STEP_VIOLATION * unit
+                fall, violation = sweep(data, order, tol, self.x, v, partners, moved)
+                self.sweeps, gain = self.sweeps + 1, gain + fall
+                worst = violation if k == 0 else worst
+                order = np.flatnonzero(moved | ((self.x > 0.0) & (self.x < u)))
+            value = 0.5 * qp.hessian * float(v @ (s * v)) + float(c @ self.x)
+            self.trace.add(task.elapsed, self.done, qp.declared(value), worst / unit)
+            status = task.stop(self.trace, self.done, task.max_iter or self.done + 1)
+            if status is not None or gain <= _MIN_CYCLE_GAIN_SHARE * abs(value):
                 return status
-        return self._descend()
+        return None
 
     def _interior(self, point: InteriorPoint) -> Status | None:
         """Interior steps; a status if a limit ends them."""
         qp, task = self.qp, self.task
         goal, status = _INTERIOR_TOLERANCE * task.tol, None
-        best, best_measure, idle = point.vertex(), np.inf, 0
+        best, best_measure, idle, first = point.vertex(), np.inf, 0, self.done
         while True:
             value = qp.value(point.x, point.gradient)
             gap = relative(point.complementarity, qp.gap_unit(value, point.x))
             residual = point.dual_residual / qp.gradient_unit(point.gradient)
             measure = max(gap, residual)
-            self.trace.add(task.elapsed, self.steps, qp.declared(value), measure)
+            self.trace.add(task.elapsed, self.done, qp.declared(value), measure)
             rounding = measure >= best_measure and best_measure <= _MAX_ROUNDING_MEASURE
             idle = idle + 1 if rounding else 0
             if measure <= best_measure:
                 best, best_measure, self.x = point.vertex(), measure, point.x
-            status = task.stop(self.trace, self.steps, task.max_iter or _MAX_STEPS)
+            status = task.stop(self.trace, self.done, task.max_iter or first + _MAX_STEPS)
             if status is not None or measure <= goal or idle > _MAX_IDLE_STEPS:
                 break
             if not point.step():
@@ -139,6 +194,13 @@ class _Run:
         if status is None or (status is Status.MAX_ITER and task.max_iter is None):
             self.x, status = best, None
         return status
+
+    def _on_bounds(self, start: Array) -> Array:
+        """A point near the start whose weights within rounding of a bound are at that bound."""
+        qp = self.qp
+        lower, upper = qp.at_bounds(start, _BOUND_ROUNDING)
+        x = np.where(lower, 0.0, np.where(upper, qp.upper, start))
+        return qp.balanced(x, ~(lower | upper))
 
     def _pulled(self) -> Array:
         """Fᵀ(y∘x); empty if K is not kept as factors."""
@@ -155,24 +217,24 @@ class _Run:
     def _descend(self) -> Status:
         """Descents on blocks until the tests of the certificate pass with an exact gradient."""
         qp, task, tol = self.qp, self.task, self.task.tol
-        limit = self.steps + max(_MAX_BLOCKS, _MAX_PASSES * qp.n // self.size)
+        limit = self.done + max(_MAX_BLOCKS, _MAX_PASSES * qp.n // self.size)
         w, exact = self._pulled(), True
         while True:
             g = self._gradient(w)
             value = qp.value(self.x, g)
             found = qp.optimality(qp.at(self.x, g), None, task.tol)
-            stationary, done = found.stationarity <= task.tol, self.steps + self.blocks
+            stationary = found.stationarity <= task.tol
             if stationary and not exact:
                 # Rounding that the updates of w have added up must not enter a claim.
                 w, exact = self._pulled(), True
                 continue
-            self.trace.add(task.elapsed, done, qp.declared(value), found.stationarity)
+            self.trace.add(task.elapsed, self.done, qp.declared(value), found.stationarity)
             gap = relative(found.complementarity, qp.gap_unit(value, self.x))
             examined = self.blocks > 0 or qp.known_convex
             if examined and stationary and gap <= _COMPLEMENTARITY_SHARE * task.tol:
                 self.gradient = g
                 return Status.SOLVED
-            status = task.stop(self.trace, done, task.max_iter or limit)
+            status = task.stop(self.trace, self.done, task.max_iter or limit)
             if status is not None:
                 own = status is Status.MAX_ITER and task.max_iter is None
                 return Status.INACCURATE if own else status
@@ -246,8 +308,9 @@ class _Run:
         return Solution(
             values=self.qp.values(self.x),
             status=status,
-            iterations=self.steps + self.blocks,
+            iterations=self.done,
             trace=self.trace,
-            message=f"{self.steps} interior steps, {self.blocks} blocks of {self.size} weights",
+            message=f"{self.sweeps} sweeps, {self.steps} interior steps, "
+            f"{self.blocks} blocks of {self.size} weights",
             gradient=self.gradient if status is Status.SOLVED else None,
         )
