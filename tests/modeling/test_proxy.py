@@ -117,6 +117,19 @@ def test_oracle_at_zero(rho: float) -> None:
     assert not product.any()
 
 
+@pytest.mark.parametrize(
+    ("values", "terms"),
+    [
+        ([-2.0, -1.0, -1.0, 3.0], 2 * 3),
+        ([-1.0, 2.0, 3.0, 4.0], 4),
+        ([-3.0, -2.0, -1.0, 0.0], 4 * 2),
+    ],
+)
+def test_only_the_fewer_roots_are_counted(values: list[float], terms: int) -> None:
+    # One root right of every negative pole, or of every positive one and the pole below it.
+    assert ProxyOracle(eigendecomposition(np.diag(values))).root_terms == terms
+
+
 def test_change_of_a_tiny_step_keeps_its_digits() -> None:
     """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
     K, z = matrix("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)

@@ -81,6 +81,13 @@ class ProxyOracle:
         self._combine, self._dot = secular.combine_rows, secular.dot_rows
         self._positive_part = secular.positive_part
 
+    @property
+    def root_terms(self) -> int:
+        """Most terms in the sums of all roots that a call computes."""
+        poles = self._poles[0]
+        negative = int(np.sum(poles < 0.0))
+        return min(negative, poles.size - negative + 1) * poles.size
+
     def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
         """c(z) and K*z, an array that the next call overwrites.
 
@@ -323,6 +330,11 @@ class ProxyStructure(BoxLine):
     def oracle(self) -> ProxyOracle:
         """The oracle that evaluates c."""
         return proxy_oracle(self.problem)
+
+    @property
+    def root_terms(self) -> int:
+        """Terms in the sums of all roots that an evaluation of F computes."""
+        return self.oracle.root_terms
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -27,9 +27,13 @@ _MAX_ITER = 1000
 _RATE_STEPS = 8
 """Gradient steps over which their rate of convergence is measured."""
 
-_GRADIENT_STEPS_PER_MODEL, _GRADIENT_STEPS_PER_MODEL_ON_PATH = 0.06, 0.006
-"""Gradient steps that take the time of a model, as a share of n; along a path a model counts less,
-because it serves the next problems, too."""
+_MODEL_TIME, _ROOT_TERM_TIME, _EVALUATIONS_PER_STEP = 0.3, 8.0, 1.5
+"""Times of n³ in a model, with the pair steps on it, and of one term of a root, in units of the
+time per n² of an evaluation's products with eigenvectors (measured at n = 300 to 3000 on three
+kernels), and evaluations in a gradient step."""
+
+_MODEL_SHARE_ON_PATH = 0.1
+"""Share of the time of a model that counts along a path, because it serves the next problems."""
 
 _MAX_RESIDUAL_RATIO = 0.3
 """The model is kept as long as each step with it reduces the residual to this share."""
@@ -107,10 +111,11 @@ class _Run:
         self.exact = False
         self.model: BoxLineQP | None = None
         self.length: float | None = None
-        per_point = _GRADIENT_STEPS_PER_MODEL
+        n = task.problem.n
+        evaluation = n**2 + _ROOT_TERM_TIME * self.dual.root_terms
+        self.model_cost = _MODEL_TIME * n**3 / (_EVALUATIONS_PER_STEP * evaluation)
         if previous is not None:
-            per_point = _GRADIENT_STEPS_PER_MODEL_ON_PATH
-        self.model_cost = per_point * task.problem.n  # in gradient steps
+            self.model_cost *= _MODEL_SHARE_ON_PATH
         self.alpha = search.best
         if previous is None:
             self.value, self.gradient = search.evaluate(self.alpha)
