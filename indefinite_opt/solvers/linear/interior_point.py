@@ -37,10 +37,6 @@ _MIN_CENTRING = 0.05
 """Least target for the complementarity as a share of its present value, so that points stay central
 for rows that join later."""
 
-_MIN_WEIGHT_SHARE = 1e-10
-"""Columns with smaller entries of Θ⁻¹, relative to the largest, are omitted from the
-preconditioner."""
-
 _MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
 """Most conjugate gradient steps per linear system, and the relative residual to stop at."""
 
@@ -265,10 +261,7 @@ class NormalEquations:
         if not np.all(np.isfinite(weights)) or not np.all(weights[bounded] > 0.0):
             return None
         inverse[bounded] = 1.0 / weights[bounded]
-        columns = inverse[:n]
-        counted = columns > _MIN_WEIGHT_SHARE * columns.max(initial=0.0)
-        # The omitted columns enter through the refinement of each solution.
-        scaled = rows[:, counted] * np.sqrt(columns[counted])
+        scaled = rows * np.sqrt(inverse[:n])
         matrix = scaled @ scaled.T
         diagonal = np.einsum("ii->i", matrix)
         diagonal[kept:] += inverse[n:]
@@ -311,7 +304,7 @@ class NormalEquations:
     def _refined(self, right: Array) -> Array:
         """M⁻¹ times a vector by conjugate gradients, preconditioned with the factors.
 
-        They make up for rounding and for the columns that the factors omit.
+        They make up for rounding.
         """
         n = self.rows.shape[1]
         solved = self._apply(right)
