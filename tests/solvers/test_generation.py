@@ -70,6 +70,25 @@ def test_reaches_the_gap_that_is_asked_for(formulation: iopt.Formulation, tol: f
     check(random_problem("sigmoid", n=150, seed=2), formulation, tol)
 
 
+def test_interior_points_close_the_gap_where_few_columns_are_free() -> None:
+    # The weights of the columns differ by a factor of 1e20 at the end, and all of them matter.
+    problem = random_problem("l1-gaussian", n=700, seed=3)
+    ours = generated(problem, iopt.GuoSchuurmansLP())
+    assert ours.status is Status.SOLVED
+    assert "simplex" not in ours.message
+    assert ours.certificate.claim is Claim.GLOBAL
+
+
+@pytest.mark.parametrize(("n", "solver"), [(390, "highs"), (400, "generation")])
+@pytest.mark.parametrize("title", ["GuoSchuurmansLP", "LPSVM"])
+def test_is_the_default_for_many_rows(title: str, n: int, solver: str) -> None:
+    problem = random_problem("sigmoid", n=n, seed=1)
+    result = iopt.solve(problem, title)
+    assert result.solver == solver
+    other = iopt.solve(problem, title, solver="highs" if solver == "generation" else "generation")
+    assert result.objective == pytest.approx(other.objective, rel=2e-6)
+
+
 @pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
 def test_agrees_with_clarabel(formulation: iopt.Formulation) -> None:
     problem = random_problem("sigmoid", n=60, seed=9)

@@ -17,6 +17,9 @@ from indefinite_opt.modeling.structures.structure import Optimality, Point, Stan
 
 __all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
 
+_MIN_GENERATED_ROWS = 400
+"""Rows from which `generation` is the default solver. Between 250 and 600, depending on kernel and
+formulation, it becomes faster than the full model of HiGHS (benchmarks/linear_programs.py)."""
 
 Entries = float | Array | Callable[[], Array]
 
@@ -336,6 +339,10 @@ class LinearProgram(Structure[Array]):
     slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
     gap_floor: Callable[[Array], float] = _no_floor
+
+    def __post_init__(self) -> None:
+        if self.row_lower.size >= _MIN_GENERATED_ROWS:
+            object.__setattr__(self, "default_solver", "generation")
 
     @classmethod
     def from_blocks(
