@@ -19,7 +19,9 @@ from indefinite_opt.foundation import (
     checked_points,
     checks,
     checksum,
+    in_tiles,
     stored,
+    tiles,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
@@ -34,6 +36,12 @@ _CHUNK = 2**18
 _DIAGONAL_BLOCK = 64
 """Order of the blocks that are computed for their diagonals: large enough that the calls of the
 kernel do not dominate, and small enough that few other entries are computed."""
+
+_TILE_ROWS, _TILE_COLUMNS = 64, 1024
+"""Entries that are computed at once, half a megabyte, which stay in the cache of the processor."""
+
+_CHEAP_FEATURES = 64
+"""Features up to which computing an entry of K takes hardly longer than reading it from memory."""
 
 _SYMMETRY_SAMPLE = 16
 """Points on which a kernel is tested for symmetry, at the cost of as many rows."""
@@ -98,6 +106,11 @@ class Gram(ABC):
         vectors: Array = basis @ mixing[:, :2]
         return vectors
 
+    @property
+    def largest_read(self) -> float:
+        """max |K_ij| over the entries that have been read so far, or more."""
+        return self.largest
+
     def changed(self) -> bool:
         """Whether entries have been changed since this object was made."""
         return False
@@ -123,13 +136,19 @@ class Gram(ABC):
             If more rows are asked for than there is room for.
         """
 
-    @abstractmethod
-    def block(self, rows: Indices, columns: Indices) -> Array:
-        """K_ij for i in `rows` and j in `columns`, a new float64 array; the cache is not used."""
+    def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
+        """v -= Σ_k amounts[k] · K[indices[k]], in place, for different indices."""
+        weights = np.zeros(self.n)
+        weights[indices] = amounts
+        v -= self.times(weights)
 
     @abstractmethod
-    def _read(self, indices: Indices) -> Array:
-        """Rows of K in float64, (m, n); no row is added to a cache."""
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        """K_ij for i in `rows` and j in `columns`, a new float64 array; no row is kept."""
+
+    def write_block(self, members: Indices, target: Array) -> None:
+        """target[p, r] = K_ij for the p-th and the r-th member i and j, in place."""
+        target[:] = self.block(members, members)
 
     def deviation(self, x: Array) -> float:
         """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, with c_i the mean of K_ki weighted by x_k.
@@ -146,13 +165,9 @@ class Gram(ABC):
             total += float(weights[part] @ (np.abs(block, out=block) @ weights))
         return total
 
+    @abstractmethod
     def times(self, x: Array) -> Array:
         """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
-        support = np.flatnonzero(x)
-        product = np.zeros(self.n)
-        for part in _parts(support.size, _CHUNK // self.n):
-            product += x[support[part]] @ self._read(support[part])
-        return product
 
 
 class DenseGram(Gram):
@@ -216,8 +231,12 @@ class DenseGram(Gram):
 
     def times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
-        if np.count_nonzero(x) < self.n // 4:
-            return super().times(x)
+        support = np.flatnonzero(x)
+        if support.size < self.n // 4:
+            product = np.zeros(self.n)
+            for part in _parts(support.size, _CHUNK // self.n):
+                product += x[support[part]] @ self._read(support[part])
+            return product
         if self.dtype == np.float64:
             return self.whole @ x
         parts = _parts(self.n, _CHUNK // self.n)
@@ -282,13 +301,17 @@ class RowGram(Gram):
         self.n = len(self.points)
         self.capacity = min(_room(cache_mb, self.n * self.dtype.itemsize), self.n)
         check_symmetric(self.kernel, self.points)
+        self._divisible = kernels.is_divisible(self.kernel)
         self._storage = np.empty((self.capacity, self.n), self.dtype)
         self._shown = self._storage.view()
         self._shown.flags.writeable = False
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
-        self._requests = 0
+        self._requests = self._used = 0
+        cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
+        self._wanted = np.full(self.n, not cheap)
+        self._largest_read = 0.0
         self._checksum = checksum(self.points)
 
     def changed(self) -> bool:
@@ -308,11 +331,12 @@ class RowGram(Gram):
             least, most = min(least, float(values.min())), max(most, float(values.max()))
         return least, most
 
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """See `Gram.rows`; missing rows are computed by one call of the kernel.
+    @property
+    def largest_read(self) -> float:
+        return self._largest_read
 
-        They take the places of the least recently used rows.
-        """
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        """See `Gram.rows`; missing rows take the places of the least recently used ones."""
         wanted = np.asarray(indices, dtype=np.int64)
         self._requests += 1
         slots = self._slot_of[wanted]
@@ -325,38 +349,133 @@ class RowGram(Gram):
                     "indices", f"at most {self.capacity} different rows at once", str(different),
                     "Ask for fewer, or give a larger cache_mb.",
                 )  # fmt: skip
-            self._place(missing)
+            slots = self._vacated(missing.size)
+
+            def keep(rows: slice, columns: slice, values: Stored) -> None:
+                self._storage[slots[rows], columns] = values
+
+            self._compute(missing, slice(None), keep)
+            self._keep(missing, slots)
             slots = self._slot_of[wanted]
         return self._shown, slots
 
-    def _place(self, missing: Indices) -> None:
-        values = self._values(missing)
-        slots = np.argpartition(self._last_use, missing.size - 1)[: missing.size]
-        # In this order an interrupt between two lines loses rows but never confuses them.
-        evicted = self._row_in[slots]
+    def _vacated(self, count: int) -> Indices:
+        """Slots without a row, or whose rows were used least recently and are given up."""
+        # Memory is taken when it is first written to, so that new slots are taken in order.
+        fresh = np.arange(self._used, min(self._used + count, self.capacity))
+        given_up = count - fresh.size
+        oldest = np.argsort(self._last_use[: self._used], kind="stable")[:given_up]
+        self._used += fresh.size
+        evicted = self._row_in[oldest]
         self._slot_of[evicted[evicted >= 0]] = -1
-        self._storage[slots] = values
-        self._row_in[slots] = missing
+        self._row_in[oldest] = -1
+        return np.concatenate([oldest, fresh])
+
+    def _keep(self, indices: Indices, slots: Indices) -> None:
+        # After `_vacated`, an interrupt between two lines loses rows but never confuses them.
+        self._row_in[slots] = indices
         self._last_use[slots] = self._requests
-        self._slot_of[missing] = slots
+        self._slot_of[indices] = slots
+
+    def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
+        """See `Gram.spread`; of points with few features, rows are kept when they come back.
+
+        So memory is taken by rows that are used often. Most rows are not.
+        """
+        self._requests += 1
+        slots = self._slot_of[indices]
+        held = np.flatnonzero(slots >= 0)
+        self._last_use[slots[held]] = self._requests
+        missing = np.flatnonzero(slots < 0)
+        again = missing[self._wanted[indices[missing]]][: self.capacity - held.size]
+        self._wanted[indices] = True
+        slots[again] = self._vacated(again.size)
+        once = np.setdiff1d(missing, again, assume_unique=True)
+
+        def keep(rows: slice, columns: slice, values: Stored) -> None:
+            self._storage[slots[again[rows]], columns] = values
+            v[columns] -= amounts[again[rows]] @ values
+
+        def use(rows: slice, columns: slice, values: Stored) -> None:
+            v[columns] -= amounts[once[rows]] @ values
+
+        def read(columns: slice) -> None:
+            for rows in tiles(held.size, _TILE_ROWS):
+                values = self._storage[slots[held[rows]], columns]
+                v[columns] -= amounts[held[rows]] @ values
+
+        self._compute(indices[again], slice(None), keep)
+        self._keep(indices[again], slots[again])
+        self._compute(indices[once], slice(None), use)
+        in_tiles(read, tiles(self.n, _TILE_COLUMNS))
+
+    def times(self, x: Array) -> Array:
+        """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
+        support = np.flatnonzero(x)
+        slots = self._slot_of[support]
+        product = np.zeros(self.n)
+        weights, missing = x[support[slots >= 0]], support[slots < 0]
+        slots = slots[slots >= 0]
+
+        def use(rows: slice, columns: slice, values: Stored) -> None:
+            product[columns] += x[missing[rows]] @ values
+
+        def read(columns: slice) -> None:
+            for rows in tiles(slots.size, _TILE_ROWS):
+                product[columns] += weights[rows] @ self._storage[slots[rows], columns]
+
+        self._compute(missing, slice(None), use)
+        in_tiles(read, tiles(self.n, _TILE_COLUMNS))
+        return product
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        return self._values(rows, columns).astype(np.float64, copy=False)
+        block = np.empty((rows.size, columns.size))
+        self._write(rows, columns, block)
+        return block
 
-    def _read(self, indices: Indices) -> Array:
-        """Rows of K in float64, from the cache where possible, which is left unchanged."""
-        rows = np.empty((indices.size, self.n))
-        slots = self._slot_of[indices]
-        held = slots >= 0
-        rows[held] = self._storage[slots[held]]
-        if not held.all():
-            rows[~held] = self._values(indices[~held])
-        return rows
+    def write_block(self, members: Indices, target: Array) -> None:
+        self._write(members, members, target)
 
-    def _values(self, rows: Indices | slice, columns: Indices | slice = slice(None)) -> Stored:
+    def _write(self, rows: Indices, columns: Indices, target: Array) -> None:
+        def use(tile: slice, part: slice, values: Stored) -> None:
+            target[tile, part] = values
+
+        self._compute(rows, columns, use)
+
+    def _compute(
+        self,
+        rows: Indices,
+        columns: Indices | slice,
+        use: Callable[[slice, slice, Stored], None],
+    ) -> None:
+        """Call `use` with tiles of K[rows, columns]: their places in it, and their entries.
+
+        If the kernel is divisible this happens on all threads, each of which has columns of its
+        own; otherwise a tile has all columns.
+        """
+        if rows.size == 0:
+            return
+        left, right = self.points[rows], self.points[columns]
+        height, width = _TILE_ROWS, _TILE_COLUMNS
+        if not self._divisible:
+            height, width = _CHUNK // len(right), len(right)
+        largest = [self._largest_read]
+
+        def compute(part: slice) -> None:
+            for tile in tiles(rows.size, height):
+                values = self._entries(left[tile], right[part])
+                largest.append(max(float(values.max()), -float(values.min())))
+                use(tile, part, values)
+
+        in_tiles(compute, tiles(len(right), width))
+        self._largest_read = max(largest)
+
+    def _values(self, rows: Indices | slice, columns: Indices | slice) -> Stored:
+        return self._entries(self.points[rows], self.points[columns])
+
+    def _entries(self, left: Array, right: Array) -> Stored:
         """Entries of K as they are stored: computed in float64, then rounded to `dtype`."""
-        values = self.kernel.values(self.points[rows], self.points[columns])
-        return stored("K", values, self.dtype)
+        return stored("K", self.kernel.values(left, right), self.dtype)
 
 
 def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:

@@ -159,6 +159,44 @@ def test_a_product_takes_from_the_cache_what_is_there() -> None:
     assert counting.taken() == []
 
 
+@pytest.mark.parametrize("room", [3, 40, 300])
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid(a=0.2, r=-1)", "custom"])
+def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:
+    """By the matrix itself; more columns than a tile has, and rows that come back or not."""
+    n, generator = 1100, np.random.default_rng(3)
+    X = points(n)
+    formula = iopt.kernels.get("gaussian" if kernel == "custom" else kernel)
+    K = formula(X)
+    gram = RowGram(X, formula.evaluate if kernel == "custom" else formula, 8e-6 * n * (room + 0.5))
+    assert gram.capacity == room
+    v, expected, size, seen = np.zeros(n), np.zeros(n), 0.0, 0.0
+    for count in (1, 70, 200, 70, 3):
+        indices = generator.choice(220, count, replace=False)
+        amounts = generator.standard_normal(count)
+        gram.spread(indices, amounts, v)
+        expected -= amounts @ K[indices]
+        size += np.abs(amounts).sum()
+        seen = max(seen, np.abs(K[indices]).max())
+        np.testing.assert_allclose(v, expected, atol=40.0 * EPS * size)
+        assert gram.largest_read >= (1.0 - 10.0 * EPS) * seen
+        storage, slots = gram.rows(indices[:3])
+        np.testing.assert_allclose(storage[slots], K[indices[:3]], atol=20.0 * EPS)
+    x = np.where(np.arange(n) < 250, 1.0, 0.0)
+    np.testing.assert_allclose(gram.times(x), K @ x, atol=40.0 * EPS * 250)
+
+
+def test_rows_of_a_cheap_kernel_are_kept_when_they_come_back() -> None:
+    """Those of points with many features, or of a function, the first time."""
+    for features, kernel, kept in ((3, "gaussian", 0), (200, "gaussian", 5), (3, "custom", 5)):
+        function = iopt.kernels.Gaussian().evaluate if kernel == "custom" else kernel
+        gram = RowGram(points(50, features), function, cache_mb=1.0)
+        v = np.zeros(50)
+        gram.spread(np.arange(5), np.ones(5), v)
+        assert np.sum(gram._slot_of >= 0) == kept
+        gram.spread(np.arange(2, 9), np.ones(7), v)
+        assert np.sum(gram._slot_of >= 0) == (9 if kept else 3)
+
+
 def test_a_row_that_fails_leaves_the_cache_sound() -> None:
     def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         values = X @ Z.T
@@ -317,6 +355,7 @@ def test_single_precision_makes_no_matrix_in_double() -> None:
         problem.gram.times(x)
         problem.gram.times(np.where(np.arange(n) < n // 5, x, 0.0))
     assert peak.bytes < 8e6
+    iopt.kernels.Gaussian()(points(1000))  # loads the compiled loop, which takes memory once
     with Peak() as peak:
         iopt.KernelProblem.from_data(points(n), labels(n), "gaussian", precision="single")
     assert peak.bytes < 9e6 + 9e6 + 8e6  # the matrix, at worst its average with the transpose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,7 +18,8 @@ from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.solvers.descent._loops import Limits, Outcome
+    from indefinite_opt.solvers.descent._loops import Outcome
+    from indefinite_opt.solvers.descent.on_demand import Blocks
 
 __all__ = ["CHOLESKY_WORK", "Descent", "descend"]
 
@@ -164,7 +166,6 @@ class Descent:
         self.hessian = smo_loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)
-        self._largest = 0.0 if gram.whole is None else gram.largest
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
         self.refreshes = -1
         self.work = self._since_face = 0.0
@@ -330,44 +331,26 @@ class Descent:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         n, gram = self.qp.n, self.gram
-        wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
-        size = int(
-            min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n, gram.capacity)
-        )
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if gram.whole is None:
-            return self._pair_steps_on_rows(size, limits)
-        outcome = smo_loops.solve_blocks(
-            self.hessian, self.box, self.point, limits, size, self._offset
-        )
+            outcome = self._blocks.solve(self.point, limits, self._offset)
+        else:
+            wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
+            size = int(min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n))
+            outcome = smo_loops.solve_blocks(
+                self.hessian, self.box, self.point, limits, size, self._offset
+            )
         self._take(outcome)
         return outcome.state, outcome.violation
 
-    def _pair_steps_on_rows(self, size: int, limits: Limits) -> tuple[int, float]:
-        """The same if rows of K are computed on demand."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
+    @cached_property
+    def _blocks(self) -> Blocks:
+        """The pair steps where rows of K are computed on demand."""
+        from indefinite_opt.solvers.descent.on_demand import Blocks
 
-        block, state = smo_loops.empty_block(size, self.box.groups), smo_loops.RUNNING
-        end = self.work + limits.work
-        while True:
-            count, parts, violation = smo_loops.choose_block(
-                self.box, self.point, limits.violation, size, self._offset, block
-            )
-            if count == 0:
-                return smo_loops.CONVERGED, violation
-            if state != smo_loops.RUNNING or limits.steps <= 0 or self.work >= end:
-                return state, violation
-            chosen = smo_loops.Block(block.members[:count], block.ends[: parts + 1])
-            storage, slots = self.gram.rows(chosen.members)
-            self._largest = max(self._largest, float(np.abs(storage[slots]).max()))
-            hessian = self.hessian._replace(rows=storage)
-            outcome = smo_loops.solve_block(
-                hessian, slots, chosen, self.box, self.point, violation, limits
-            )
-            self._take(outcome)
-            state, limits = outcome.state, limits._replace(steps=limits.steps - outcome.steps)
+        return Blocks(self.gram, self.hessian, self.box)
 
     def _take(self, outcome: Outcome) -> None:
         self._offset = outcome.offset
@@ -377,7 +360,7 @@ class Descent:
         self._exact = self._exact and steps == 0
         # The rounding of what is added to v, and that of v itself once per step.
         held = (steps + 2.0) * float(np.max(np.abs(self.v)))
-        self.rounding += np.finfo(float).eps * (self._largest * rounding + 2.0 * held)
+        self.rounding += np.finfo(float).eps * (self.gram.largest_read * rounding + 2.0 * held)
         self.iterations += steps
         self.value -= decrease
         self.work += work
@@ -515,7 +498,7 @@ class Descent:
                 endless[face.members] = direction
                 raise self._unbounded(endless)
         mass = float(np.abs(self.alpha).sum())
-        terms = self.hessian.h * self._largest * mass**2 + self.qp.tilt * mass
+        terms = self.hessian.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
 
     def exchange(self) -> int:

@@ -1,0 +1,112 @@
+"""Blocks of pair steps where rows of K are computed on demand.
+
+A block is a program in some of the weights, whose part of K is held in memory, and is solved as any
+other in memory. At all other points v changes by the rows of those weights that the block has
+changed: only these rows are computed, in tiles on all threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.problem import Gram
+from indefinite_opt.solvers.descent import _loops as loops
+
+__all__ = ["Blocks"]
+
+MIN_BLOCK, MIN_BLOCK_SHARE = 1024, 0.2
+"""A block has at least the larger of a number and a share of n points, if there are as many
+violators: with that share its part of K takes about as long as the rows of the changed weights."""
+
+POINTS_PER_FREE_WEIGHT = 1.5
+"""Points of a block for every weight between its bounds: with less, blocks undo each other."""
+
+MAX_CACHE_SHARE = 0.5
+"""Most memory for a block's part of K, as a share of the cache of rows."""
+
+MAX_INNER_BLOCK = 512
+"""Most points of the smaller blocks by which a block is solved; their part of K should stay in the
+cache of the processor."""
+
+MAX_BLOCK_WORK = 2e8
+"""Most work (entries of K read) inside a block, some tenths of a second, so that limits of time
+hold."""
+
+
+class Blocks:
+    """Pair steps on blocks of a program whose rows of K are computed on demand.
+
+    Parameters
+    ----------
+    gram : Gram
+    hessian, box
+        The program, as compiled loops take it; hessian.rows is not read.
+    """
+
+    def __init__(self, gram: Gram, hessian: loops.Hessian, box: loops.Box) -> None:
+        self.gram, self.hessian, self.box = gram, hessian, box
+        self.most = min(gram.n, max(int(np.sqrt(MAX_CACHE_SHARE * gram.capacity * gram.n)), 2))
+        self._part = np.empty(0)
+
+    def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
+        """As `_loops.solve_blocks`; point is changed in place."""
+        box, n = self.box, self.gram.n
+        state, steps, decrease, work, rounding = loops.RUNNING, 0, 0.0, 0.0, 0.0
+        while True:
+            block = loops.empty_block(self._size(point), box.groups)
+            count, _, violation = loops.choose_block(
+                box, point, limits.violation, block.members.size, offset, block
+            )
+            if count == 0:
+                state = loops.CONVERGED
+            if state != loops.RUNNING or steps >= limits.steps or work >= limits.work:
+                return loops.Outcome(state, violation, steps, decrease, work, rounding, offset)
+            members = block.members[:count]
+            tolerance = max(
+                loops.BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation
+            )
+            most = min(limits.steps - steps, loops.STEPS_PER_MEMBER * count)
+            inner = limits._replace(violation=tolerance, steps=most, work=MAX_BLOCK_WORK)
+            outcome, goal = self._solved(point, inner, members)
+            change = self.hessian.h * box.y[members] * (goal - point.alpha[members])
+            changed = np.flatnonzero(change)
+            point.alpha[members] = goal
+            self.gram.spread(members[changed], change[changed], point.v)
+            if outcome.state == loops.UNBOUNDED:
+                state = loops.UNBOUNDED
+            elif changed.size == 0:
+                state = loops.STALLED
+            offset = (int(members[-1]) + 1) % n
+            steps += outcome.steps
+            decrease += outcome.decrease
+            work += outcome.work + n * (changed.size + loops.POINT_PASSES) + float(count) ** 2
+            # Each product is rounded once, and then once in each of the sums.
+            rounding += float(np.abs(change).sum()) * (changed.size + 2.0)
+
+    def _size(self, point: loops.Point) -> int:
+        free = np.count_nonzero((point.alpha > self.box.lower) & (point.alpha < self.box.upper))
+        wanted = max(MIN_BLOCK, MIN_BLOCK_SHARE * self.gram.n, POINTS_PER_FREE_WEIGHT * free)
+        return min(int(wanted), self.most)
+
+    def _solved(
+        self, point: loops.Point, limits: loops.Limits, members: NDArray[np.int64]
+    ) -> tuple[loops.Outcome, Array]:
+        """Steps in some weights while the others stay, and where these weights end."""
+        count, box, hessian = members.size, self.box, self.hessian
+        if self._part.size < count**2:
+            self._part = np.empty(count**2)
+        part = self._part[: count**2].reshape(count, count)
+        self.gram.write_block(members, part)
+        part.flags.writeable = False  # loops are compiled for matrices that are not written to
+        inside = loops.Point(point.alpha[members], point.v[members])
+        outcome = loops.solve_blocks(
+            hessian._replace(rows=part, diagonal=hessian.diagonal[members]),
+            box._replace(
+                y=box.y[members], group=box.group[members], lower=box.lower[members],
+                upper=box.upper[members],
+            ),
+            inside, limits, min(MAX_INNER_BLOCK, count), 0,
+        )  # fmt: skip
+        return outcome, inside.alpha

@@ -1,0 +1,77 @@
+"""Blocks of pair steps where rows of K are computed on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from helpers.programs import Program
+
+TOL = 1e-6
+N = 1400
+"""More points than the least block has."""
+
+
+def noisy(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of two classes with a curved boundary between them."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((N, 6))
+    noise = 0.5 * generator.standard_normal(N)
+    return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0.0, 1, -1)
+
+
+def smo(problem: iopt.KernelProblem, formulation: iopt.Formulation, **options: Any) -> Any:
+    return iopt.solve(problem, formulation, solver="smo", tol=TOL, **options)
+
+
+@pytest.mark.parametrize(("C", "cache_mb"), [(1.0, 100.0), (50.0, 100.0), (50.0, 3.0), (1.0, 0.3)])
+def test_a_convex_problem_in_several_blocks_agrees_with_libsvm(C: float, cache_mb: float) -> None:
+    """All rows fit into the cache, a fifth of them, or 26; the block is limited with it."""
+    X, y = noisy(0)
+    svc = SVC(C=C, kernel="rbf", gamma=1.0 / 6.0, tol=1e-8).fit(X, y)
+    K = iopt.kernels.Gaussian()(X)
+    z = np.zeros(N)
+    z[svc.support_] = svc.dual_coef_[0]
+    theirs = np.abs(z).sum() - 0.5 * z @ K @ z
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=cache_mb)
+    result = smo(problem, iopt.SVMDual(C=C))
+    assert result.status is iopt.Status.SOLVED
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(theirs, rel=2.0 * TOL)
+
+
+@pytest.mark.parametrize("formulation", [
+    iopt.SVMDual(C=1.0), iopt.SVMDual(C=1.0, bias=False), iopt.ConvexHullDual(mu=0.01),
+])  # fmt: skip
+def test_an_indefinite_problem_in_several_blocks_ends_where_the_gradient_says(
+    formulation: iopt.Formulation,
+) -> None:
+    """Feasibility and first-order conditions by the whole matrix, by other code."""
+    X, y = noisy(1)
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=4.0)
+    result = smo(problem, formulation)
+    K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
+    program = Program.of(K, np.asarray(y, dtype=float), formulation)
+    x = program.check(result)
+    assert result.status is iopt.Status.SOLVED
+    assert program.violation(x) <= 1.01 * TOL * program.unit(x)
+
+
+def test_a_descent_on_blocks_never_rises_and_keeps_limits() -> None:
+    X, y = noisy(2)
+
+    def run(**limits: Any) -> Any:
+        problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=2.0)
+        return smo(problem, iopt.SVMDual(C=10.0), **limits)
+
+    trace = run().trace
+    assert np.all(np.diff(trace.objective) >= -1e-9 * abs(trace.objective[-1]))
+    short = run(max_iter=300)
+    assert short.iterations == 300
+    assert short.status is iopt.Status.MAX_ITER
+    stopped = run(callback=lambda trace: len(trace) >= 1)
+    assert stopped.status is iopt.Status.INTERRUPTED
