@@ -1,8 +1,9 @@
 """Compiled loops, and a clock that stands still while they are compiled or loaded.
 
-numba compiles a loop when it is first called, and keeps the result on disk. That happens once per
-installation and takes seconds, so that it is said on the screen, and is not part of the time that
-a solver is reported to take.
+A loop comes as machine code with the package, if that was built on a processor of this kind and
+with this version of numba. Otherwise it is compiled when it is first called, and kept on disk. That
+happens once per installation and takes seconds, so that it is said on the screen, and is not part
+of the time that a solver is reported to take.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -31,17 +33,28 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     **options
         More options of `numba.njit`.
     """
-    from numba import njit
-
-    _watch_compiler()
+    njit = _numba().njit
 
     def compile_later(loop: Callable[..., Any]) -> Any:
-        return njit(
-            cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True,
+        dispatcher = njit(
+            nogil=True, error_model="numpy", no_cfunc_wrapper=True,
             no_cpython_wrapper=loop.__name__.startswith("_"), **options,
         )(loop)  # fmt: skip
+        if dispatcher is not loop:  # as it is where NUMBA_DISABLE_JIT is set
+            _keep_on_disk(dispatcher, loop)
+        return dispatcher
 
     return compile_later
+
+
+def _keep_on_disk(dispatcher: Any, loop: Callable[..., Any]) -> None:
+    try:
+        from indefinite_opt.foundation.loop_store import LoopStore
+
+        dispatcher._cache = LoopStore(loop)
+    except (ImportError, AttributeError):  # a version of numba with other internals
+        with suppress(RuntimeError):  # no folder can be written
+            dispatcher.enable_caching()
 
 
 class _Pauses:
@@ -85,9 +98,17 @@ def clock() -> float:
 
 
 @functools.cache
-def _watch_compiler() -> None:
-    """Stop the clock while numba compiles or loads, and say once that it compiles."""
-    from numba.core import event
+def _numba() -> Any:
+    """The module, for which the clock stops while it is imported, and compiles or loads loops.
+
+    That it compiles is said once.
+    """
+    _PAUSES.enter()
+    try:
+        import numba
+        from numba.core import event
+    finally:
+        _PAUSES.leave()
 
     class Listener(event.Listener):  # type: ignore[misc]  # numba has no types
         def __init__(self, start: Callable[[], None], end: Callable[[], None]) -> None:
@@ -101,6 +122,7 @@ def _watch_compiler() -> None:
 
     event.register("numba:compiler_lock", Listener(_PAUSES.enter, _PAUSES.leave))
     event.register("numba:compile", Listener(_say_once, lambda: None))
+    return numba
 
 
 @functools.cache

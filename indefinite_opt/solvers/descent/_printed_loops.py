@@ -1,8 +1,4 @@
-"""The compiled loop of sequential minimal optimization as Lin & Lin (2003) print it.
-
-It calls no function of another file, since a compiled loop that is kept on disk is compiled anew
-only if its own file changes.
-"""
+"""The compiled loop of sequential minimal optimization as Lin & Lin (2003) print it."""
 
 # mypy: disable-error-code="untyped-decorator"
 

@@ -1,8 +1,4 @@
-"""The compiled loop of LIBSVM's pair steps.
-
-It calls no function of another file, since a compiled loop that is kept on disk is compiled anew
-only if its own file changes.
-"""
+"""The compiled loop of LIBSVM's pair steps."""
 
 from __future__ import annotations
 
