@@ -110,10 +110,18 @@ def project(G, U):
         negative += 1
     if order - negative <= negative:
         half = vectors[:, negative:] * np.sqrt(values[negative:])
-        U[:] = half @ half.T
+        _copy(half @ half.T, U)
     else:
         half = vectors[:, :negative] * np.sqrt(-values[:negative])
-        U[:] = G + half @ half.T
+        _copy(G + half @ half.T, U)
+
+
+@compiled()
+def _copy(source, target):
+    # Assignment of whole arrays takes a second to compile, for the messages of its checks.
+    for i in range(len(source)):
+        for j in range(len(source)):
+            target[i, j] = source[i, j]
 
 
 @compiled()

@@ -155,10 +155,11 @@ class Descent:
         self.qp = qp = task.structure
         self.gram = gram = qp.gram
         k = qp.totals.size
-        lower, upper, linear = (np.empty(qp.n) for _ in range(3))
-        lower[:], upper[:], linear[:] = qp.lower, qp.upper, qp.linear
+        # Copies, so that loops are compiled for arrays of one kind.
+        signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
+        signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
         self.linear = linear if tilt is None else linear + tilt
-        self.box = smo_loops.Box(qp.signs, qp.group, k, qp.singles, lower, upper)
+        self.box = smo_loops.Box(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
         largest = float(np.max(np.abs(gram.diagonal)))
