@@ -1,0 +1,70 @@
+"""Small problems that together call the compiled loops with all types of arguments that occur.
+
+They are solved when the package is built, so that the machine code of these loops comes with it;
+see `setup.py`. For this nothing is imported but what `pyproject.toml` requires of a build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+
+from indefinite_opt.formulations import LussDual, SVMDual
+from indefinite_opt.modeling import QuadraticProgram
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.workflow.bracket import bound
+from indefinite_opt.workflow.solving import solve
+
+__all__ = ["solve_all", "typical_solves"]
+
+_POINTS = 90
+"""Points of a problem: from about eighty on, a bound computes some eigenvalues instead of all."""
+
+_BOUND_SECONDS = 2.0
+"""Limit of the bound of that problem, which takes longer; loops are called in its first second."""
+
+
+def typical_solves() -> list[Callable[[], object]]:
+    """Calls without arguments, those that take longest to compile first."""
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((_POINTS, 3)), np.repeat([1.0, -1.0], _POINTS // 2)
+    half = generator.standard_normal((12, 12))
+    small = KernelProblem(half + half.T, y[39:51])
+    double, single = (
+        KernelProblem.from_data(X, y, "sigmoid", precision=precision)
+        for precision in ("double", "single")
+    )
+    double_rows, single_rows = (
+        KernelProblem.from_data(X, y, "linear", precision=precision, cache_mb=0.05)
+        for precision in ("double", "single")
+    )
+    factors = KernelProblem.from_factors(X, np.array([1.0, 1.0, -1.0]), y)
+    svm, hard = SVMDual(C=10.0), SVMDual(C=1000.0)
+    sum_of_two = QuadraticProgram(np.eye(2), [-1.0, 0.0], [[1.0, 2.0]], [1.0], lb=0.0, ub=1.0)
+    return [
+        partial(solve, small, svm),
+        partial(solve, sum_of_two, start={"x": np.zeros(2)}, solver="multistart"),
+        partial(bound, small, svm),
+        partial(solve, single, svm),
+        partial(solve, double_rows, hard),
+        partial(solve, single_rows, hard),
+        partial(solve, small, LussDual()),
+        partial(solve, factors, svm),
+        partial(solve, small, svm, solver="smo(second_order=True)"),
+        partial(solve, single, svm, solver="smo(second_order=True)"),
+        partial(solve, small, svm, solver="smo-lin-lin"),
+        partial(bound, double, svm, time_limit=_BOUND_SECONDS),
+    ]
+
+
+def solve_all(processes: int) -> None:
+    """Make the calls, divided among some processes in the order in which they end."""
+    with ProcessPoolExecutor(processes) as executor:
+        list(executor.map(_call, range(len(typical_solves()))))
+
+
+def _call(place: int) -> None:
+    typical_solves()[place]()
