@@ -30,6 +30,8 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report after every block, and small blocks."""
     monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
     monkeypatch.setattr(descent, "MIN_BLOCK", 8)
+    monkeypatch.setattr(descent, "MAX_WHOLE", 0)
+    monkeypatch.setattr(descent, "MIN_STEPS_PER_BLOCK", 0)
 
 
 # ------------------------------------------------------------------------------- bounds and lines
@@ -190,6 +192,7 @@ def test_any_kernel_in_small_blocks(
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("MIN_BLOCK", "MAX_BLOCK"):
             patch.setattr(descent, limit, block)
+        patch.setattr(descent, "MAX_WHOLE", 0)
         result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
     program = Program.of(K, y, formulation)
     if result.status is not iopt.Status.MAX_ITER:

@@ -140,6 +140,9 @@ def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int)
         bottom = np.min(state.v[here & state.falls], initial=INF) if g < state.groups else 0.0
         up[here & state.rises] = state.v[here & state.rises] - bottom
         down[here & state.falls] = top - state.v[here & state.falls]
+    if size >= n and (state.groups == 0 or (state.groups == 1 and not state.alone.any())):
+        np.testing.assert_array_equal(block, everyone)
+        return
     assert np.all(np.maximum(up, down)[block] > 0.0)
     # The size/2 - 1 worst of each kind are there, but for differences of one bin.
     for violation in (up, down):
@@ -240,7 +243,7 @@ class Loose:
     def loops(self) -> tuple[descent_loops.Hessian, descent_loops.Box, descent_loops.Point]:
         """The program and the point as the loops take them."""
         p = self.program
-        hessian = descent_loops.Hessian(self.K, np.diag(self.K).astype(float), p.h, 1e-12)
+        hessian = descent_loops.Hessian(self.K, self.K, np.diag(self.K).astype(float), p.h, 1e-12)
         ends = np.zeros(self.v.size), np.full(self.v.size, p.upper)
         box = descent_loops.Box(p.y, self.group, p.lines, p.lines == 0, *ends)
         return hessian, box, descent_loops.Point(self.alpha, self.v)
@@ -417,6 +420,38 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     assert outcome.decrease > 0.0
     fallen = program.value(before) - program.value(point.alpha)
     assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
+
+
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("name", FORMS)
+def test_steps_among_all_points(name: str, direct: bool) -> None:
+    """Rows of K itself or of a copy: the steps, the fall of F and the end are the same."""
+    n = 30
+    y = np.resize([1.0, -1.0], n)
+    formulation = form(name, y, 3.0)
+    program = Program.of(symmetric(n, 6), y, formulation)
+    qp = box(np.eye(n), y, formulation)
+    point = Loose.at(program, qp.random_start(np.random.default_rng(1)))
+    before = point.alpha.copy()
+    hessian, feasible, at = point.loops
+    if not direct:
+        hessian = hessian._replace(direct=point.K[:0])
+    tolerance = 1e-6
+    outcome = descent_loops.solve_blocks(
+        hessian, feasible, at, descent_loops.Limits(tolerance, 0.0, 10**6, INF), n, 0
+    )
+    assert outcome.state == descent_loops.CONVERGED
+    assert outcome.violation <= tolerance
+    program.check_feasible(point.alpha, steps=outcome.steps)
+    assert point.error <= 1e-14 * n
+    fallen = program.value(before) - program.value(point.alpha)
+    assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * outcome.steps)
+    assert outcome.blocks == 1 or not direct or program.lines == 2
+    few = descent_loops.Limits(tolerance, 0.0, 10**6, 3.0 * descent_loops.STEP_WORK)
+    again = Loose.at(program, before)
+    outcome = descent_loops.solve_blocks(*again.loops, few, n, 0)
+    assert outcome.state == descent_loops.RUNNING
+    assert outcome.steps >= 1
 
 
 # ----------------------------------------------------------------------------------- rounding

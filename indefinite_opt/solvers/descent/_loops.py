@@ -8,7 +8,8 @@ weights that are in no constraint move alone. For them m = M = 0: each is paired
 
 Steps are made on a block of the worst violators, whose part of K is small enough for the cache;
 v is updated on all points when the block is done. A block costs one pass over the rows of the
-weights that it has changed, however many steps it took.
+weights that it has changed, however many steps it took. Or all points are one block, whose rows are
+those of K: each step reads two of them, and none is undone by what happens at other points.
 """
 
 from __future__ import annotations
@@ -65,9 +66,10 @@ points do not select the same block again."""
 STEPS_PER_MEMBER = 20
 """Most steps inside a block per point of it; by then v at the other points is out of date."""
 
-POINT_PASSES, MEMBER_PASSES, STEP_WORK = 8.0, 4.0, 200.0
+POINT_PASSES, MEMBER_PASSES, STEP_WORK, WHOLE_PASSES = 8.0, 4.0, 200.0, 3.5
 """Work beside reading rows of K, in entries of K read: passes over all points to choose a block,
-passes over the block per step, and the constant part of a step."""
+passes over the block per step, the constant part of a step, and passes over all points of a step
+among all, with those over its two rows."""
 
 SIMILAR_CHANCE = 0.5
 """Probability that a kick exchanges weights among points similar to one point instead of among all:
@@ -117,6 +119,7 @@ class Hessian(NamedTuple):
     """H = h · yyᵀ∘K."""
 
     rows: Array | NDArray[np.float32]  # all rows of K, or some of them
+    direct: Array  # all rows of K in double precision, or none
     diagonal: Array  # (n,) of K
     h: float
     min_curvature: float  # smaller curvatures are replaced by this when pairs are compared
@@ -168,6 +171,7 @@ class Outcome(NamedTuple):
     work: float  # see `work_of`
     rounding: float  # of v, in units of eps · max|K|
     offset: int  # where the next block begins, see `choose_block`
+    blocks: int
 
 
 class Kicked(NamedTuple):
@@ -384,9 +388,15 @@ def _cut(counts, wanted):
 
 
 @compiled()
+def _alike(box):
+    """Whether all points are of one group, or of none."""
+    return box.groups == 0 or (box.groups == 1 and not box.singles)
+
+
+@compiled()
 def _sort(box, members, ends):
     """Sort members by groups, each of which keeps its order; the number of different groups."""
-    if box.groups == 0 or (box.groups == 1 and not box.singles):
+    if _alike(box):
         ends[1] = members.size
         return 1
     group, unsorted = box.group, members.copy()
@@ -440,6 +450,8 @@ def choose_block(box, point, tolerance, size, offset, block):
 
     Parameters
     ----------
+    size : int
+        If all points are of one group, and this is at least their number, they all are the block.
     block : Block
         Receives the indices, of which there is room for `size`, and where each group ends.
 
@@ -452,6 +464,11 @@ def choose_block(box, point, tolerance, size, offset, block):
     if not levels.violation > tolerance:
         return 0, 0, levels.violation
     n = point.v.size
+    if size >= n and _alike(box):
+        for t in range(n):
+            block.members[t] = t
+        block.ends[1] = n
+        return n, 1, levels.violation
     bins = _Bins(
         np.empty(n, np.int16), np.empty(n, np.int16), np.zeros(BINS, np.int64),
         np.zeros(BINS, np.int64),
@@ -577,9 +594,11 @@ def _moved(x, step, room, low, high):
 
 
 @compiled()
-def _row(p, rows, slots, members, K, known):
+def _row(p, hessian, slots, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
-    row = K[p, : members.size]
+    if K.size == 0:
+        return hessian.direct[p]
+    rows, row = hessian.rows, K[p, : members.size]
     if not known[p]:
         known[p] = True
         whole = rows[slots[p]]
@@ -622,9 +641,9 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
 
     Returns
     -------
-    state, steps done, decrease of F
+    state, steps done, decrease of F, and how far weights were moved
     """
-    rows, members, ends = hessian.rows, block.members, block.ends
+    members, ends = block.members, block.ends
     h, min_curvature, size = hessian.h, hessian.min_curvature, block.members.size
     K, known, diagonal = scratch.K, scratch.known, scratch.diagonal
     x, v, gain, low, high = scratch.x, scratch.v, scratch.gain, scratch.low, scratch.high
@@ -635,7 +654,7 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
         alone = ends[pairs]
     for t in range(alone):
         _open(t, x, low, high, rise, fall)
-    decrease = 0.0
+    decrease, moved = 0.0, 0.0
     for step in range(steps + 1):
         worst, first, last, top, i = 0.0, 0, 0, 0.0, -1
         if alone < size:
@@ -646,10 +665,10 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
             if m - M > worst:
                 worst, first, last, top, i = m - M, start, end, m, start + place
         if worst <= tolerance:
-            return CONVERGED, step, decrease
+            return CONVERGED, step, decrease, moved
         if step == steps:
             break
-        K_i = _row(i, rows, slots, members, K, known)
+        K_i = _row(i, hessian, slots, members, K, known)
         old_i, room_i = x[i], high[i] - x[i]
         if last == 0:
             slope, curvature, sign = abs(v[i]), h * diagonal[i], 1.0
@@ -657,10 +676,10 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
                 room_i, sign = old_i - low[i], -1.0
             delta = min(min(room_i, INFINITE_STEP), slope / max(curvature, MIN_DIVISOR))
             if delta >= INFINITE_STEP:
-                return UNBOUNDED, step, decrease
+                return UNBOUNDED, step, decrease, moved
             x[i] = _moved(old_i, sign * delta, room_i, low[i], high[i])
             if x[i] == old_i:
-                return STALLED, step, decrease
+                return STALLED, step, decrease, moved
             _subtract_row(v[:size], h * (x[i] - old_i), K_i)
         else:
             _gains(
@@ -673,19 +692,20 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
             curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
             delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
             if delta >= INFINITE_STEP:
-                return UNBOUNDED, step, decrease
+                return UNBOUNDED, step, decrease, moved
             x[i] = _moved(old_i, delta, room_i, low[i], high[i])
             x[j] = _moved(old_j, -delta, room_j, low[j], high[j])
             ends_at_bound = delta >= room_i or delta >= room_j
             if not ends_at_bound and (x[i] == old_i or x[j] == old_j):
                 # The step is below the rounding of a weight: it is undone, and no other is larger.
                 x[i], x[j] = old_i, old_j
-                return STALLED, step, decrease
+                return STALLED, step, decrease, moved
             _open(i, x, low, high, rise, fall)
             _open(j, x, low, high, rise, fall)
-            _apply(v, K_i, _row(j, rows, slots, members, K, known), h * delta)
+            _apply(v, K_i, _row(j, hessian, slots, members, K, known), h * delta)
         decrease += delta * (slope - 0.5 * curvature * delta)
-    return RUNNING, steps, decrease
+        moved += 2.0 * delta
+    return RUNNING, steps, decrease, moved
 
 
 @compiled()
@@ -699,10 +719,11 @@ def work_of(n, count, changed, steps):
 
 
 @compiled()
-def _scratch(m):
-    """Memory for blocks of up to m points."""
+def _scratch(m, direct):
+    """Memory for blocks of up to m points; none for their part of K if its rows serve directly."""
+    order = 0 if direct else m
     return _Scratch(
-        np.empty((m, m)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
+        np.empty((order, order)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
         np.empty(m, np.int64), np.empty(m),
     )  # fmt: skip
@@ -720,8 +741,12 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
         else:
             scratch.x[p], scratch.low[p], scratch.high[p] = -alpha[t], -box.upper[t], -box.lower[t]
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
-    most = min(STEPS_PER_MEMBER * members.size, limits.steps)
-    state, steps, decrease = _steps(hessian, slots, block, box, scratch, tolerance, most)
+    most, direct = min(STEPS_PER_MEMBER * members.size, limits.steps), scratch.K.size == 0
+    step_work = WHOLE_PASSES * alpha.size + STEP_WORK
+    if direct:
+        tolerance = limits.violation
+        most = int(min(float(most), limits.work / step_work + 1.0))
+    state, steps, decrease, moved = _steps(hessian, slots, block, box, scratch, tolerance, most)
     changed, total = 0, 0.0
     for p in range(members.size):
         t = members[p]
@@ -731,13 +756,19 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
             total += abs(scratch.amounts[changed])
             changed += 1
             alpha[t] = box.y[t] * scratch.x[p] + 0.0  # no -0
-    spread(hessian.rows, scratch.slots, scratch.amounts, changed, point.v)
+    if direct:
+        for t in range(alpha.size):
+            point.v[t] = scratch.v[t]
+        work, rounding = step_work * steps, _rounding(hessian.h * moved, 2)
+    else:
+        spread(hessian.rows, scratch.slots, scratch.amounts, changed, point.v)
+        work = work_of(alpha.size, members.size, changed, steps)
+        rounding = _rounding(total, changed)
     if state != UNBOUNDED:
         state = STALLED if changed == 0 else RUNNING
     return Outcome(
-        state, violation, steps, decrease, work_of(alpha.size, members.size, changed, steps),
-        _rounding(total, changed), (members[-1] + 1) % alpha.size,
-    )  # fmt: skip
+        state, violation, steps, decrease, work, rounding, (members[-1] + 1) % alpha.size, 1
+    )
 
 
 @compiled()
@@ -754,22 +785,24 @@ def solve_block(hessian, slots, block, box, point, violation, limits):
     Outcome
         STALLED if no weight has changed, UNBOUNDED if a step would be infinite, else RUNNING.
     """
-    scratch = _scratch(block.members.size)
+    scratch = _scratch(block.members.size, False)
     return _solve(hessian, slots, block, box, point, violation, limits, scratch)
 
 
 @compiled()
 def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
     """Blocks of `size` points, one after the other; see `solve_blocks`."""
-    state, steps, decrease, work, rounding = RUNNING, 0, 0.0, 0.0, 0.0
+    state, steps, decrease, work, rounding, blocks = RUNNING, 0, 0.0, 0.0, 0.0, 0
     while True:
         count, parts, violation = choose_block(box, point, limits.violation, size, offset, block)
         if count == 0:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
-            return Outcome(state, violation, steps, decrease, work, rounding, offset)
+            return Outcome(state, violation, steps, decrease, work, rounding, offset, blocks)
         members, ends = block.members[:count], block.ends[: parts + 1]
-        left = Limits(limits.violation, limits.block_share, limits.steps - steps, limits.work)
+        left = Limits(
+            limits.violation, limits.block_share, limits.steps - steps, limits.work - work
+        )
         outcome = _solve(
             hessian, members, Block(members, ends), box, point, violation, left, scratch
         )
@@ -778,6 +811,13 @@ def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
         decrease += outcome.decrease
         work += outcome.work
         rounding += outcome.rounding
+        blocks += 1
+
+
+@compiled()
+def _is_direct(hessian, box, size):
+    """Whether blocks hold all points, so that rows of K serve as rows of their part of it."""
+    return size >= box.y.size and hessian.direct.shape[0] == box.y.size and _alike(box)
 
 
 @compiled()
@@ -788,7 +828,7 @@ def solve_blocks(hessian, box, point, limits, size, offset):
     `choose_block`.
     """
     block = empty_block(size, box.groups)
-    scratch = _scratch(block.members.size)
+    scratch = _scratch(block.members.size, _is_direct(hessian, box, size))
     return _solve_all(hessian, box, point, limits, size, offset, block, scratch)
 
 
@@ -1115,7 +1155,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
     if chain.slack > 0.0:
         current = Point(point.alpha.copy(), point.v.copy())
     block, (order, starts) = empty_block(chain.size, box.groups), _by_groups(box)
-    scratch = _scratch(block.members.size)
+    scratch = _scratch(block.members.size, _is_direct(hessian, box, chain.size))
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
     for made in range(chain.kicks):
         if work >= limits.work or steps >= limits.steps:

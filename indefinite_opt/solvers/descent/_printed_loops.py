@@ -73,7 +73,7 @@ def solve_pairs(hessian: Hessian, box: Box, point: Point, limits: Limits) -> Out
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             rounding = ROUNDINGS_PER_CHANGE * changed
-            return Outcome(state, violation, steps, decrease, work, rounding, 0)
+            return Outcome(state, violation, steps, decrease, work, rounding, 0, 0)
         i, j = highest[worst], lowest[worst]
         room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i] - lower[i]
         room_j = alpha[j] - lower[j] if y[j] > 0.0 else upper[j] - alpha[j]

@@ -64,7 +64,7 @@ def solve_second_order(hessian: Hessian, box: Box, point: Point, limits: Limits)
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             rounding = ROUNDINGS_PER_CHANGE * changed
-            return Outcome(state, violation, steps, decrease, work, rounding, 0)
+            return Outcome(state, violation, steps, decrease, work, rounding, 0, 0)
         row_i, difference = hessian.rows[i], v[i] - bottom
         room_i = upper[i] - alpha[i] if y[i] > 0.0 else alpha[i] - lower[i]
         room_j = alpha[j] - lower[j] if y[j] > 0.0 else upper[j] - alpha[j]

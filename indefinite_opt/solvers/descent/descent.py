@@ -33,6 +33,10 @@ MIN_BLOCK, MAX_BLOCK, MAX_BLOCK_SHARE = 64, 512, 0.1
 """A block has at least the first number of points, and at most the larger of the second and this
 share of n: its part of K should stay in the cache of the processor."""
 
+MAX_WHOLE, MIN_STEPS_PER_BLOCK = 1024, 32
+"""Points up to which all of them are one block, since K is about as fast to read as a part of it,
+and steps per block below which that is so for more points: such blocks undo each other's steps."""
+
 LEAVE_SHARE = 0.3
 """A block is left when its own violation has fallen to this share: further gains would depend on v
 at the other points, which is out of date by then."""
@@ -164,7 +168,11 @@ class Descent:
         rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
-        self.hessian = smo_loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
+        direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
+        direct = direct.view()
+        direct.flags.writeable = False  # one signature for all
+        self.hessian = smo_loops.Hessian(rows, direct, gram.diagonal, qp.hessian, floor)
+        self._whole = 0 < len(direct) <= MAX_WHOLE
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
@@ -333,6 +341,8 @@ class Descent:
 
         n, gram = self.qp.n, self.gram
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
+        if self._whole:
+            size = n
         work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if gram.whole is None:
@@ -344,6 +354,8 @@ class Descent:
                 self.hessian, self.box, self.point, limits, size, self._offset
             )
         self._take(outcome)
+        small = outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
+        self._whole = self._whole or (small and self.hessian.direct.size > 0)
         return outcome.state, outcome.violation
 
     @cached_property

@@ -53,7 +53,7 @@ def second_order_steps(
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
     box = loops.Box(signs, np.zeros(n, np.int64), 1, False, lower, upper)
-    hessian = loops.Hessian(K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
+    hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
     point = loops.Point(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
     outcome = solve_second_order(
