@@ -40,8 +40,12 @@ kernel do not dominate, and small enough that few other entries are computed."""
 _TILE_ROWS, _TILE_COLUMNS = 64, 1024
 """Entries that are computed at once, half a megabyte, which stay in the cache of the processor."""
 
-_CHEAP_FEATURES = 64
-"""Features up to which computing an entry of K takes hardly longer than reading it from memory."""
+_CHEAP_FEATURES, _CHEAP_REQUESTS = 32, 3
+"""Features up to which computing an entry takes hardly longer than reading it from memory, and how
+often a row of such a kernel is computed before it is kept: to take memory for it costs more."""
+
+_IDLE_REQUESTS = 5
+"""Requests after which a row that is not asked for may be given up for another one."""
 
 _SYMMETRY_SAMPLE = 16
 """Points on which a kernel is tested for symmetry, at the cost of as many rows."""
@@ -137,10 +141,14 @@ class Gram(ABC):
         """
 
     def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
-        """v -= Σ_k amounts[k] · K[indices[k]], in place, for different indices."""
-        weights = np.zeros(self.n)
-        weights[indices] = amounts
-        v -= self.times(weights)
+        """v -= Σ_k amounts[k] · K[indices[k]], in place, for different indices.
+
+        With amounts of shape (g, k) and v of shape (g, n) this happens in each of their rows.
+        """
+        for each, target in zip(np.atleast_2d(amounts), np.atleast_2d(v), strict=True):
+            weights = np.zeros(self.n)
+            weights[indices] = each
+            target -= self.times(weights)
 
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> Array:
@@ -310,8 +318,9 @@ class RowGram(Gram):
         self._last_use = np.zeros(self.capacity, np.int64)
         self._requests = self._used = 0
         cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
-        self._wanted = np.full(self.n, not cheap)
+        self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
+        self._last_product: tuple[Array, Array] | None = None
         self._checksum = checksum(self.points)
 
     def changed(self) -> bool:
@@ -378,55 +387,45 @@ class RowGram(Gram):
         self._slot_of[indices] = slots
 
     def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
-        """See `Gram.spread`; of points with few features, rows are kept when they come back.
+        """See `Gram.spread`; rows that are asked for often enough are kept.
 
-        So memory is taken by rows that are used often. Most rows are not.
+        They take the places of rows that have not been asked for of late.
         """
-        self._requests += 1
+        self._asked[indices] += 1
+        often = indices[(self._asked[indices] > self._patience) & (self._slot_of[indices] < 0)]
+        idle = self._last_use[: self._used] < self._requests - _IDLE_REQUESTS
+        self.rows(often[: self.capacity - self._used + int(np.sum(idle))])
         slots = self._slot_of[indices]
-        held = np.flatnonzero(slots >= 0)
-        self._last_use[slots[held]] = self._requests
-        missing = np.flatnonzero(slots < 0)
-        again = missing[self._wanted[indices[missing]]][: self.capacity - held.size]
-        self._wanted[indices] = True
-        slots[again] = self._vacated(again.size)
-        once = np.setdiff1d(missing, again, assume_unique=True)
+        self._last_use[slots[slots >= 0]] = self._requests
+        self._add(indices, -amounts, v)
 
-        def keep(rows: slice, columns: slice, values: Stored) -> None:
-            self._storage[slots[again[rows]], columns] = values
-            v[columns] -= amounts[again[rows]] @ values
+    def times(self, x: Array) -> Array:
+        """Kx, (n,); rows are read from the cache where possible, which is left unchanged.
+
+        The last product is kept, as what ends a descent is asked for again by its certificate.
+        """
+        if self._last_product is None or not np.array_equal(self._last_product[0], x):
+            support, product = np.flatnonzero(x), np.zeros(self.n)
+            self._add(support, x[support], product)
+            self._last_product = x.copy(), product
+        return self._last_product[1].copy()
+
+    def _add(self, indices: Indices, amounts: Array, total: Array) -> None:
+        """total += Σ_k amounts[k] · K[indices[k]]; the cache is read."""
+        slots = self._slot_of[indices]
+        held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
 
         def use(rows: slice, columns: slice, values: Stored) -> None:
-            v[columns] -= amounts[once[rows]] @ values
+            total[..., columns] += amounts[..., missing[rows]] @ values
 
         def read(columns: slice) -> None:
             for rows in tiles(held.size, _TILE_ROWS):
                 values = self._storage[slots[held[rows]], columns]
-                v[columns] -= amounts[held[rows]] @ values
+                total[..., columns] += amounts[..., held[rows]] @ values
 
-        self._compute(indices[again], slice(None), keep)
-        self._keep(indices[again], slots[again])
-        self._compute(indices[once], slice(None), use)
-        in_tiles(read, tiles(self.n, _TILE_COLUMNS))
-
-    def times(self, x: Array) -> Array:
-        """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
-        support = np.flatnonzero(x)
-        slots = self._slot_of[support]
-        product = np.zeros(self.n)
-        weights, missing = x[support[slots >= 0]], support[slots < 0]
-        slots = slots[slots >= 0]
-
-        def use(rows: slice, columns: slice, values: Stored) -> None:
-            product[columns] += x[missing[rows]] @ values
-
-        def read(columns: slice) -> None:
-            for rows in tiles(slots.size, _TILE_ROWS):
-                product[columns] += weights[rows] @ self._storage[slots[rows], columns]
-
-        self._compute(missing, slice(None), use)
-        in_tiles(read, tiles(self.n, _TILE_COLUMNS))
-        return product
+        self._compute(indices[missing], slice(None), use)
+        if held.size:
+            in_tiles(read, tiles(self.n, _TILE_COLUMNS))
 
     def block(self, rows: Indices, columns: Indices) -> Array:
         block = np.empty((rows.size, columns.size))

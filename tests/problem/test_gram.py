@@ -187,14 +187,26 @@ def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:
 
 def test_rows_of_a_cheap_kernel_are_kept_when_they_come_back() -> None:
     """Those of points with many features, or of a function, the first time."""
-    for features, kernel, kept in ((3, "gaussian", 0), (200, "gaussian", 5), (3, "custom", 5)):
+    for features, kernel, times in ((3, "gaussian", 4), (200, "gaussian", 1), (3, "custom", 1)):
         function = iopt.kernels.Gaussian().evaluate if kernel == "custom" else kernel
         gram = RowGram(points(50, features), function, cache_mb=1.0)
-        v = np.zeros(50)
-        gram.spread(np.arange(5), np.ones(5), v)
-        assert np.sum(gram._slot_of >= 0) == kept
-        gram.spread(np.arange(2, 9), np.ones(7), v)
-        assert np.sum(gram._slot_of >= 0) == (9 if kept else 3)
+        for k in range(1, 6):
+            gram.spread(np.arange(5), np.ones(5), np.zeros(50))
+            assert np.sum(gram._slot_of >= 0) == (5 if k >= times else 0)
+
+
+def test_a_full_cache_gives_up_idle_rows_only() -> None:
+    gram, counting, _ = line(10, rows=3)
+    v = np.zeros(10)
+    gram.spread(np.array([0, 1]), np.ones(2), v)
+    gram.spread(np.array([2, 3, 4]), np.ones(3), v)
+    assert np.flatnonzero(gram._slot_of >= 0).tolist() == [0, 1, 2]
+    for _ in range(7):
+        gram.spread(np.array([2, 5]), np.ones(2), v)
+    assert np.flatnonzero(gram._slot_of >= 0).tolist() == [1, 2, 5]
+    counting.taken()
+    gram.spread(np.array([1, 2, 5]), np.ones(3), v)
+    assert counting.taken() == []
 
 
 def test_a_row_that_fails_leaves_the_cache_sound() -> None:

@@ -433,8 +433,8 @@ class Descent:
         """
         members, best = face.members, least
         chosen: tuple[Array, float, Array] | None = None
-        for goal in goals:
-            change, slope, curvature = face.along(face.y * (goal - face.x))
+        found = face.along([goal - face.x for goal in goals])
+        for goal, (change, slope, curvature) in zip(goals, found, strict=True):
             if slope < 0.0 and curvature > slope:
                 continue
             length = 1.0 if curvature <= slope else slope / curvature
@@ -505,7 +505,7 @@ class Descent:
             return False
         self.curvature = f"curvature negative on {where}"
         if face.is_open and not np.isfinite(face.reach(direction)):
-            _, _, curvature = face.along(face.y * direction)
+            ((_, _, curvature),) = face.along([direction])
             if curvature < 0.0:
                 endless = np.zeros(self.qp.n)
                 endless[face.members] = direction

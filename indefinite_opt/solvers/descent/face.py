@@ -48,13 +48,18 @@ class Face:
         self.members = members[np.argsort(box.group[members], kind="stable")]
         self.y, self.x = box.y[self.members], point.alpha[self.members]
         self.lower, self.upper = box.lower[self.members], box.upper[self.members]
-        self.storage, self.slots = gram.rows(self.members)
+        self.gram = gram
         group = box.group[self.members]
         self.group = np.where(group < box.groups, group, -1)
         self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
         self.order = members.size - int(self.follows.sum())
         self.matrix = np.zeros((self.order, self.order))
-        loops.reduced_matrix(self.storage, self.slots, self.members, self.group, self.matrix)
+        rows, slots, columns = gram.whole, self.members, self.members
+        if rows is None:
+            rows, slots = gram.block(columns, columns), np.arange(members.size)
+            rows.flags.writeable = False  # loops are compiled for matrices that are not written to
+            columns = slots
+        loops.reduced_matrix(rows, slots, columns, self.group, self.matrix)
 
     @property
     def is_open(self) -> bool:
@@ -109,18 +114,21 @@ class Face:
             move[end] = -move[self.group == self.group[end]].sum()
         return move * self.y
 
-    def along(self, signed: Array) -> tuple[Array, float, float]:
-        """The change of -v by a move given as y∘d, its slope -∇Fᵀd and its curvature dᵀHd."""
+    def along(self, moves: list[Array]) -> list[tuple[Array, float, float]]:
+        """For moves d of the members: the change of -v, the slope -∇Fᵀd and the curvature dᵀHd."""
         from indefinite_opt.solvers.descent import _loops as loops
 
-        change = np.zeros(self.v.size)
-        amounts = -self.h * signed
-        loops.spread(self.storage, self.slots, amounts, amounts.size, change)
-        return (
-            change,
-            float(self.v[self.members] @ signed),
-            float(change[self.members] @ signed),
-        )
+        signed = self.y * np.array(moves)
+        changes, amounts = np.zeros((len(moves), self.v.size)), -self.h * signed
+        if self.gram.whole is None:
+            self.gram.spread(self.members, amounts, changes)
+        else:
+            for each, change in zip(amounts, changes, strict=True):
+                loops.spread(self.gram.whole, self.members, each, each.size, change)
+        return [
+            (change, float(self.v[self.members] @ move), float(change[self.members] @ move))
+            for move, change in zip(signed, changes, strict=True)
+        ]
 
     def reach(self, direction: Array) -> float:
         """The largest multiple of a direction that the bounds allow."""
