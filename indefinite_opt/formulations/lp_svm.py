@@ -14,6 +14,7 @@ from indefinite_opt.modeling.linear_programs import (
     Columns,
     DualUnits,
     Entries,
+    FactorUnits,
     KernelUnits,
     LinearProgram,
     OneNormMachine,
@@ -40,6 +41,9 @@ class LPSVM(Formulation):
 
     Notes
     -----
+    On a kernel kept as factors, K = F diag(s) Fᵀ, the program has w = diag(s)Fᵀu as r further
+    variables, so that its rows have r + 2 entries instead of n + 2.
+
     Dual: max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C. Any λ is clipped, balanced and
     scaled to be feasible, so that the bound holds whatever the solver returned.
 
@@ -83,6 +87,8 @@ class LPSVM(Formulation):
 
     def structure(self, problem: KernelProblem, units: KernelUnits | None = None) -> LinearProgram:
         """The program in given units; u is the difference of two nonnegative columns."""
+        if problem.factors is not None:
+            return self._on_factors(problem, FactorUnits(problem.factors, problem.y))
         n, machine = problem.n, self._machine(problem)
         units = units or KernelUnits(np.ones(n), np.zeros(n))
         margin: dict[str, Entries] = {
@@ -103,6 +109,30 @@ class LPSVM(Formulation):
             source=(LPSVM, problem),
             dual=partial(self._dual, problem, units),
             rescale=partial(self._rescaled, problem),
+        )
+
+    def _on_factors(self, problem: KernelProblem, units: FactorUnits) -> LinearProgram:
+        """The program with K = F diag(s) Fᵀ and w = diag(s)Fᵀu: y∘(Fw + be) ≥ e - ξ."""
+        n, rank, y = problem.n, units.gram.signs.size, problem.y
+        margin: dict[str, Entries] = {
+            "w": lambda: y[:, None] * units.factors(), "b": y, "xi": 1.0,
+        }  # fmt: skip
+        return LinearProgram.from_blocks(
+            {
+                "u": Columns((n,), cost=units.size**-2, absolute=True),
+                "w": Columns((rank,)),
+                "b": Columns(()),
+                "xi": Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None)),
+            },
+            {
+                "margin": Rows((n,), margin, lower=1.0),
+                "weights": Rows((rank,), {"u": lambda: -units.weights(), "w": 1.0}, 0.0, 0.0),
+            },
+            units=units,
+            repair=self._machine(problem).repaired,
+            slacks={"xi": 1.0},
+            source=(LPSVM, problem),
+            rescale=lambda: self._on_factors(problem, units.unit()),
         )
 
     def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:

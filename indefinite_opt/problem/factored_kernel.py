@@ -157,8 +157,22 @@ class FactorGram(Gram):
         those of F(s∘w) have r. The absolute terms of all products are |F||F|ᵀ|x|.
         """
         total = self._summed(lambda part: np.abs(self.factors[part]))
+        return self._unit_rounding * norm_bound(total)
+
+    @property
+    def _unit_rounding(self) -> float:
+        """See `rounding`; twice of what is needed."""
         terms = min(self.n, _BLOCK_ROWS) + self.n / _BLOCK_ROWS + self.signs.size + 8.0
-        return terms * _EPS * norm_bound(total)
+        return terms * _EPS
+
+    def largest_rounding(self, x: Array) -> float:
+        """Bound on the rounding of the entries of Kx; see `rounding`."""
+        pulled, largest = np.zeros(self.signs.size), 0.0
+        for part in tiles(self.n, _BLOCK_ROWS):
+            pulled += np.abs(x[part]) @ np.abs(self.factors[part])
+        for part in tiles(self.n, _BLOCK_ROWS):
+            largest = max(largest, float((np.abs(self.factors[part]) @ pulled).max()))
+        return self._unit_rounding * largest
 
     def weighted(self, weights: Array, normals: Array) -> Array:
         """[F N]ᵀ diag(weights) [F N] for nonnegative weights and an (n, k) array N, O(nr²)."""

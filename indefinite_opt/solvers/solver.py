@@ -153,8 +153,8 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
-    takes_factors : bool
-        Whether it can solve problems whose kernel matrix is kept as factors and never formed.
+    takes_factors : tuple of type
+        The structures that it solves if the kernel matrix is kept as factors and never formed.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
-    takes_factors: ClassVar[bool] = False
+    takes_factors: ClassVar[tuple[type[Structure[Any]], ...]] = ()
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.
@@ -194,7 +194,8 @@ class Solver(ABC, Generic[S]):
         if not isinstance(structure, self.accepts):
             wanted = " or ".join(kind.title for kind in self.accepts)
             return f"it solves {wanted}, and this is {structure.title}"
-        if not self.takes_factors and getattr(task.problem, "factors", None) is not None:
+        kept = getattr(task.problem, "factors", None) is not None
+        if kept and not isinstance(structure, self.takes_factors):
             return (
                 "it needs the whole kernel matrix, which is kept as factors: where n is small, "
                 "form it by KernelProblem((F * signs) @ F.T, y)"

@@ -23,7 +23,7 @@ CONVEX = (
     "SpectrumSVM(C=2, transform=flip, centered=True)",
     "SpectrumSVM(C=2, transform=clip, centered=True)",
     "ESVM(C=2)", "ESVM(C=2, energy=0.8)", "ESVM(C=2, rank=3)", "KernelLogistic(C=2)",
-    "LussDual(C=2, rho=10)",
+    "LussDual(C=2, rho=10)", "LussBall(C=2)", "LPSVM(C=2)", "UniformWeights",
 )  # fmt: skip
 
 
@@ -39,6 +39,37 @@ def test_objectives_and_decisions_are_those_of_the_matrix(title: str) -> None:
         ours.classifier.decision_function(rows), theirs.classifier.decision_function(rows),
         atol=1e-4,
     )  # fmt: skip
+
+
+LINEAR = ("LPSVM(C=0.1)", "LPSVM(C=10)")
+
+
+@pytest.mark.parametrize("title", LINEAR)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 100.0])
+def test_certificates_of_linear_programs_hold_for_the_matrix(title: str, scale: float) -> None:
+    """The values and multipliers of either problem are optimal for the other."""
+    few, _ = pair()
+    assert few.factors is not None
+    F, signs = scale * few.factors.factors, few.factors.signs
+    factored = iopt.KernelProblem.from_factors(F, signs, few.labels)
+    whole = iopt.KernelProblem((F * signs) @ F.T, few.labels)
+    for mine, other in ((factored, whole), (whole, factored)):
+        result = iopt.solve(mine, title)
+        there = iopt.verify(other, title, result.values, result.multipliers)
+        assert there.claim is result.certificate.claim is iopt.Claim.GLOBAL
+        assert there.objective == pytest.approx(result.objective, rel=1e-9)
+        assert result.certificate.bound <= there.objective * (1.0 + 1e-12)
+
+
+def test_a_bound_of_a_linear_program_holds_for_any_multipliers() -> None:
+    factored, whole = pair()
+    best = iopt.solve(whole, "LPSVM(C=2)", tol=1e-9).objective
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        margin = generator.exponential(0.3, factored.n)
+        bound = iopt.LPSVM(C=2.0).dual_bound(factored, {"margin": margin})
+        assert 0.0 < bound <= best
+        assert bound == pytest.approx(iopt.LPSVM(C=2.0).dual_bound(whole, {"margin": margin}))
 
 
 def test_the_kept_share_of_the_spectrum_is_that_of_the_matrix() -> None:

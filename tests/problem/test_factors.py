@@ -52,6 +52,8 @@ def test_the_rounding_of_a_product_is_bounded() -> None:
     exact = F @ (SIGNS * (F.T @ x.astype(np.longdouble)))
     error = float(np.linalg.norm(gram.times(x) - exact))
     assert error <= factored.zero_tolerance * float(np.linalg.norm(x))
+    worst = float(np.max(np.abs(gram.times(x) - exact)))
+    assert worst <= gram.largest_rounding(x) <= 1e-9 * float(np.max(np.abs(exact)))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("centered", [False, True])
@@ -115,8 +117,9 @@ def test_whatever_needs_the_matrix_is_refused() -> None:
         _ = factored.K
     with pytest.raises(iopt.errors.IncompatibleSolver, match="form it by KernelProblem"):
         iopt.solve(factored, "SVMDual", solver="uno")
-    with pytest.raises(iopt.errors.ProblemError, match="kept as factors"):
-        iopt.solve(factored, "KSVM")
+    for title in ("KSVM", "GuoSchuurmansLP", "PseudoEuclideanPrimal", "SeparabilitySVM"):
+        with pytest.raises(iopt.errors.IndefiniteOptError, match="kept as factors"):
+            iopt.solve(factored, title)
 
 
 def test_changed_factors_are_noticed() -> None:

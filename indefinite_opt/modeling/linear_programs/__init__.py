@@ -1,6 +1,7 @@
 """Linear programs of named blocks, their units and bounds, and programs as HiGHS reads them."""
 
 from indefinite_opt.modeling.linear_programs.bounds import (
+    FactorUnits,
     KernelUnits,
     OneNormMachine,
     SensitivityGame,
@@ -25,6 +26,7 @@ __all__ = [
     "Columns",
     "DualUnits",
     "Entries",
+    "FactorUnits",
     "KernelUnits",
     "LinearProgram",
     "OneNormMachine",

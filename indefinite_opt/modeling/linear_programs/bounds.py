@@ -5,7 +5,7 @@ A bound holds for any multipliers, and includes the rounding of its own computat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import FactorGram, KernelProblem
 
-__all__ = ["KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
+__all__ = ["FactorUnits", "KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
 
 _EPS = float(np.finfo(float).eps)
 
@@ -59,6 +59,46 @@ class KernelUnits(Units):
 
 
 @dataclass(frozen=True, eq=False)
+class FactorUnits(Units):
+    """F = size·F' and u = u'/size², with w' = diag(s)F'ᵀu' as a variable that is not declared.
+
+    Ku = F'w' then takes the r columns of F' instead of the n of K. The multipliers of the rows
+    that define w' follow from those of the margins, as w' costs nothing.
+    """
+
+    gram: FactorGram
+    y: Array
+    size: float = 1.0
+
+    def unit(self) -> FactorUnits:
+        """The units in which the longest row of F has a length of about 1."""
+        longest = np.sqrt(np.max(np.einsum("ij,ij->i", self.gram.factors, self.gram.factors)))
+        return replace(self, size=float(power_near(longest)))
+
+    def factors(self) -> Array:
+        """F', a new (n, r) array."""
+        return self.gram.factors / self.size
+
+    def weights(self) -> Array:
+        """diag(s)F'ᵀ, a new (r, n) array."""
+        return (self.gram.signs * self.factors()).T
+
+    def read(self, values: Values) -> Values:
+        return {"u": values["u"] / self.size**2, "b": values["b"], "xi": values["xi"]}
+
+    def write(self, values: Values) -> Values:
+        w = self.size * self.gram.signs * self.gram.inside(values["u"])
+        return values | {"u": values["u"] * self.size**2, "w": w}
+
+    def read_multipliers(self, multipliers: Values) -> Values:
+        return {name: value for name, value in multipliers.items() if name != "weights"}
+
+    def write_multipliers(self, multipliers: Values) -> Values:
+        pulled = self.gram.inside(self.y * multipliers["margin"]) / self.size
+        return multipliers | {"weights": pulled}
+
+
+@dataclass(frozen=True, eq=False)
 class OneNormMachine:
     """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
 
@@ -84,7 +124,7 @@ class OneNormMachine:
 
     def repaired(self, values: Values) -> Values:
         """The same u and b with the least feasible slacks."""
-        margins = self.problem.y * (self.problem.K @ values["u"] + values["b"])
+        margins = self.problem.y * (self.problem.gram.times(values["u"]) + values["b"])
         return values | {"xi": np.maximum(1.0 - margins, 0.0)}
 
     def bound(self, margin: Array) -> float:
@@ -95,14 +135,21 @@ class OneNormMachine:
         problem = self.problem
         lam = _balanced(np.clip(margin, 0.0, self.C), problem.y)
         total = float(lam.sum())
+        if problem.factors is not None:
+            reach = float(np.max(np.abs(problem.factors.times(problem.y * lam))))
+            return _scaled(total, reach + problem.factors.largest_rounding(lam))
         reach, error = _reach(problem.K, problem.largest, problem.y * lam, total)
         if error > _MAX_ROUNDING * max(1.0, reach):
             # As yᵀλ = 0, any number may be subtracted from a column of K.
             shifted = problem.K - problem.K.mean(axis=0)
             largest = float(np.max(np.abs(shifted)))
             reach, error = _reach(shifted, largest, problem.y * lam, total)
-        # The factor allows for the rounding of the sum and of the quotient.
-        return total / max(1.0, reach + error) * (1.0 - 4.0 * _EPS) if total > 0.0 else 0.0
+        return _scaled(total, reach + error)
+
+
+def _scaled(total: float, reach: float) -> float:
+    """total / max(1, reach), and less by the rounding of the sum and of the quotient."""
+    return total / max(1.0, reach) * (1.0 - 4.0 * _EPS) if total > 0.0 else 0.0
 
 
 def _balanced(lam: Array, y: Array) -> Array:

@@ -46,7 +46,7 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
     name = "multistart"
     accepts = (PairedQP, PolyhedralQP)
     needs_convex = False
-    takes_factors = True
+    takes_factors = accepts
 
     def solve(self, task: Task[PairedQP | PolyhedralQP]) -> Solution:
         structure = task.structure

@@ -48,6 +48,7 @@ class Highs(Solver[_Program]):
 
     name = "highs"
     accepts = (BoxLineQP, LinearProgram, PolyhedralQP)
+    takes_factors = (LinearProgram,)
     needs_convex = True
 
     def solve(self, task: Task[_Program]) -> Solution:

@@ -42,7 +42,7 @@ class ConjugateGradient(Solver[LogisticProgram]):
     name = "cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    takes_factors = True
+    takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         search = LogisticSearch(task, _MAX_ITER)

@@ -44,7 +44,7 @@ class NewtonCG(Solver[LogisticProgram]):
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    takes_factors = True
+    takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         run = _Run(task)

@@ -105,7 +105,7 @@ class LowRank(Solver[BoxLineQP]):
     name = "low-rank"
     accepts = (BoxLineQP,)
     needs_convex = False
-    takes_factors = True
+    takes_factors = accepts
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         run = _Run(task)

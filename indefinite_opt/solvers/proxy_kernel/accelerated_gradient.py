@@ -39,7 +39,7 @@ class AcceleratedGradient(Solver[ProxyStructure]):
     name = "accelerated-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    takes_factors = True
+    takes_factors = accepts
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         run = _Run(task)
