@@ -210,16 +210,20 @@ class FactorGram(Gram):
         w of it with eigenvalue λ gives Uw = F(s∘Rᵀw)/λ, so that U is not needed.
         """
         values, mixing = self._core(np.arange(self.n), None)
-        kept = np.abs(values) > self.rounding
-        if not kept.any():
+        sizes = np.abs(values)
+        kept = np.flatnonzero(sizes > self.rounding)
+        if not kept.size:
             return Spectrum(np.zeros(1), np.eye(self.n, 1), null=self.n - 1)
+        kept = kept[np.argsort(-sizes[kept], kind="stable")]
         with one_thread():
             vectors = self.factors @ mixing[:, kept]
-            overlap = vectors.T @ vectors
-            # Rounding disturbs the eigenvectors of small eigenvalues, by eps·‖F‖²/|λ|.
-            root = np.linalg.cholesky(overlap)
+            # Rounding disturbs the eigenvectors of small eigenvalues, by eps·‖F‖²/|λ|: they are
+            # made orthogonal to those of larger ones, which stay as they are.
+            root = np.linalg.cholesky(vectors.T @ vectors)
             vectors = vectors @ np.linalg.inv(root).T
-        return Spectrum(values[kept], vectors, null=self.n - int(np.sum(kept)))
+        order = np.argsort(values[kept], kind="stable")
+        found = np.ascontiguousarray(vectors[:, order])
+        return Spectrum(values[kept][order], found, null=self.n - kept.size)
 
     def centered(self) -> FactorGram:
         """PKP with P = I - eeᵀ/n, with the rounding of K besides its own."""

@@ -509,8 +509,8 @@ class KernelProblem(Problem):
             raise ProblemError(
                 "problem", "the whole kernel matrix", "one that is kept as factors",
                 "SVMDual, ESVM, SpectrumSVM, ConvexHullDual, GuoSchuurmansQP, KernelLogistic, "
-                "LPSVM, LussDual, LussBall and UniformWeights read factors; for others form the matrix "
-                "where n is small: KernelProblem((F * signs) @ F.T, y).",
+                "LPSVM, LussDual, LussBall and UniformWeights read factors; for others and cvxpy "
+                "form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
             )  # fmt: skip
         if whole is None:
             raise ProblemError(

@@ -41,6 +41,18 @@ def test_objectives_and_decisions_are_those_of_the_matrix(title: str) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("signs", [[1] * 7, [1, 1, 1, 1, -1, -1, -1]])
+@pytest.mark.parametrize("title", ["LussDual(C=0.05, rho=0.1)", "LussBall(C=0.05, radius=30000)"])
+def test_proxies_of_factors_with_more_columns_than_rows(title: str, signs: list[int]) -> None:
+    """The eigenvectors of K₀ then span the whole space."""
+    F = np.random.default_rng(0).integers(-4, 5, (5, 7)).astype(float)
+    factored = iopt.KernelProblem.from_factors(F, signs, [1, -1, 1, -1, 1])
+    whole = iopt.KernelProblem((F * signs) @ F.T, [1, -1, 1, -1, 1])
+    ours, theirs = iopt.solve(factored, title, tol=1e-9), iopt.solve(whole, title, tol=1e-9)
+    assert ours.certificate.claim is iopt.Claim.GLOBAL
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-8)
+
+
 LINEAR = ("LPSVM(C=0.1)", "LPSVM(C=10)")
 
 

@@ -71,6 +71,18 @@ def test_spectra_are_those_of_the_matrix(centered: bool) -> None:
     assert factored.signature == whole.signature
 
 
+def test_small_eigenvalues_do_not_disturb_the_eigenvectors_of_large_ones() -> None:
+    """Columns of sizes 1 to 1e-6: |K| is that of the matrix up to the rounding of K."""
+    F = np.random.default_rng(0).standard_normal((30, 5)) * [1.0, 1e-2, 1e-4, 1e-5, 1e-6]
+    problem = iopt.KernelProblem.from_factors(F, [-1, 1, 1, -1, 1], np.resize([1, -1], 30))
+    spectrum = problem.spectrum
+    assert spectrum.values.size == 5
+    np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(5), atol=1e-13)
+    values, vectors = np.linalg.eigh((F * [-1, 1, 1, -1, 1]) @ F.T)
+    expected = (vectors * np.abs(values)) @ vectors.T
+    np.testing.assert_allclose(spectrum.rebuild(np.abs(spectrum.values)), expected, atol=1e-13)
+
+
 def test_a_centred_kernel_has_the_rounding_of_the_kernel() -> None:
     """All points are the same up to rounding, and so PKP is zero, as for the whole matrix."""
     F = np.full((50, 3), 1e6) + 1e-10 * np.random.default_rng(0).standard_normal((50, 3))

@@ -166,6 +166,10 @@ class ProxyOracle:
         return moving, np.hstack(staying), np.concatenate(stayed)
 
 
+_MIN_OUTWARD_SHARE = 1e-14
+"""Share of z below which its part outside of the range of K₀ is rounding."""
+
+
 class FactoredOracle(ProxyOracle):
     """The oracle of a K₀ of low rank, whose eigenvectors V of eigenvalue zero are left out.
 
@@ -183,10 +187,12 @@ class FactoredOracle(ProxyOracle):
     def coordinates(self, z: Array) -> Array:
         with one_thread():
             u = self._vectors.T @ z
-            self._outward = z - self._vectors @ u
-        length = float(np.linalg.norm(self._outward))
-        if length > 0.0:
-            self._outward /= length
+            outward = z - self._vectors @ u
+            outward -= self._vectors @ (self._vectors.T @ outward)
+        length = float(np.linalg.norm(outward))
+        if length <= _MIN_OUTWARD_SHARE * float(np.linalg.norm(z)):
+            length, outward = 0.0, np.zeros_like(z)
+        self._outward = outward / (length or 1.0)
         return np.insert(u, self._place, length)
 
     def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
@@ -554,7 +560,7 @@ class ProxyBall(ProxyStructure):
         """C and VᵀK*z at z = Vu."""
         rho = self.price(u)
         if np.isinf(rho):
-            q = np.maximum(self.problem.spectrum.values, 0.0) * u
+            q = np.maximum(self.oracle.spectrum.values, 0.0) * u
             return 0.5 * float(u @ q), q
         change, q = self.oracle.inside(u, rho)
         return change + rho * self.room, q
