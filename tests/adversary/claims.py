@@ -49,7 +49,8 @@ def certificate_findings(
     reference.learn(values)
     declared = reference.sense * (exact + reference.constant)
     if np.isfinite(certificate.objective):
-        rounding = 200 * EPS * Fraction(reference.terms(values)) + DECLARED * abs(declared)
+        terms = Fraction(reference.terms(values) + reference.factor_terms(values))
+        rounding = 200 * EPS * terms + DECLARED * abs(declared)
         if abs(Fraction(certificate.objective) - declared) > rounding:
             yield Finding("objective", f"{certificate.objective!r} is {number(declared)}")
     violation, tol = reference.violation(values), Fraction(certificate.tol)

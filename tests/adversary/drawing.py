@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,42 @@ def _asymmetric(g: Generator, n: int) -> Array:
     return K + 0.9e-10 * np.minimum.outer(rows, rows) * moves
 
 
-KERNELS: dict[str, Callable[[Generator, int], Array]] = {
+class Factors(NamedTuple):
+    """F and the signs s of K = F diag(s) Fᵀ; no entry of K is rounded."""
+
+    F: Array
+    signs: Array
+
+
+def _factors(g: Generator, n: int) -> Factors:
+    rank = int(g.integers(1, n + 3))
+    return Factors(g.integers(-4, 5, (n, rank)).astype(float), g.choice([-1.0, 1.0], rank))
+
+
+def _definite_factors(g: Generator, n: int) -> Factors:
+    F = _factors(g, n).F
+    return Factors(F, np.ones(F.shape[1]))
+
+
+def _sized_factors(g: Generator, n: int) -> Factors:
+    F, signs = _factors(g, n)
+    return Factors(F * 2.0 ** g.integers(-10, 11, signs.size), signs)
+
+
+def _offset_factors(g: Generator, n: int) -> Factors:
+    F, signs = _factors(g, n)
+    size = 2.0 ** g.integers(0, 21)
+    return Factors(np.column_stack([F, np.full(n, size)]), np.append(signs, g.choice([-1.0, 1.0])))
+
+
+def _cancelling_factors(g: Generator, n: int) -> Factors:
+    """GGᵀ - HHᵀ with H near G, or the same."""
+    G = _factors(g, n).F
+    H = G + 2.0 ** g.integers(-18, 1) * g.integers(-1, 2, G.shape)
+    return Factors(np.hstack([G, H]), np.repeat([1.0, -1.0], G.shape[1]))
+
+
+KERNELS: dict[str, Callable[[Generator, int], Array | Factors]] = {
     "random": _random,
     "low rank": _low_rank,
     "integer": lambda g, n: _mirrored(g.integers(-2, 3, (n, n)).astype(float)),
@@ -129,8 +165,13 @@ KERNELS: dict[str, Callable[[Generator, int], Array]] = {
     "negative offset": _negative_offset,
     "magnitudes": _magnitudes,
     "asymmetric": _asymmetric,
+    "factors": _factors,
+    "definite factors": _definite_factors,
+    "sized factors": _sized_factors,
+    "offset factors": _offset_factors,
+    "cancelling factors": _cancelling_factors,
 }
-"""Kinds of kernel matrices: a generator and n give one."""
+"""Kinds of kernel matrices: a generator and n give one, or its factors, which are then kept."""
 
 
 def _price(g: Generator, K: Array) -> float:
@@ -225,17 +266,25 @@ class Drawn:
     y: Array
     formulation: iopt.Formulation
     tol: float
+    factors: Factors | None = None
 
     def problem(self) -> iopt.KernelProblem:
         """A new problem: nothing is cached from another one."""
+        if self.factors is not None:
+            F, signs = self.factors
+            return iopt.KernelProblem.from_factors(F.copy(), signs, self.y)
         return iopt.KernelProblem(self.K.copy(), self.y)
 
     def snippet(self) -> str:
         """Python that makes `problem` and `formulation` again."""
+        labels = self.y.astype(int).tolist()
+        made = f"K = np.array({self.K.tolist()!r})\nproblem = iopt.KernelProblem(K, {labels})"
+        if self.factors is not None:
+            F, signs = (part.tolist() for part in self.factors)
+            made = f"problem = iopt.KernelProblem.from_factors({F!r}, {signs!r}, {labels})"
         return "\n".join([
             "import numpy as np, indefinite_opt as iopt",
-            f"K = np.array({self.K.tolist()!r})",
-            f"problem = iopt.KernelProblem(K, {self.y.astype(int).tolist()})",
+            made,
             f"formulation = iopt.{self.formulation!r}".replace("=inf", "=float('inf')"),
             *self._weights(),
         ])  # fmt: skip
@@ -258,15 +307,23 @@ def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) ->
     name = formulations[number // len(kernels) % len(formulations)]
     n = int(g.choice([2, 3, 4, 5, 6], p=[0.15, 0.3, 0.3, 0.17, 0.08]))
     y = np.append([1.0, -1.0], g.choice([-1.0, 1.0], n - 2))
-    K = KERNELS[kind](g, n)
+    made = KERNELS[kind](g, n)
+    factors = made if isinstance(made, Factors) else None
+    K = made if factors is None else (factors.F * factors.signs) @ factors.F.T
     formulation = FORMULATIONS[name](g, K, y)
     tol = float(g.choice([1e-6, 1e-3, 1e-9], p=[0.6, 0.2, 0.2]))
-    return Drawn(seed, number, kind, name, K, y, formulation, tol)
+    return Drawn(seed, number, kind, name, K, y, formulation, tol, factors)
 
 
 def scaled(drawn: Drawn, power: int) -> Drawn:
-    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded."""
-    s, f = 2.0**power, drawn.formulation
+    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded.
+
+    Factors are multiplied by the root of s, for which an odd power is reduced by one.
+    """
+    power -= power % 2 if drawn.factors is not None else 0
+    s, f, factors = 2.0**power, drawn.formulation, drawn.factors
+    if factors is not None:
+        factors = factors._replace(F=2.0 ** (power // 2) * factors.F)
     if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
         twice = isinstance(f, iopt.KernelLogistic) or f.identity
         f = replace(f, C=f.C / (s * s if twice else s))
@@ -280,4 +337,4 @@ def scaled(drawn: Drawn, power: int) -> Drawn:
         | iopt.PseudoEuclideanPrimal
     ):  # fmt: skip
         f = replace(f, C=f.C / s)
-    return replace(drawn, K=s * drawn.K, formulation=f)
+    return replace(drawn, K=s * drawn.K, formulation=f, factors=factors)
