@@ -7,6 +7,7 @@ pseudo-Euclidean embeddings are derived from them.
 
 from indefinite_opt.foundation import checked_points
 from indefinite_opt.problem import datasets, kernels
+from indefinite_opt.problem.cholesky import cholesky_in_place
 from indefinite_opt.problem.confidence_problem import (
     ConfidenceProblem,
     checked_sensitivity,
@@ -44,6 +45,7 @@ __all__ = [
     "check_problem",
     "checked_points",
     "checked_sensitivity",
+    "cholesky_in_place",
     "datasets",
     "eigendecomposition",
     "eigenpairs_above",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, in_tiles, tiles
+from indefinite_opt.problem import cholesky_in_place
 from indefinite_opt.solvers.linear.row_form import RowForm
 
 __all__ = ["InteriorPoint"]
@@ -36,6 +37,9 @@ _BOUNDARY_SHARE = 0.995
 _MIN_CENTRING = 0.05
 """Least target for the complementarity as a share of its present value, so that points stay central
 for rows that join later."""
+
+_TILE = 128
+"""Rows of a tile of the normal matrix: what tiles on the diagonal compute left of it is wasted."""
 
 _MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
 """Most conjugate gradient steps per linear system, and the relative residual to stop at."""
@@ -253,8 +257,6 @@ class NormalEquations:
     @classmethod
     def make(cls, rows: Array, weights: Array, kept: int, free: Mask) -> NormalEquations | None:
         """The factorisation for weights Θ; None where rounding has made M indefinite."""
-        import scipy.linalg
-
         n = free.size
         inverse = np.zeros(weights.size)
         bounded = np.concatenate([~free, np.ones(weights.size - n, bool)])
@@ -262,23 +264,26 @@ class NormalEquations:
             return None
         inverse[bounded] = 1.0 / weights[bounded]
         scaled = rows * np.sqrt(inverse[:n])
-        matrix = scaled @ scaled.T
-        diagonal = np.einsum("ii->i", matrix)
+        matrix = np.empty((len(rows), len(rows)))
+        diagonal = np.einsum("ij,ij->i", scaled, scaled)
         diagonal[kept:] += inverse[n:]
         if not np.all(np.isfinite(diagonal)):
             return None
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        matrix *= scale[:, None]
-        matrix *= scale
-        diagonal[:] = 1.0 + _DIAGONAL_SHIFT
-        try:
-            # Transposed, the symmetric matrix has the column order that LAPACK can overwrite.
-            factor = scipy.linalg.cholesky(
-                matrix.T, lower=True, overwrite_a=True, check_finite=False
-            )
-            return cls(rows, inverse, kept, free, factor, scale)
-        except np.linalg.LinAlgError:
+
+        def fill(part: slice) -> None:
+            """The part of these rows right of the diagonal, scaled to a diagonal of ones."""
+            block = matrix[part, part.start :]
+            np.matmul(scaled[part], scaled[part.start :].T, out=block)
+            block *= scale[part, None]
+            block *= scale[part.start :]
+
+        in_tiles(fill, tiles(len(rows), _TILE))
+        np.fill_diagonal(matrix, 1.0 + _DIAGONAL_SHIFT)
+        # By columns, as LAPACK reads it, the part right of the diagonal is the lower triangle.
+        if cholesky_in_place(matrix.T):
             return None
+        return cls(rows, inverse, kept, free, matrix.T, scale)
 
     def solve(self, pull: Array, lack: Array) -> tuple[Array, Array]:
         """(dw, ddual) with Θdw - Bᵀddual = pull and B dw = lack."""
