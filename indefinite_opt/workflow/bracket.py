@@ -317,8 +317,10 @@ def bound(
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     """Try for a better bound of the whole box by the multipliers of a conic solver."""
+    if search.deadline.over:
+        return Status.TIME_LIMIT
     try:
-        spins, _ = search.whole_box
+        spins, _ = search.deadline.timed(getattr, search, "whole_box")
         search.try_multipliers(solver, limited_multipliers(spins, solver, search.task.remaining))
     except TimeLimitReached:
         return Status.TIME_LIMIT
