@@ -33,9 +33,10 @@ MIN_BLOCK, MAX_BLOCK, MAX_BLOCK_SHARE = 64, 512, 0.1
 """A block has at least the first number of points, and at most the larger of the second and this
 share of n: its part of K should stay in the cache of the processor."""
 
-MAX_WHOLE, MIN_STEPS_PER_BLOCK = 1024, 32
-"""Points up to which all of them are one block, since K is about as fast to read as a part of it,
-and steps per block below which that is so for more points: such blocks undo each other's steps."""
+MAX_WHOLE, MIN_STEPS_PER_BLOCK = 512, 32
+"""Points up to which all of them are one block, since K is about as fast to read as a part of it.
+So it is for more points once blocks have taken fewer steps than the second number, as long as one
+has no room for all free weights: then blocks undo each other's steps."""
 
 LEAVE_SHARE = 0.3
 """A block is left when its own violation has fallen to this share: further gains would depend on v
@@ -172,7 +173,7 @@ class Descent:
         direct = direct.view()
         direct.flags.writeable = False  # one signature for all
         self.hessian = smo_loops.Hessian(rows, direct, gram.diagonal, qp.hessian, floor)
-        self._whole = 0 < len(direct) <= MAX_WHOLE
+        self._undone = False  # whether blocks undo each other's steps
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
@@ -339,23 +340,24 @@ class Descent:
         """One chunk of blocks of pair steps; returns state and violation."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        n, gram = self.qp.n, self.gram
+        n = self.qp.n
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
-        if self._whole:
-            size = n
         work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
-        if gram.whole is None:
+        if self.gram.whole is None:
             outcome = self._blocks.solve(self.point, limits, self._offset)
-        else:
-            wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
-            size = int(min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n))
-            outcome = smo_loops.solve_blocks(
-                self.hessian, self.box, self.point, limits, size, self._offset
-            )
+            self._take(outcome)
+            return outcome.state, outcome.violation
+        wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
+        size = int(min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n))
+        undone = self._undone and np.count_nonzero(self._free()) > size
+        if len(self.hessian.direct) and (n <= MAX_WHOLE or undone):
+            size = n
+        outcome = smo_loops.solve_blocks(
+            self.hessian, self.box, self.point, limits, size, self._offset
+        )
         self._take(outcome)
-        small = outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
-        self._whole = self._whole or (small and self.hessian.direct.size > 0)
+        self._undone = self._undone or outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
         return outcome.state, outcome.violation
 
     @cached_property

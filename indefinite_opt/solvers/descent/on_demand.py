@@ -53,7 +53,7 @@ class Blocks:
     def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
         """As `_loops.solve_blocks`; point is changed in place."""
         box, n = self.box, self.gram.n
-        state, steps, decrease, work, rounding = loops.RUNNING, 0, 0.0, 0.0, 0.0
+        state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
         while True:
             block = loops.empty_block(self._size(point), box.groups)
             count, _, violation = loops.choose_block(
@@ -62,7 +62,9 @@ class Blocks:
             if count == 0:
                 state = loops.CONVERGED
             if state != loops.RUNNING or steps >= limits.steps or work >= limits.work:
-                return loops.Outcome(state, violation, steps, decrease, work, rounding, offset)
+                return loops.Outcome(
+                    state, violation, steps, decrease, work, rounding, offset, blocks
+                )
             members = block.members[:count]
             tolerance = max(
                 loops.BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation
@@ -79,6 +81,7 @@ class Blocks:
             elif changed.size == 0:
                 state = loops.STALLED
             offset = (int(members[-1]) + 1) % n
+            blocks += 1
             steps += outcome.steps
             decrease += outcome.decrease
             work += outcome.work + n * (changed.size + loops.POINT_PASSES) + float(count) ** 2
