@@ -40,7 +40,7 @@ from indefinite_opt.foundation.interruptible import (
     limited,
     within,
 )
-from indefinite_opt.foundation.loops import clock, compiled
+from indefinite_opt.foundation.loops import clock, clock_stopped, compiled
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
@@ -76,6 +76,7 @@ __all__ = [
     "checks",
     "checksum",
     "clock",
+    "clock_stopped",
     "compiled",
     "discover",
     "finite_array",

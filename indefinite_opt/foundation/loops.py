@@ -1,4 +1,4 @@
-"""Compiled loops, and a clock that stands still while they are compiled or loaded.
+"""Compiled loops, and a clock that stands still while these or libraries are loaded.
 
 A loop comes as machine code with the package, if that was built on a processor of this kind and
 with this version of numba. Otherwise it is compiled when it is first called, and kept on disk. That
@@ -11,12 +11,12 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
-__all__ = ["clock", "compiled"]
+__all__ = ["clock", "clock_stopped", "compiled"]
 
 _LOGGER = logging.getLogger("indefinite_opt")
 
@@ -58,7 +58,7 @@ def _keep_on_disk(dispatcher: Any, loop: Callable[..., Any]) -> None:
 
 
 class _Pauses:
-    """The total time during which at least one thread was compiling."""
+    """The total time during which at least one thread was compiling or loading."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -86,7 +86,7 @@ _PAUSES = _Pauses()
 
 
 def clock() -> float:
-    """`time.perf_counter` without the time for which this process has been compiling loops.
+    """`time.perf_counter` without the time for which this process has been compiling or loading.
 
     Examples
     --------
@@ -97,18 +97,26 @@ def clock() -> float:
     return _PAUSES.working_time()
 
 
-@functools.cache
-def _numba() -> Any:
-    """The module, for which the clock stops while it is imported, and compiles or loads loops.
+@contextmanager
+def clock_stopped() -> Iterator[None]:
+    """The clock stands still inside: for what is loaded when it is first used.
 
-    That it compiles is said once.
+    >>> with clock_stopped():
+    ...     import statistics
     """
     _PAUSES.enter()
     try:
-        import numba
-        from numba.core import event
+        yield
     finally:
         _PAUSES.leave()
+
+
+@functools.cache
+def _numba() -> Any:
+    """The module; the clock stops while it compiles, which is said once, or loads loops."""
+    with clock_stopped():
+        import numba
+        from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc]  # numba has no types
         def __init__(self, start: Callable[[], None], end: Callable[[], None]) -> None:

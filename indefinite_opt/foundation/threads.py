@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation.interruptible import interrupts_held
+from indefinite_opt.foundation.loops import clock_stopped
 
 __all__ = ["TILE", "in_tiles", "one_thread", "pool", "product", "thread_count", "tiles"]
 
@@ -42,6 +43,7 @@ library would answer, and to 1 inside the threads of a pool."""
 
 
 @functools.cache
+@clock_stopped()
 def libraries() -> list[Any]:
     """The linear algebra libraries that have threads, as `threadpoolctl` controls them.
 

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
+from indefinite_opt.foundation import (
+    SECONDS_BEYOND_LIMIT,
+    Array,
+    TimeLimitReached,
+    clock_stopped,
+    within,
+)
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
@@ -53,7 +59,8 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
     UnboundedProblem
         If it finds that the objective is unbounded.
     """
-    import cvxpy as cp
+    with clock_stopped():
+        import cvxpy as cp
 
     with warnings.catch_warnings():
         # cvxpy warns about inaccurate solutions, which the status and the certificate report.

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
@@ -98,8 +98,9 @@ def _limits(task: Task[_Program]) -> dict[str, Any]:
 
 
 def _build(qp: _Program, task: Task[_Program]) -> Any:
-    import osqp
-    from scipy import sparse
+    with clock_stopped():
+        import osqp
+        from scipy import sparse
 
     form = qp.standard_form(convexified=True)
     H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
