@@ -19,7 +19,7 @@ from indefinite_opt.command_line.options import (
     with_data_options,
     writing,
 )
-from indefinite_opt.command_line.terminal import print_json, say, stderr, warm_up_for
+from indefinite_opt.command_line.terminal import print_json, say, stderr
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks
 from indefinite_opt.workflow.certificates import proof_checker, read_document
@@ -67,7 +67,6 @@ def bound(
     problem = options.problem()
     chosen = chosen_formulation(formulation)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
-        warm_up_for("global")
         bracket = iopt.bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
             seed=seed, callback=watch,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
@@ -14,7 +12,6 @@ from indefinite_opt.command_line.bound import bracket_fields
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.command_line.options import Json, check_writable, save_values
 from indefinite_opt.command_line.terminal import (
-    Interrupts,
     certificate_fields,
     print_json,
     say,
@@ -71,7 +68,6 @@ def qp(
     if bracketed:
         goal = DEFAULT_GAP if gap is None else gap
         with Watch(stderr, _title(program), goal) as watch:
-            _warm_up(program, "global")
             bracket = iopt.bound(
                 program, time_limit=time_limit, gap=goal, seed=seed, callback=watch
             )
@@ -79,7 +75,6 @@ def qp(
         told: object = bracket
         fields = bracket_fields(bracket)
     else:
-        _warm_up(program, solver)
         result = iopt.solve(program, solver=solver, time_limit=time_limit, seed=seed)
         values, status = result.values, result.status
         told = (
@@ -112,19 +107,3 @@ def _title(program: iopt.QuadraticProgram) -> str:
     rows = program.h.size + program.b.size
     told = "" if rows == 0 else ", 1 row" if rows == 1 else f", {rows} rows"
     return f"{program.name} (n = {program.n}{told})"
-
-
-def _warm_up(program: iopt.QuadraticProgram, solver: str | None) -> None:
-    """Load and compile what a program with rows of this kind needs, at the cost of no time limit.
-
-    Ctrl-C ends the command, where the solver alone would only end its tiny program.
-    """
-    shared = program.h.size > 0 or np.any(np.count_nonzero(program.A, axis=0) > 1)
-    tiny = iopt.QuadraticProgram(-np.ones((2, 2)), lb=0.0, ub=1.0)
-    if shared:
-        tiny = iopt.QuadraticProgram(tiny.P, G=[[1.0, 1.0]], h=[1.0], lb=0.0, ub=1.0)
-    # What fails here fails again, and is reported, on the program itself.
-    with Interrupts() as interrupts, contextlib.suppress(Exception):
-        iopt.solve(tiny, solver=solver)
-    if interrupts.came:
-        raise KeyboardInterrupt

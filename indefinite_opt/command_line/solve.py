@@ -23,7 +23,7 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import certificate_fields, print_json, say, warm_up_for
+from indefinite_opt.command_line.terminal import certificate_fields, print_json, say
 from indefinite_opt.foundation import checks
 
 __all__ = ["solve", "verify"]
@@ -65,7 +65,6 @@ def solve(
         check_writable(option, path)
     problem = options.problem()
     chosen = chosen_formulation(formulation)
-    warm_up_for(solver or chosen.structure_type.default_solver)
     result = iopt.solve(
         problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
         seed=seed,

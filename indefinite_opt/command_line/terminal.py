@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 from rich.console import Console
 
-from indefinite_opt.studies import warm_up
 from indefinite_opt.workflow.certificates import Certificate
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "print_json",
     "say",
     "stderr",
-    "warm_up_for",
 ]
 
 
@@ -99,14 +97,3 @@ class Interrupts:
         self.came = True
         if self._before is not None:
             self._before(number, frame)
-
-
-def warm_up_for(solver: str) -> None:
-    """Load and compile what a solver needs.
-
-    Ctrl-C ends the command, where the solver alone would only end its tiny problem.
-    """
-    with Interrupts() as interrupts:
-        warm_up([solver])
-    if interrupts.came:
-        raise KeyboardInterrupt

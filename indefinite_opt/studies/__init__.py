@@ -6,7 +6,6 @@ data sets, methods over a `Grid` of parameters, and a protocol; its cells are st
 """
 
 from indefinite_opt.studies import baselines, reference_library
-from indefinite_opt.studies.cells import warm_up
 from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, as_method
@@ -36,5 +35,4 @@ __all__ = [
     "baselines",
     "compare",
     "reference_library",
-    "warm_up",
 ]

@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, KernelProblem, Split
-from indefinite_opt.solvers import Status, as_solver
+from indefinite_opt.solvers import Status
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import NO_SOLVER, Grid, Method
+from indefinite_opt.studies.methods import Grid, Method
 from indefinite_opt.studies.metrics import METRICS, Fit, measured
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
-from indefinite_opt.workflow import Result, available_solvers, solve, solve_path
+from indefinite_opt.workflow import Result, solve, solve_path
 
-__all__ = ["Cell", "Outcome", "Plan", "Row", "Unit", "forget_problems", "run_unit", "warm_up"]
+__all__ = ["Cell", "Outcome", "Plan", "Row", "Unit", "forget_problems", "run_unit"]
 
 Row = dict[str, Any]
 Indices = NDArray[np.intp]
@@ -78,7 +78,6 @@ class Unit(NamedTuple):
 
     def rows(self, cell: Cell) -> list[Row]:
         """The rows of one of the cells, with the time that all of it took, in equal parts."""
-        warm_up([cell.grid.solver])
         began = clock()
         rows = _cell_rows(self, cell)
         spent = (clock() - began) / max(1, len(rows))
@@ -118,32 +117,6 @@ def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Itera
         if write is not None and not outcome.interrupted:
             write(outcome)
         yield outcome
-
-
-@functools.cache
-def _warmed(name: str) -> None:
-    half = np.random.default_rng(0).standard_normal((12, 12))
-    tiny = [KernelProblem(K, [1, -1] * 6) for K in (np.eye(12), half + half.T)]
-    for formulation in ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LussDual"):
-        if as_solver(name).name in available_solvers(formulation):
-            for problem in tiny:
-                # A solver that cannot run reports that in its own cells.
-                with suppress(*FAILURES):
-                    solve(problem, formulation, solver=name)
-
-
-def warm_up(names: Iterable[str]) -> None:
-    """Load and compile solvers on two tiny problems, so that no cell is charged for it.
-
-    Examples
-    --------
-    Solvers are compiled now, and not when the first problem is solved:
-
-    >>> warm_up(["smo"])
-    """
-    for name in names:
-        if name != NO_SOLVER:
-            _warmed(name)
 
 
 def _empty_row(unit: Unit, cell: Cell) -> Row:

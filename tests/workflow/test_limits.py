@@ -310,8 +310,7 @@ def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> 
     code = (
         f"{INTERRUPT_AT_THE_END_OF_A_DESCENT}\n"
         "import sys\n"
-        "from indefinite_opt.command_line import app as cli, terminal\n"
-        "terminal.warm_up = lambda solvers: None\n"
+        "from indefinite_opt.command_line import app as cli\n"
         f"sys.argv = ['indefinite-opt', {command!r}, *{arguments!r}]\n"
         "cli.main()\n"
     )
