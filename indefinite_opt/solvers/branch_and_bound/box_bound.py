@@ -257,7 +257,7 @@ class BoxBound:
     def _best_bound(self, node: Node, spins: Spins) -> Bound:
         """The best bound of a box, once it closes the box or hardly improves."""
         root = node.depth == 0
-        running = self._relaxations(node, spins)
+        running = self.deadline.timed(self._relaxations, node, spins)
         nothing = np.zeros(spins.m)
         best = Bound(-np.inf, nothing, nothing, np.empty(0))
         if node.part.last is not None:

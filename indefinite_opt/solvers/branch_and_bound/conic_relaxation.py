@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, in_child
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, clock, in_child
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
 
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
@@ -98,5 +98,7 @@ def limited_multipliers(spins: Spins, solver: str, seconds: float) -> Multiplier
     TimeLimitReached
     SolverFailed
     """
+    began = clock()
     importlib.import_module("cvxpy")  # once here instead of in every child process
+    seconds -= clock() - began
     return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, spins, solver, seconds)

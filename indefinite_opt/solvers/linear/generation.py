@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import Array, TimeLimitReached, one_thread
+from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.linear_programs import LinearProgram, simplex_limit
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
@@ -160,7 +160,7 @@ class _Run:
         """Interior steps with an exchange of rows; None if they stop before the gap is closed."""
         short = 0
         for step in range(1, _MAX_INTERIOR_STEPS + 1):
-            if not centre.step():
+            if not limited(centre.chosen.size, self.task.remaining, centre.step):
                 break
             self.steps += 1
             short = short + 1 if centre.length < _MIN_STEP_LENGTH else 0
