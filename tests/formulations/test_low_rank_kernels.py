@@ -73,6 +73,13 @@ def test_certificates_of_linear_programs_hold_for_the_matrix(title: str, scale: 
         assert result.certificate.bound <= there.objective * (1.0 + 1e-12)
 
 
+def test_a_linear_program_of_more_points_is_solved_without_its_kernel_matrix() -> None:
+    factored, whole = pair(n=450)
+    ours, theirs = iopt.solve(factored, "LPSVM(C=0.2)"), iopt.solve(whole, "LPSVM(C=0.2)")
+    assert (ours.solver, ours.certificate.claim) == ("highs", iopt.Claim.GLOBAL)
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-6)
+
+
 def test_a_bound_of_a_linear_program_holds_for_any_multipliers() -> None:
     factored, whole = pair()
     best = iopt.solve(whole, "LPSVM(C=2)", tol=1e-9).objective
