@@ -40,9 +40,9 @@ _MIN_STEP_VIOLATION = 1e-4
 """Violation by a pair of weights that a sweep removes, in the unit of the gradient: blocks see to
 smaller ones."""
 
-_MIN_BLOCK, _BLOCKS_PER_RANK = 512, 2
-"""Weights in a block: at least the first number, and a multiple of the rank, as at a solution in
-general position no more than r + 1 weights are free. Larger blocks were no fewer."""
+_MIN_BLOCK, _WEIGHTS_PER_RANK = 256, {True: 2, False: 1}
+"""Weights in a block: at least the first number, and a multiple of the rank. Where K is positive
+semidefinite up to r + 1 weights are free at a solution, and else far fewer."""
 
 _MAX_INNER_BLOCKS, _POINTS_PER_INNER_BLOCK = 16, 100_000
 """Blocks between two gradients at all points: one for each of so many points, at most the first
@@ -119,8 +119,10 @@ class _Run:
         self.x = self.qp.start() if task.start is None else self._on_bounds(task.start)
         self.gradient: Array | None = None
         self.sweeps = self.steps = self.blocks = 0
-        rank = 0 if self.factors is None else self.factors.signs.size
-        self.size = min(max(_MIN_BLOCK, _BLOCKS_PER_RANK * rank), self.qp.n)
+        wanted = 2 * _MIN_BLOCK
+        if self.factors is not None:
+            wanted = _WEIGHTS_PER_RANK[self.factors.is_definite] * self.factors.signs.size
+        self.size = min(max(_MIN_BLOCK, wanted), self.qp.n)
 
     def solve(self) -> Status:
         qp, factors = self.qp, self.factors
@@ -175,6 +177,7 @@ class _Run:
         qp, task = self.qp, self.task
         goal, status = _INTERIOR_TOLERANCE * task.tol, None
         best, best_measure, idle, first = point.vertex(), np.inf, 0, self.done
+        lowest = qp.value(self.x)
         while True:
             value = qp.value(point.x, point.gradient)
             gap = relative(point.complementarity, qp.gap_unit(value, point.x))
@@ -184,7 +187,9 @@ class _Run:
             rounding = measure >= best_measure and best_measure <= _MAX_ROUNDING_MEASURE
             idle = idle + 1 if rounding else 0
             if measure <= best_measure:
-                best, best_measure, self.x = point.vertex(), measure, point.x
+                best, best_measure = point.vertex(), measure
+            if value < lowest:
+                self.x, lowest = point.x, value
             status = task.stop(self.trace, self.done, task.max_iter or first + _MAX_STEPS)
             if status is not None or measure <= goal or idle > _MAX_IDLE_STEPS:
                 break
@@ -240,10 +245,9 @@ class _Run:
                 return Status.INACCURATE if own else status
             if stationary:
                 tol *= _TIGHTENING
-            gain = 0.0
+            gain, exact = 0.0, False
             for members in self._chosen(found):
                 gain += self._block(members, w, tol)
-                exact = False
             if examined and gain <= _MIN_GAIN_SHARE * abs(value):
                 return Status.INACCURATE
 
