@@ -166,6 +166,9 @@ def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
     gram = problem.gram
     if gram.whole is not None:
         digest.update(_bytes(gram.whole))
+    elif problem.factors is not None:
+        digest.update(_bytes(problem.factors.factors))
+        digest.update(_bytes(problem.factors.signs))
     else:
         # K is determined by the points and by the name of the kernel, which is a setting, unless
         # two functions have the same name; a few rows of K distinguish them.
