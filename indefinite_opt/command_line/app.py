@@ -48,7 +48,8 @@ class _Commands(TyperGroup):
                 code = 2
             except MemoryError as error:
                 told = f"error: the memory is too small ({error}); --precision single takes half"
-                say(f"{told}, and --cache-mb never forms the kernel matrix", "red", stderr)
+                told += ", and --cache-mb and --rank never form the kernel matrix"
+                say(told, "red", stderr)
                 code = 2
             except KeyboardInterrupt:
                 say("interrupted; everything that was finished is kept", style="yellow", to=stderr)

@@ -63,6 +63,7 @@ def save_model(path: Path, result: Result, dataset: iopt.datasets.Dataset) -> No
         "formulation": str(result.formulation),
         "kernel": None if kernel is None else [kernel.name, dataclasses.asdict(kernel)],
         "scaling": problem.scaling,
+        "rank": None if problem.approximation is None else problem.approximation.rank,
         "form": problem.form,
         "offset": result.classifier.offset,
         "classes": list(dataset.classes),
@@ -111,10 +112,11 @@ def _problem(facts: Any, arrays: Any) -> iopt.KernelProblem:
     y = arrays["y"]
     if facts["kernel"] is not None:
         name, parameters = facts["kernel"]
-        return iopt.KernelProblem.from_data(
-            arrays["X"], y, iopt.kernels.get(str(name), **parameters), scaling=facts["scaling"],
-            name=str(facts["name"]),
-        )  # fmt: skip
+        given = arrays["X"], y, iopt.kernels.get(str(name), **parameters)
+        named = {"scaling": facts["scaling"], "name": str(facts["name"])}
+        if facts.get("rank") is None:
+            return iopt.KernelProblem.from_data(*given, **named)
+        return iopt.KernelProblem.approximate(*given, rank=int(facts["rank"]), **named)
     problem = iopt.KernelProblem(arrays["K"], y, name=str(facts["name"]))
     if facts["form"] is not None:
         form, gamma = facts["form"]

@@ -149,6 +149,10 @@ class DataOptions:
         float | None,
         Option(help="Never form the kernel matrix of points, but keep rows in so many megabytes."),
     ] = None
+    rank: Annotated[
+        int | None,
+        Option(help="Approximate the kernel of points by factors of this rank, for many points."),
+    ] = None
     data_dir: DataDir = None
     max_bytes: MaxBytes = MAX_BYTES
 
@@ -196,10 +200,20 @@ class DataOptions:
                 raise ParameterError(name, f"one value, not that of {kernel!r} and another one",
                                      f"--{name} {parameters[name]}")  # fmt: skip
         scaling = DEFAULT_SCALING if self.scaling is None else self.scaling
+        scaled = None if scaling is Scaling.none else scaling.value
+        function = iopt.kernels.get(kernel, **parameters)
+        if self.rank is not None:
+            if self.cache_mb is not None or self.precision is not Precision.double:
+                raise ParameterError(
+                    "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
+                )
+            return iopt.KernelProblem.approximate(
+                dataset.X, dataset.y, function, self.rank, scaling=scaled, name=dataset.name
+            )
         return iopt.KernelProblem.from_dataset(
             dataset,
-            iopt.kernels.get(kernel, **parameters),
-            scaling=None if scaling is Scaling.none else scaling.value,
+            function,
+            scaling=scaled,
             precision=self.precision.value,
             cache_mb=self.cache_mb,
         )
@@ -216,6 +230,8 @@ class DataOptions:
             given["scaling"] = self.scaling.value
         if self.cache_mb is not None:
             given["cache-mb"] = self.cache_mb
+        if self.rank is not None:
+            given["rank"] = self.rank
         if self.form is not None and not distances:
             given["form"] = self.form.value
         if given:

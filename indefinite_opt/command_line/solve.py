@@ -105,7 +105,8 @@ def solve(
             more = f" and {len(ends) - MAX_ENDS_SHOWN} others" if len(ends) > MAX_ENDS_SHOWN else ""
             say(f"  ends of descents (how many): {', '.join(ends[:MAX_ENDS_SHOWN])}{more}")
         say(result.certificate)
-        if not np.isfinite(result.certificate.bound) and isinstance(chosen, BRACKETED):
+        open_gap = not np.isfinite(result.certificate.bound) and problem.factors is None
+        if open_gap and isinstance(chosen, BRACKETED):
             say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
@@ -118,7 +119,9 @@ def _training_error(result: iopt.workflow.Result) -> float | None:
         return None
     if classifier.new_points == "joint":
         return None
-    return float(np.mean(classifier.predict(problem.K) != problem.labels))
+    direct = classifier.unchanged()
+    positive = problem.gram.times(direct.coef) + direct.offset > 0.0
+    return float(np.mean(positive != (problem.y > 0.0)))
 
 
 @with_data_options

@@ -137,15 +137,23 @@ class Approximation:
         Rows of F for points.
     gram : FactorGram
         K̃.
+    rank : int
+        As asked for; K̃ may have less.
     error : ErrorBound or None
         None until `bound_error` is called.
     """
 
     def __init__(
-        self, kernel: Kernel, points: Array, method: str, features: FeatureMap, gram: FactorGram
+        self,
+        kernel: Kernel,
+        points: Array,
+        method: str,
+        features: FeatureMap,
+        gram: FactorGram,
+        rank: int,
     ) -> None:
         self.kernel, self.points, self.method = kernel, points, method
-        self.features, self.gram = features, gram
+        self.features, self.gram, self.rank = features, gram, rank
         self.error: ErrorBound | None = None
 
     def bound_error(
@@ -285,9 +293,8 @@ def approximated(
         if landmarks is not None:
             raise ParameterError("landmarks", "None for random features", shown(landmarks))
         features, signs = _random_features(kernel, points, rank, generator)
-    return Approximation(
-        kernel, points, method, features, FactorGram(features(points), signs, owned=True)
-    )
+    gram = FactorGram(features(points), signs, owned=True)
+    return Approximation(kernel, points, method, features, gram, rank)
 
 
 _METHODS = ("nystrom", "random-features")

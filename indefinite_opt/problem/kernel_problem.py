@@ -481,9 +481,17 @@ class KernelProblem(Problem):
 
     @property
     def origin(self) -> str:
-        """How K was made: by a kernel function, from distances, or outside of this package."""
+        """How K was made: by a kernel function, from distances, or outside of this package.
+
+        >>> KernelProblem.from_factors([[1.0], [0.0]], None, [1, -1]).origin
+        'precomputed factors of rank 1'
+        """
+        if self.factors is not None and self.kernel is None:
+            return f"precomputed factors of rank {self.factors.signs.size}"
         if self.kernel is not None:
-            return str(self.kernel)
+            made = self.approximation
+            rank = "" if made is None else f", approximated with rank {made.gram.signs.size}"
+            return f"{self.kernel}{rank}"
         if self.form is None:
             return "precomputed"
         form, gamma = self.form

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, api_problem, complaint, printed, strict
 from indefinite_opt.command_line.app import app
+from indefinite_opt.command_line.model_file import read_model
 
 
 def test_points_similarities_and_distances(folder: Path) -> None:
@@ -51,7 +52,8 @@ def test_commands_share_the_options_of_data(name: str) -> None:
         name, ["formulation"]
     )
     shared = ["kernel", "gamma", "a", "r", "degree", "scaling", "form"]
-    shared += ["label", "positive", "symmetrize", "precision", "cache_mb", "data_dir", "max_bytes"]
+    shared += ["label", "positive", "symmetrize", "precision", "cache_mb", "rank"]
+    shared += ["data_dir", "max_bytes"]
     assert names[: 1 + len(arguments) + len(shared)] == ["data", *arguments, *shared]
 
 
@@ -103,6 +105,27 @@ def test_data_that_do_not_fit_into_the_memory(
     told = complaint("solve", path, INDEFINITE)
     assert "26.8 GiB" in told
     assert "--cache-mb" in told
+
+
+def test_a_kernel_may_be_approximated(folder: Path, tmp_path: Path) -> None:
+    """With as many factors as points the kernel is its own approximation."""
+    path, model = folder / "points.npz", tmp_path / "model.npz"
+    expected = strict(printed("solve", path, INDEFINITE, "--json"))
+    options = ("--rank", 24, "--save", model, "--json")
+    answer = strict(printed("solve", path, INDEFINITE, *options))
+    assert answer["solver"] == "low-rank"
+    assert answer["kernel"].startswith("sigmoid")
+    assert "approximated with rank" in answer["kernel"]
+    assert answer["objective"] == pytest.approx(expected["objective"], rel=0.05)
+    trained = read_model(model, 10**9)
+    assert trained.problem.approximation is not None
+    result = iopt.solve(trained.problem, INDEFINITE)
+    assert result.objective == pytest.approx(answer["objective"], rel=1e-9)
+    np.testing.assert_allclose(trained.classifier.coef, result.classifier.coef, atol=1e-9)
+    told = complaint("solve", path, INDEFINITE, "--rank", 5, "--cache-mb", 1)
+    assert told.startswith("rank: expected neither --cache-mb")
+    told = complaint("solve", folder / "similarities.npz", INDEFINITE, "--rank", 5)
+    assert told.startswith("rank: expected no kernel and no parameters")
 
 
 def test_baselines_belong_to_compare(folder: Path) -> None:

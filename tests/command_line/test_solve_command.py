@@ -112,7 +112,7 @@ def test_unknown_names_suggest(folder: Path) -> None:
 def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
     path = folder / "points.npz"
     refusal = complaint("solve", path, INDEFINITE, "--solver", "osqp")
-    assert "Solvers that can: dca, global, multistart, smo, smo-lin-lin, uno." in refusal
+    assert "Solvers that can: dca, global, low-rank, multistart, smo, smo-lin-lin, uno." in refusal
     assert "expected at least 0.0" in complaint("solve", path, "ConvexHullDual(mu=1e-6)")
     assert complaint("solve", path, INDEFINITE, "--tol", 2).startswith("tol: ")
     assert complaint("solve", path, INDEFINITE, "--time-limit", 0).startswith("time_limit: ")
