@@ -17,6 +17,7 @@ from indefinite_opt.foundation import (
     finite_array,
     in_tiles,
     one_thread,
+    product,
     tiles,
 )
 from indefinite_opt.problem.kernel_matrix import Gram, Indices
@@ -145,8 +146,8 @@ class FactorGram(Gram):
     def outside(self, w: Array) -> Array:
         """F(s∘w), (n,)."""
         with one_thread():
-            product: Array = self.factors @ (self.signs * w)
-        return product
+            found: Array = self.factors @ (self.signs * w)
+        return found
 
     @cached_property
     def rounding(self) -> float:
@@ -194,9 +195,9 @@ class FactorGram(Gram):
         def add_up(which: slice) -> None:
             for part in shares[which.start]:
                 rows = block(part)
-                product = rows.T @ rows
+                square = rows.T @ rows
                 before = sums.get(which.start)
-                sums[which.start] = product if before is None else np.add(before, product, before)
+                sums[which.start] = square if before is None else np.add(before, square, before)
 
         in_tiles(add_up, tiles(len(shares), 1))
         whole: Array = np.sum([sums[k] for k in range(len(shares))], axis=0)
@@ -215,15 +216,15 @@ class FactorGram(Gram):
         if not kept.size:
             return Spectrum(np.zeros(1), np.eye(self.n, 1), null=self.n - 1)
         kept = kept[np.argsort(-sizes[kept], kind="stable")]
-        with one_thread():
-            vectors = self.factors @ mixing[:, kept]
-            # Rounding disturbs the eigenvectors of small eigenvalues, by eps·‖F‖²/|λ|: they are
-            # made orthogonal to those of larger ones, which stay as they are.
-            root = np.linalg.cholesky(vectors.T @ vectors)
-            vectors = vectors @ np.linalg.inv(root).T
+        rough = product(self.factors, mixing[:, kept])
+        overlap = self._summed(lambda part: rough[part])
+        # Rounding disturbs the eigenvectors of small eigenvalues, by eps·‖F‖²/|λ|: they are made
+        # orthogonal to those of larger ones, which stay as they are.
         order = np.argsort(values[kept], kind="stable")
-        found = np.ascontiguousarray(vectors[:, order])
-        return Spectrum(values[kept][order], found, null=self.n - kept.size)
+        with one_thread():
+            corrections = np.linalg.inv(np.linalg.cholesky(overlap)).T[:, order]
+        vectors = product(rough, np.ascontiguousarray(corrections))
+        return Spectrum(values[kept][order], vectors, null=self.n - kept.size)
 
     def centered(self) -> FactorGram:
         """PKP with P = I - eeᵀ/n, with the rounding of K besides its own."""
@@ -273,7 +274,7 @@ class FactorGram(Gram):
 
     def _triangle(self, kept: Indices, normals: Array | None) -> Array:
         """R of F = UR for some rows of F less their part along the normals, on all threads."""
-        parts = list(tiles(kept.size, _BLOCK_ROWS))
+        parts = list(tiles(kept.size, _SCALED_ROWS))
         whole = kept.size == self.n
 
         def rows(part: slice) -> Array:
