@@ -348,8 +348,8 @@ class KernelProblem(Problem):
         """K = F diag(signs) Fᵀ of rank r, which is never formed: memory and products take O(nr).
 
         Spectra, curvature and claims are those of this K, in O(nr²). What needs the n × n matrix
-        (linear programs, cvxpy, most solvers) refuses; `solver="low-rank"` is the default for
-        quadratic programs.
+        (cvxpy, brackets, some formulations, most solvers) refuses; `solver="low-rank"` is the
+        default for quadratic programs.
 
         Parameters
         ----------
