@@ -20,6 +20,7 @@ from indefinite_opt.foundation import (
     checks,
     checksum,
     in_tiles,
+    product,
     stored,
     tiles,
 )
@@ -241,12 +242,12 @@ class DenseGram(Gram):
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
         support = np.flatnonzero(x)
         if support.size < self.n // 4:
-            product = np.zeros(self.n)
+            total = np.zeros(self.n)
             for part in _parts(support.size, _CHUNK // self.n):
-                product += x[support[part]] @ self._read(support[part])
-            return product
+                total += x[support[part]] @ self._read(support[part])
+            return total
         if self.dtype == np.float64:
-            return self.whole @ x
+            return product(self.whole, x[:, None])[:, 0]
         parts = _parts(self.n, _CHUNK // self.n)
         return np.concatenate([self._read(part) @ x for part in parts])
 

@@ -1072,7 +1072,8 @@ def _orthonormal(y: Array, lines: int) -> Array | None:
     """Orthonormal basis of the excluded directions in terms of v = y∘d: e, or e and y."""
     if lines == 0:
         return None
-    return np.linalg.qr(np.column_stack([np.ones(y.size), y][:lines]))[0]
+    columns = [np.ones(y.size), y - y.mean()][:lines]
+    return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
 
 
 def _unscaled(X: Array) -> Array:

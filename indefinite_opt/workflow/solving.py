@@ -18,6 +18,7 @@ from indefinite_opt.foundation import (
     clock,
     finite_array,
     limited,
+    one_thread,
 )
 from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import Structure
@@ -119,6 +120,7 @@ class Options:
         checks.callback(self.callback)
 
 
+@one_thread()
 def solve_with(
     problem: Problem,
     formulation: Formulation,

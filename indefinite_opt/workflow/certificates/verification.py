@@ -20,6 +20,7 @@ from indefinite_opt.foundation import (
     checked_values,
     checks,
     limited,
+    one_thread,
     within,
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
@@ -149,6 +150,7 @@ def verify(
     )  # fmt: skip
 
 
+@one_thread()
 def certify(
     problem: Problem,
     formulation: Formulation,

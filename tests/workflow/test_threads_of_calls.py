@@ -1,0 +1,66 @@
+"""Whole calls use one BLAS thread, and threads of the package take tiles as they come."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import indefinite_opt as iopt
+from helpers.problems import gaussian, symmetric
+from indefinite_opt.foundation import in_tiles, tiles
+from indefinite_opt.problem import DenseGram
+
+
+def blas_threads() -> set[int]:
+    """Of the libraries that can have more than one."""
+    return {
+        each["num_threads"] for each in threadpool_info()
+        if each["user_api"] == "blas" and each.get("threading_layer") != "disabled"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("K", [symmetric(40, 1), gaussian(40, 2, 1.0)], ids=["indefinite", "psd"])
+def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a busy process two threads of the library wait for each other."""
+    seen: list[set[int]] = []
+    times = DenseGram.times
+
+    def spy(gram: DenseGram, x: Any) -> Any:
+        seen.append(blas_threads())
+        return times(gram, x)
+
+    monkeypatch.setattr(DenseGram, "times", spy)
+    problem = iopt.KernelProblem(K, np.resize([1, -1], 40))
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        result = iopt.solve(problem, iopt.SVMDual(), solver="smo")
+        solved = len(seen)
+        assert result.certificate.claim >= iopt.Claim.LOCAL
+        certified = len(seen)
+        iopt.verify(problem, iopt.SVMDual(), result.values)
+        assert 0 < solved < certified < len(seen)
+        assert all(each == {1} for each in seen)
+        assert blas_threads() == before
+
+
+def test_a_thread_that_is_held_up_leaves_the_tiles_to_others() -> None:
+    """The first tile waits for all others: shared out beforehand, some would never begin."""
+    count = 50
+    done: list[int] = []
+    others = threading.Event()
+
+    def work(part: slice) -> None:
+        if part.start == 0:
+            assert others.wait(60.0)
+            return
+        done.append(part.start)
+        if len(done) == count - 1:
+            others.set()
+
+    with threadpool_limits(2, user_api="blas"):
+        in_tiles(work, tiles(count, 1))
+    assert sorted(done) == list(range(1, count))
