@@ -11,6 +11,12 @@ from indefinite_opt.problem.cholesky import cholesky_in_place
 BLOCKS = (1, 2, 3, 7, 19, 20, 21, 512)
 
 
+@pytest.fixture(autouse=True)
+def blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else LAPACK would factorise small matrices as a whole."""
+    monkeypatch.setattr(cholesky, "_MIN_TILED_ORDER", 0)
+
+
 def positive(n: int, seed: int) -> np.ndarray:
     A = np.random.default_rng(seed).standard_normal((n, n + 3))
     return A @ A.T + np.eye(n)
@@ -25,6 +31,14 @@ def test_the_factor_is_that_of_lapack(block: int, order: str) -> None:
     factor[np.triu_indices(20, 1)] = np.nan
     assert cholesky_in_place(factor, block) == 0
     np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(A), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_a_small_matrix_is_factorised_as_a_whole(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cholesky, "_MIN_TILED_ORDER", 21)
+    test_the_factor_is_that_of_lapack(1, order)
 
 
 @pytest.mark.parametrize("pivot", [1, 2, 7, 8, 14, 15, 20])
