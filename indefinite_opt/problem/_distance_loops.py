@@ -8,9 +8,9 @@ from indefinite_opt.foundation import Array, compiled
 
 __all__ = ["squared_distances"]
 
-STRIP = 128
-"""Points on the right at a time: their coordinates, one array for each feature, and their distances
-stay in the nearest cache of the processor for some dozens of features."""
+STRIP = 256
+"""Points on the right at a time: long enough for loops over them, and short enough that their
+coordinates, one array per feature, stay in the nearest cache for some dozens of features."""
 
 _VECTORISE = {"nnan", "ninf", "nsz", "reassoc", "contract"}
 """Reorderings of a sum of squares, which has no cancellation; the points are finite."""

@@ -58,6 +58,9 @@ a few per cent of K."""
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
 
+COMPUTING_WORK = 3.0
+"""Work of computing an entry of K on demand, in units of that of reading one from memory."""
+
 MAX_STEPS, MAX_STEPS_PER_POINT = 10_000_000, 100
 """Steps by default, the larger of a number and a multiple of n."""
 
@@ -365,7 +368,7 @@ class Descent:
         """The pair steps where rows of K are computed on demand."""
         from indefinite_opt.solvers.descent.on_demand import Blocks
 
-        return Blocks(self.gram, self.hessian, self.box)
+        return Blocks(self.gram, self.hessian, self.box, COMPUTING_WORK)
 
     def _take(self, outcome: Outcome) -> None:
         self._offset = outcome.offset
@@ -389,8 +392,9 @@ class Descent:
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
-        k = float(np.count_nonzero(members))
-        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + k * self.qp.n + OVERHEAD_WORK
+        k, n = float(np.count_nonzero(members)), self.qp.n
+        reading = k * n if self.gram.whole is not None else COMPUTING_WORK * (2.0 * k * n + k**2)
+        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
     def _largest_face(self) -> float:
         """Most weights of a face whose matrix is a few per cent of K."""

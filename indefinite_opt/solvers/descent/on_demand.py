@@ -43,10 +43,14 @@ class Blocks:
     gram : Gram
     hessian, box
         The program, as compiled loops take it; hessian.rows is not read.
+    computing : float
+        Work of computing an entry of K, in units of that of reading one from memory.
     """
 
-    def __init__(self, gram: Gram, hessian: loops.Hessian, box: loops.Box) -> None:
-        self.gram, self.hessian, self.box = gram, hessian, box
+    def __init__(
+        self, gram: Gram, hessian: loops.Hessian, box: loops.Box, computing: float
+    ) -> None:
+        self.gram, self.hessian, self.box, self.computing = gram, hessian, box, computing
         self.most = min(gram.n, max(int(np.sqrt(MAX_CACHE_SHARE * gram.capacity * gram.n)), 2))
         self._part = np.empty(0)
 
@@ -84,7 +88,8 @@ class Blocks:
             blocks += 1
             steps += outcome.steps
             decrease += outcome.decrease
-            work += outcome.work + n * (changed.size + loops.POINT_PASSES) + float(count) ** 2
+            work += outcome.work + n * loops.POINT_PASSES
+            work += self.computing * (float(n) * changed.size + float(count) ** 2)
             # Each product is rounded once, and then once in each of the sums.
             rounding += float(np.abs(change).sum()) * (changed.size + 2.0)
 
