@@ -151,7 +151,8 @@ def against_eigh(sizes: list[int], runs: int) -> dict[str, float]:
     several runs that take turns.
     """
     print(
-        "\n## One eigendecomposition by numpy, one thread, against the whole solution, relative gap 1e-6\n"
+        "\n## One eigendecomposition by numpy, one thread, against the whole solution, "
+        "relative gap 1e-6\n"
     )
     print("| n | kernel | eigh s | newton s | ratio (to reach: 0.5) | how |\n" + "|---" * 6 + "|")
     ratios = {}
