@@ -43,9 +43,9 @@ from indefinite_opt.problem.spectrum import (
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_CURVATURE_SAMPLE, _MIN_SAMPLED = 100, 500
-"""Points on which negative curvature is looked for first, and the order of matrices from which that
-takes little time beside the O(n³) of all of K."""
+_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (100, 500), 0.2
+"""Numbers of points on which negative curvature is looked for first, one after the other, and the
+largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""
 
 _OF_KERNEL_ALONE = frozenset({
     "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
@@ -733,18 +733,22 @@ class KernelProblem(Problem):
 
     def _curved_sample(self, lines: int) -> bool:
         """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        if self.n < _MIN_SAMPLED:
-            return False
-        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:_CURVATURE_SAMPLE])
-        block = self.gram.block(chosen, chosen)
-        direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
-        if direction is None:
-            return False
-        curvature = float(direction @ block @ direction)
-        # n·max|K| is known without a pass over K and in most cases small enough.
-        if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
-            return True
-        return curvature < -2.0 * self.zero_tolerance
+        order = np.random.default_rng(0).permutation(self.n)
+        for size in _CURVATURE_SAMPLES:
+            if size > _MAX_SAMPLE_SHARE * self.n:
+                break
+            chosen = np.sort(order[:size])
+            block = self.gram.block(chosen, chosen)
+            direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
+            if direction is None:
+                continue
+            curvature = float(direction @ block @ direction)
+            # n·max|K| is known without a pass over K and in most cases small enough.
+            if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
+                return True
+            if curvature < -2.0 * self.zero_tolerance:
+                return True
+        return False
 
     def negative_direction(self, lines: int) -> Array | None:
         """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
