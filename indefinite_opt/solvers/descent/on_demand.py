@@ -27,12 +27,11 @@ MAX_CACHE_SHARE = 0.5
 """Most memory for a block's part of K, as a share of the cache of rows."""
 
 MAX_INNER_BLOCK = 512
-"""Most points of the smaller blocks by which a block is solved; their part of K should stay in the
-cache of the processor."""
+"""Points of the smaller blocks by which a block is solved, whose part of K should stay in the cache
+of the processor; if more weights are free, such blocks would undo each other's steps."""
 
-MAX_BLOCK_WORK = 2e8
-"""Most work (entries of K read) inside a block, some tenths of a second, so that limits of time
-hold."""
+MAX_BLOCK_WORK = 5e8
+"""Most work (entries of K read) inside a block, half a second, so that limits of time hold."""
 
 
 class Blocks:
@@ -109,12 +108,14 @@ class Blocks:
         self.gram.write_block(members, part)
         part.flags.writeable = False  # loops are compiled for matrices that are not written to
         inside = loops.Point(point.alpha[members], point.v[members])
+        inner = box._replace(
+            y=box.y[members], group=box.group[members], lower=box.lower[members],
+            upper=box.upper[members],
+        )  # fmt: skip
+        free = np.count_nonzero((inside.alpha > inner.lower) & (inside.alpha < inner.upper))
         outcome = loops.solve_blocks(
-            hessian._replace(rows=part, diagonal=hessian.diagonal[members]),
-            box._replace(
-                y=box.y[members], group=box.group[members], lower=box.lower[members],
-                upper=box.upper[members],
-            ),
-            inside, limits, min(MAX_INNER_BLOCK, count), 0,
+            hessian._replace(rows=part, direct=part, diagonal=hessian.diagonal[members]),
+            inner, inside, limits, count if free > MAX_INNER_BLOCK else min(MAX_INNER_BLOCK, count),
+            0,
         )  # fmt: skip
         return outcome, inside.alpha
