@@ -327,3 +327,30 @@ def solve_exactly(system: list) -> list[Fraction] | None:
                 factor = rows[i][k]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
     return [row[n] for row in rows]
+
+
+@pytest.mark.parametrize("solver", ["highs", "generation"])
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_the_gap_of_a_small_or_large_objective_is_relative_to_it(scale: float, solver: str) -> None:
+    """Multiplying K and C changes the unit of the objective; SciPy solves the unscaled program."""
+    from scipy.optimize import linprog
+
+    base = random_problem("sigmoid", n=60, seed=4)
+    n, y = base.n, base.y
+    signed = y[:, None] * base.K
+    # min eᵀ(p + q) + C eᵀξ  s.t.  y∘(K(p - q) + be) + ξ ≥ e, with b free.
+    rows = np.hstack([signed, -signed, y[:, None], np.eye(n)])
+    cost = np.concatenate([np.ones(2 * n), [0.0], np.full(n, 2.0)])
+    bounds = [(0.0, None)] * (2 * n) + [(None, None)] + [(0.0, None)] * n
+    expected = linprog(cost, A_ub=-rows, b_ub=-np.ones(n), bounds=bounds).fun
+    problem = iopt.KernelProblem(base.K / scale, base.labels)
+    formulation = iopt.LPSVM(C=2.0 * scale)  # u goes with the scale, too
+    result = iopt.solve(problem, formulation, solver=solver)
+    assert result.objective == pytest.approx(scale * expected, rel=2e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    worse = dict(result.values, xi=result.values["xi"] * 1.01)
+    certificate = iopt.verify(problem, formulation, worse)
+    excess = certificate.objective / (scale * expected) - 1.0
+    assert excess > 1e-3
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert certificate.relative_gap == pytest.approx(excess / (1.0 + excess), rel=1e-2)
