@@ -1,9 +1,7 @@
-"""The local solver against its targets; run `python benchmarks/local_solver.py`.
+"""Objectives and memory of the local solver; run `python benchmarks/local_solver.py`.
 
-Every ratio compares calls that take turns in one process on the same matrices, so that a slow
-machine is slow for both. Times exclude the construction of the problem (a check that K is symmetric
-and finite, once for all solves), which has its own column, and compilation, which is the first
-table.
+Objectives are compared with those of UNO and of many random starts on the same matrices; memory is
+what a solve needs beyond K. Speed is measured by `svm_dual.py`.
 """
 
 from __future__ import annotations
@@ -12,29 +10,17 @@ import argparse
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 
 KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov", "random", "gaussian")
 BOUNDS = (1.0, 100.0)
 PEAK = "/proc/self/clear_refs"
-
-FIRST_CALL = """
-import time
-import numpy as np
-import indefinite_opt as iopt
-problem = iopt.KernelProblem(np.diag([1.0, -1.0, 2.0, 1.0]), [1, 1, -1, -1])
-began = time.perf_counter()
-iopt.solve(problem, iopt.SVMDual(), solver={solver!r})
-print(time.perf_counter() - began)
-"""
 
 MEMORY = """
 import sys
@@ -54,12 +40,17 @@ print(peak() - before)
 """
 
 
-def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Kernel matrix and noisy labels of n points in ten dimensions with a curved boundary."""
-    generator = np.random.default_rng(seed)
+def points(n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """n points in ten dimensions and their noisy labels, with a curved boundary."""
     X = generator.standard_normal((n, 10))
     noise = 0.5 * generator.standard_normal(n)
-    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
+    return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
+
+
+def two_classes(n: int, kernel: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Kernel matrix and labels of such points."""
+    generator = np.random.default_rng(seed)
+    X, y = points(n, generator)
     if kernel == "random":
         half = generator.standard_normal((n, n))
         half += half.T.copy()
@@ -85,72 +76,6 @@ def libsvm_objective(K: np.ndarray, y: np.ndarray, libsvm: object) -> float:
     z = np.zeros(y.size)
     z[libsvm.support_] = libsvm.dual_coef_[0]  # type: ignore[attr-defined]
     return float(np.abs(z).sum() - 0.5 * z @ (K @ z))
-
-
-def compile_time() -> None:
-    """Time the first call in a fresh process, with an empty and with a filled cache."""
-    print("\n## First call in a fresh process\n")
-    print("| solver | compiling | from the cache on disk |\n|---|---|---|")
-    for solver in ("smo", "multistart"):
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-            command = [sys.executable, "-c", FIRST_CALL.format(solver=solver)]
-            first, second = (
-                float(subprocess.run(command, env=environment, capture_output=True).stdout)
-                for _ in range(2)
-            )
-        print(f"| {solver} | {first:.1f} s | {second:.2f} s |")
-
-
-def two_rows(K: np.ndarray) -> float:
-    """Seconds to read two rows of K at the bandwidth of a matrix-vector product, one thread."""
-    vector = np.ones(len(K))
-    with threadpool_limits(1, user_api="blas"):
-        return 2.0 * min(seconds(lambda: K @ vector) for _ in range(5)) / len(K)
-
-
-def speed(sizes: list[int], runs: int) -> None:
-    """Compare one run of SMO with SVC at the same tolerance of the KKT residual."""
-    from sklearn.svm import SVC
-
-    print("\n## One SMO run against SVC(kernel='precomputed', cache_size=2000)\n")
-    print("Medians of calls that take turns. Limit: reading two rows of K per iteration.\n")
-    print("| n | kernel | C | tol | SVC ms | smo ms | SVC/smo | with making the problem | ", end="")
-    print("iterations | µs each | limit µs | objective against SVC |\n" + "|---" * 12 + "|")
-    ratios: dict[float, list[float]] = {1e-3: [], 1e-6: []}
-    for n, kernel, K, y in instances(sizes):
-        problem = iopt.KernelProblem(K, y)
-        making = min(seconds(lambda K=K, y=y: iopt.KernelProblem(K, y)) for _ in range(2))
-        limit = two_rows(K)
-        for C in BOUNDS:
-            for tol, collected in ratios.items():
-                libsvm = SVC(kernel="precomputed", C=C, tol=tol, cache_size=2000)
-
-                def ours(problem: iopt.KernelProblem = problem, C: float = C, tol: float = tol):
-                    return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=tol)
-
-                ours()
-                turns = [
-                    (seconds(lambda s=libsvm, K=K, y=y: s.fit(K, y)), seconds(ours))
-                    for _ in range(runs if n <= 2000 else max(runs // 2, 2))
-                ]
-                theirs, own = (float(np.median(times)) for times in zip(*turns, strict=True))
-                result = ours()
-                better = result.objective / libsvm_objective(K, y, libsvm) - 1.0
-                collected.append(theirs / own)
-                print(
-                    f"| {n} | {kernel} | {C:g} | {tol:g} | {1e3 * theirs:.1f} | {1e3 * own:.1f} | "
-                    f"{theirs / own:.2f} | {theirs / (own + making):.2f} | {result.iterations} | "
-                    f"{1e6 * own / max(result.iterations, 1):.1f} | {1e6 * limit:.1f} | "
-                    f"{better:+.1e} |",
-                    flush=True,
-                )
-    for tol, collected in ratios.items():
-        slower = sum(ratio < 1.0 for ratio in collected)
-        print(
-            f"\nTo {tol:g}: median {np.median(collected):.2f} (to reach: 4), least "
-            f"{min(collected):.2f} (1.0), slower on {slower} of {len(collected)}."
-        )
 
 
 def uno_best(problem: iopt.KernelProblem, formulation: iopt.Formulation, starts: int) -> float:
@@ -222,23 +147,6 @@ def objectives(sizes: list[int], uno_size: int, random_starts: int) -> None:
     )
 
 
-def paths(n: int) -> None:
-    """Compare a path of thirty values of C, from 0.1 to 100, with separate solves."""
-    print(f"\n## A path of 30 values of C, n = {n}, tol 1e-6\n")
-    print("| kernel | path | 30 cold solves | ratio (to reach: 5) | largest residual |")
-    print("|---|---|---|---|---|")
-    formulations = [iopt.SVMDual(C=float(C)) for C in np.geomspace(0.1, 100.0, 30)]
-    for kernel in KERNELS:
-        problem = iopt.KernelProblem(*two_classes(n, kernel))
-        iopt.solve_path(problem, formulations[:2])
-        path = seconds(lambda p=problem: iopt.solve_path(p, formulations))
-        cold = seconds(
-            lambda p=problem: [iopt.solve(p, each, solver="smo") for each in formulations]
-        )
-        worst = max(result.residual for result in iopt.solve_path(problem, formulations))
-        print(f"| {kernel} | {path:.2f} s | {cold:.2f} s | {cold / path:.1f} | {worst:.1e} |")
-
-
 def reset_peak() -> None:
     """Restart the measurement of the peak resident memory (Linux)."""
     Path(PEAK).write_text("5")
@@ -274,14 +182,9 @@ def main() -> None:
     options = parser.parse_args()
     quick = options.quick
     tables: dict[str, Callable[[], None]] = {
-        "compile_time": compile_time,
-        "speed": lambda: speed(
-            [200] if quick else [500, 1000, 2000, 4000, 8000], 3 if quick else 5
-        ),
         "objectives": lambda: objectives(
             [100] if quick else [100, 500, 1000, 2000], 100, 50 if quick else 2000
         ),
-        "paths": lambda: paths(200 if quick else 2000),
         "memory": lambda: memory(1000 if quick else 8000),
     }
     for name, table in tables.items():
