@@ -130,7 +130,7 @@ class FactorGram(Gram):
     def _read(self, indices: Indices) -> Array:
         return (self.factors[indices] * self.signs) @ self.factors.T
 
-    def times(self, x: Array) -> Array:
+    def _times(self, x: Array) -> Array:
         """Kx = F(s∘Fᵀx), (n,), in O(nr)."""
         return self.outside(self.inside(x))
 

@@ -74,6 +74,7 @@ class Gram(ABC):
     dtype: np.dtype[Any]
     capacity: int
     whole: Stored | None = None
+    _last_product: tuple[Array, Array] | None = None
 
     @property
     @abstractmethod
@@ -174,8 +175,19 @@ class Gram(ABC):
             total += float(weights[part] @ (np.abs(block, out=block) @ weights))
         return total
 
-    @abstractmethod
     def times(self, x: Array) -> Array:
+        """Kx, (n,).
+
+        The last product is kept, as what ends a descent is asked for again by its certificate. It
+        is that of the matrix as it is, unless `changed` says that there is another one now.
+        """
+        kept = self._last_product
+        if kept is None or not np.array_equal(kept[0], x):
+            kept = self._last_product = x.copy(), self._times(x)
+        return kept[1].copy()
+
+    @abstractmethod
+    def _times(self, x: Array) -> Array:
         """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
 
 
@@ -238,7 +250,7 @@ class DenseGram(Gram):
     def _read(self, indices: Indices | slice) -> Array:
         return self.whole[indices].astype(np.float64, copy=False)
 
-    def times(self, x: Array) -> Array:
+    def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
         support = np.flatnonzero(x)
         if support.size < self.n // 4:
@@ -321,7 +333,6 @@ class RowGram(Gram):
         cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
         self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
-        self._last_product: tuple[Array, Array] | None = None
         self._checksum = checksum(self.points)
 
     def changed(self) -> bool:
@@ -400,16 +411,11 @@ class RowGram(Gram):
         self._last_use[slots[slots >= 0]] = self._requests
         self._add(indices, -amounts, v)
 
-    def times(self, x: Array) -> Array:
-        """Kx, (n,); rows are read from the cache where possible, which is left unchanged.
-
-        The last product is kept, as what ends a descent is asked for again by its certificate.
-        """
-        if self._last_product is None or not np.array_equal(self._last_product[0], x):
-            support, product = np.flatnonzero(x), np.zeros(self.n)
-            self._add(support, x[support], product)
-            self._last_product = x.copy(), product
-        return self._last_product[1].copy()
+    def _times(self, x: Array) -> Array:
+        """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
+        support, total = np.flatnonzero(x), np.zeros(self.n)
+        self._add(support, x[support], total)
+        return total
 
     def _add(self, indices: Indices, amounts: Array, total: Array) -> None:
         """total += Σ_k amounts[k] · K[indices[k]]; the cache is read."""
