@@ -196,6 +196,8 @@ def draw(lines: list[dict[str, Any]]) -> None:
             )
         if kind == "ratios":
             axis.set_yscale("log")
+            for side in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+                side("{x:g}")
             axis.axhline(1.0, color="0.6", linewidth=0.8)
         axis.set_title(f"{name}: {kind}", loc="left", fontsize=10)
         axis.set_xticks(range(len(lines)), labels, fontsize=7, rotation=30)
