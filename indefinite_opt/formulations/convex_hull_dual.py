@@ -93,6 +93,9 @@ class ConvexHullDual(Formulation):
     def structure(self, problem: KernelProblem) -> BoxLineQP:
         return BoxLineQP.hulls(problem, self._mu(problem))
 
+    def structure_order(self, problem: KernelProblem) -> int:
+        return 0
+
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alphabar, y = values["alphabar"], problem.y
         hulls = [np.where(y == sign, alphabar, 0.0) for sign in (1.0, -1.0)]

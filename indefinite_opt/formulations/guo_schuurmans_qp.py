@@ -111,6 +111,9 @@ class GuoSchuurmansQP(Formulation):
             form, hessian=2.0, linear=0.0, upper=self._beta(problem), lines=2, total=1.0
         )
 
+    def structure_order(self, problem: KernelProblem) -> int:
+        return 0
+
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return confidence_classifier(problem, values["alpha"], self.sensitivity)
 

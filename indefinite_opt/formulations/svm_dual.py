@@ -99,6 +99,9 @@ class SVMDual(Formulation):
             _refuse_unbounded(problem, self.bias)
         return BoxLineQP.svm(problem, self._upper(problem), lines=int(self.bias))
 
+    def structure_order(self, problem: KernelProblem) -> int:
+        return 0
+
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha = values["alpha"]
         offset = self.structure(problem).offset(alpha)

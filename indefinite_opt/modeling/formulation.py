@@ -78,6 +78,10 @@ class Formulation(ABC):
     def structure(self, problem: Any) -> Structure[Any]:
         """The same problem for direct solvers."""
 
+    def structure_order(self, problem: Any) -> int:
+        """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
+        return int(problem.n)
+
     @abstractmethod
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define."""

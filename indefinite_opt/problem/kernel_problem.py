@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -27,6 +28,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
+from indefinite_opt.problem.cholesky import cholesky_in_place
 from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.factored_kernel import FactorGram
@@ -34,6 +36,7 @@ from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, forme
 from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
     Spectrum,
+    breakdown_direction,
     convexity_tolerance,
     eigendecomposition,
     negative_direction,
@@ -43,7 +46,7 @@ from indefinite_opt.problem.spectrum import (
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (100, 500), 0.2
+_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (50, 200, 500), 0.2
 """Numbers of points on which negative curvature is looked for first, one after the other, and the
 largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""
 
@@ -169,6 +172,7 @@ class KernelProblem(Problem):
         self._remade: partial[KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
         self._convex: dict[int, bool] = {}
+        self._uncurved_samples: set[int] = set()
         self._construction: _Construction | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
@@ -705,6 +709,14 @@ class KernelProblem(Problem):
         """Whether `is_convex` is already known to be true; nothing is computed."""
         return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
 
+    def convexity_order(self, lines: int) -> int:
+        """Order of the matrix that `is_convex` has yet to factorise; 0 if a sample decides it."""
+        if self.known_convex(lines) or not self.curvature_known:
+            return 0
+        if self.factors is None and lines not in self._convex and self._curved_sample(lines):
+            self._convex[lines] = False
+        return 0 if lines in self._convex else self.n
+
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""
         if self._construction is not None and lines >= self._construction.lines:
@@ -735,21 +747,23 @@ class KernelProblem(Problem):
 
     def _curved_sample(self, lines: int) -> bool:
         """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        order = np.random.default_rng(0).permutation(self.n)
+        if lines in self._uncurved_samples:
+            return False
         for size in _CURVATURE_SAMPLES:
             if size > _MAX_SAMPLE_SHARE * self.n:
                 break
-            chosen = np.sort(order[:size])
+            chosen = _sample(self.n, size)
             block = self.gram.block(chosen, chosen)
-            direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
+            direction = _curved_direction(block, self.y[chosen], lines)
             if direction is None:
                 continue
-            curvature = float(direction @ block @ direction)
+            curvature = float(direction @ block @ direction) / float(direction @ direction)
             # n·max|K| is known without a pass over K and in most cases small enough.
             if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
                 return True
             if curvature < -2.0 * self.zero_tolerance:
                 return True
+        self._uncurved_samples.add(lines)
         return False
 
     def negative_direction(self, lines: int) -> Array | None:
@@ -1080,6 +1094,38 @@ def _orthonormal(y: Array, lines: int) -> Array | None:
         return None
     columns = [np.ones(y.size), y - y.mean()][:lines]
     return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
+
+
+@functools.lru_cache(maxsize=8)
+def _sample(n: int, size: int) -> NDArray[np.intp]:
+    """Some of the numbers 0, ..., n - 1 in ascending order, always the same."""
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:size])
+    chosen.flags.writeable = False
+    return chosen
+
+
+def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
+    """A direction v = y∘d along the lines in which a small K seems curved downwards, or None.
+
+    The lines say that the sum of v is zero, and with two that it is so in each class: one entry of
+    v follows from the others that it shares a line with.
+    """
+    reduced = K
+    if lines:
+        follows = np.zeros(y.size, dtype=np.intp)
+        if lines == 2:
+            follows[:] = np.where(y > 0.0, np.argmax(y > 0.0), np.argmax(y < 0.0))
+        rows = K[follows]
+        reduced = K - rows - rows.T + rows[:, follows]
+        reduced[follows, follows] = 1.0  # the rest of the row is zero
+    factor = np.asfortranarray(reduced)
+    breakdown = cholesky_in_place(factor)
+    if breakdown == 0:
+        return None
+    direction = breakdown_direction(factor, breakdown)
+    if lines:
+        np.subtract.at(direction, follows, direction.copy())
+    return direction
 
 
 def _unscaled(X: Array) -> Array:

@@ -17,6 +17,7 @@ __all__ = [
     "TRANSFORMS",
     "Inertia",
     "Spectrum",
+    "breakdown_direction",
     "convexity_tolerance",
     "eigendecomposition",
     "negative_direction",
@@ -269,8 +270,6 @@ def negative_direction(
     (n,) array of unit length, or None
         None proves vᵀKv ≥ -2τ‖v‖² for every v considered.
     """
-    import scipy.linalg
-
     order = K.shape[0]
     norm = norm_bound(K) if norm is None else norm
     if norm == 0.0:
@@ -298,14 +297,32 @@ def negative_direction(
     breakdown = cholesky_in_place(shifted)
     if breakdown == 0:
         return None
-    pivot = breakdown - 1
-    direction = np.zeros(order)
-    direction[pivot] = 1.0
-    if pivot:
-        # The leading block is L Lᵀ; v = (-L⁻ᵀL⁻¹m, 1) has vᵀ(K + τI)v = the failed pivot ≤ 0.
-        direction[:pivot] = -scipy.linalg.solve_triangular(
-            shifted[:pivot, :pivot], shifted[pivot, :pivot], lower=True, trans="T"
-        )
+    direction = breakdown_direction(shifted, breakdown)
     if orthogonal_to is not None:
         direction -= orthogonal_to @ (orthogonal_to.T @ direction)
     return direction / float(np.linalg.norm(direction))
+
+
+def breakdown_direction(factor: Array, breakdown: int) -> Array:
+    """A vector v with vᵀAv ≤ 0, where a factorisation A = LLᵀ of order n met such a pivot.
+
+    v = (-L⁻ᵀm, 1, 0), with L the factor of the block before the pivot, and m the part of its row
+    there: vᵀAv is the pivot.
+
+    Parameters
+    ----------
+    factor : (n, n) array
+        The lower triangle as the factorisation left it, by columns.
+    breakdown : int
+        Number of the pivot, counted from 1.
+    """
+    from scipy.linalg import lapack
+
+    pivot = breakdown - 1
+    direction = np.zeros(len(factor))
+    direction[pivot] = 1.0
+    if pivot:
+        direction[:pivot] = -lapack.dtrtrs(
+            factor[:pivot, :pivot], factor[pivot, :pivot], lower=1, trans=1
+        )[0]
+    return direction

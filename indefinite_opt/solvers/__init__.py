@@ -50,4 +50,10 @@ def as_solver(solver: str | Solver[Any]) -> Solver[Any]:
         return solver
     if not isinstance(solver, str):
         raise UnknownName("solver", str(solver), known())
-    return instantiate("solver", known(), solver)
+    return _made(solver)
+
+
+@functools.lru_cache(maxsize=64)
+def _made(text: str) -> Solver[Any]:
+    """Solvers never change, so that those made from a string are kept."""
+    return instantiate("solver", known(), text)

@@ -209,6 +209,10 @@ class Solver(ABC, Generic[S]):
             return f"it solves convex programs, and this one {structure.why_not_convex()}"
         return None
 
+    def preparation_order(self, task: Task[Any]) -> int:
+        """Order of the largest matrix that `refusal` and `prepare` decompose, at most n."""
+        return int(task.problem.n)
+
     def prepare(self, task: Task[S]) -> None:
         """Compute and cache what takes O(n³) and needs no point, such as a spectrum.
 

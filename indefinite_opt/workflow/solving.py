@@ -132,7 +132,8 @@ def solve_with(
     began = clock()
     limit = np.inf if options.time_limit is None else float(options.time_limit)
     try:
-        structure = limited(problem.n, limit, formulation.structure, problem)
+        order = formulation.structure_order(problem)
+        structure = limited(order, limit, formulation.structure, problem)
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
@@ -156,7 +157,7 @@ def solve_with(
         if options.verbose:
             LOGGER.info("%s by %s", formulation, chosen)
         try:
-            limited(problem.n, task.remaining, _prepare, chosen, task)
+            limited(chosen.preparation_order(task), task.remaining, _prepare, chosen, task)
         except TimeLimitReached:
             solution = _unprepared(task)
         else:

@@ -134,6 +134,27 @@ def test_convexity_and_its_witness_agree_with_eigenvalues(seed, n, lines) -> Non
         assert np.linalg.norm(direction) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("lines", [0, 1, 2])
+@pytest.mark.parametrize("across", ["e", "y", "both", "none", "elsewhere"])
+def test_a_sample_of_points_decides_convexity_where_it_is_curved(lines: int, across: str) -> None:
+    """Negative eigenvalues whose eigenvectors are known, some of them across the lines."""
+    n = 260
+    generator = np.random.default_rng(lines)
+    y = generator.permutation(np.resize([1.0, 1.0, -1.0], n))
+    factors = generator.standard_normal((n, 30))
+    excluded = {"e": [np.ones(n)], "y": [y], "both": [np.ones(n), y], "none": []}
+    lowered = excluded.get(across, [generator.standard_normal(n)])
+    K = factors @ factors.T - 50.0 * sum(np.outer(v, v) for v in lowered)
+    problem = iopt.KernelProblem(0.5 * (K + K.T), y)
+    normals = np.column_stack([np.ones(n), y])[:, :lines]
+    basis = np.linalg.svd(normals, full_matrices=True)[0][:, lines:] if lines else np.eye(n)
+    convex = bool(np.linalg.eigvalsh(basis.T @ problem.K @ basis).min() >= -1e-9 * n)
+    assert convex == (len(lowered) <= {"e": lines, "y": lines - 1, "both": lines}.get(across, 0))
+    assert problem.convexity_order(lines) == (n if convex else 0)
+    assert problem.is_convex(lines) == convex
+    assert problem.convexity_order(lines) == 0
+
+
 def test_negative_direction_of_zero_is_none() -> None:
     assert negative_direction(np.zeros((3, 3))) is None
 

@@ -368,6 +368,13 @@ class PolyhedralQP(Structure[Array]):
 
     # ------------------------------------------------------------------ curvature
 
+    @property
+    def convexity_order(self) -> int:
+        return self.n
+
+    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
+        return self.n
+
     def curvature(
         self, point: Point[Array], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:

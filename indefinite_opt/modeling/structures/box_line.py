@@ -143,8 +143,7 @@ class PairedBox(Structure[Array]):
 
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
-        largest = float(np.max(np.abs(x), initial=0.0))
-        slack = tol * np.minimum(largest, self.upper - self.lower)
+        slack = tol * np.minimum(np.abs(x).max(initial=0.0), self.upper - self.lower)
         return x <= self.lower + slack, x >= self.upper - slack
 
     def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
@@ -157,23 +156,26 @@ class PairedBox(Structure[Array]):
             Relative distance from a bound within which an entry counts as being at it.
         """
         lower, upper = self.at_bounds(x, tol)
-        rising = self.signs > 0.0
+        rising, k = self.signs > 0.0, self.totals.size
         signed = -self.signs * gradient
-        may_rise = np.where(rising, ~upper, ~lower)
-        may_fall = np.where(rising, ~lower, ~upper)
-        levels = np.zeros(self.totals.size + 1)
+        # The values that may rise and those that may fall; the others never are an extreme.
+        highs = np.where(np.where(rising, upper, lower), -np.inf, signed)
+        lows = np.where(np.where(rising, lower, upper), np.inf, signed)
+        levels = np.zeros(k + 1)
         residual = 0.0
         if self.singles:
-            alone = self.group == self.totals.size
-            residual = float(np.max(signed[alone & may_rise], initial=0.0))
-            residual = max(residual, float(np.max(-signed[alone & may_fall], initial=0.0)))
-        for g in range(self.totals.size):
-            group = self.group == g
-            m = float(np.max(signed[group & may_rise], initial=-np.inf))
-            M = float(np.min(signed[group & may_fall], initial=np.inf))
+            alone = self.group == k
+            residual = float(highs[alone].max(initial=0.0))
+            residual = max(residual, -float(lows[alone].min(initial=0.0)))
+        for g in range(k):
+            members = slice(None) if k == 1 and not self.singles else self.group == g
+            m, M = (
+                float(highs[members].max(initial=-np.inf)),
+                float(lows[members].min(initial=np.inf)),
+            )
             residual = max(residual, m - M)
-            free = group & may_rise & may_fall
-            levels[g] = float(signed[free].mean()) if free.any() else _between(m, M)
+            free = signed[members][highs[members] == lows[members]]
+            levels[g] = float(free.mean()) if free.size else _between(m, M)
         reduced = gradient + self.signs * levels[self.group]
         return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
 
@@ -195,10 +197,12 @@ class PairedBox(Structure[Array]):
         """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
         total = 0.0
         for multipliers, bound in ((lower, self.lower), (upper, self.upper)):
-            finite = np.isfinite(bound)
-            if multipliers is not None and np.any(finite):
-                slack = bound - x if np.all(finite) else np.where(finite, bound - x, 0.0)
-                total += float(np.abs(multipliers) @ np.abs(slack))
+            if multipliers is None:
+                continue
+            slack, finite = np.abs(bound - x), np.isfinite(bound)
+            if not np.all(finite):
+                slack = np.where(finite, slack, 0.0)
+            total += float(np.abs(multipliers) @ slack)
         return total
 
     def optimality(
@@ -342,12 +346,16 @@ class BoxLine(PairedBox):
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
-        size = float(np.max(np.abs(x))) or 1.0
-        box = max(0.0, float(np.max(-x)), float(np.max(x - self.upper))) / size
+        least, most = float(x.min()), float(x.max())
+        above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
+        box = max(0.0, -least, above) / (max(most, -least) or 1.0)
         if self.lines == 0:
             return box
-        mass = float(np.sum(np.abs(x))) or 1.0
-        return max(box, float(np.max(np.abs(self.A @ x - self.b))) / max(mass, self.total))
+        mass = float(np.abs(x).sum()) or 1.0
+        off = abs(float(self.problem.y @ x))
+        if self.lines == 2:
+            off = max(off, abs(float(x.sum()) - self.total))
+        return max(box, off / max(mass, self.total))
 
     def line_multipliers(self, levels: Array) -> Array:
         if self.lines < 2:

@@ -50,6 +50,10 @@ class PairedQP(PairedBox):
     def known_convex(self) -> bool:
         """Whether `is_convex` is already known to be true; nothing is computed."""
 
+    @property
+    def convexity_order(self) -> int:
+        return self.n
+
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
         return self.hessian * self.signs * self.gram.times(self.signs * x)
@@ -71,7 +75,8 @@ class PairedQP(PairedBox):
     @property
     def tilt(self) -> float:
         """max |c|."""
-        return float(np.max(np.abs(self.linear)))
+        c = self.linear
+        return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
 
     def central_start(self) -> Array:
         """A feasible point near the middle of the box."""

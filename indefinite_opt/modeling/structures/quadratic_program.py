@@ -28,10 +28,6 @@ __all__ = ["BoxLineQP"]
 _RADIUS_UPDATES = 2
 """Times that a bound improves the radius that it depends on: further updates change little."""
 
-_RANK_TOLERANCE = 1e-12
-"""Share of the largest singular value of the normals below which others count as zero: the entries
-of the normals are -1 and 1, so that only rounding is that small."""
-
 
 @dataclass(frozen=True, eq=False)
 class BoxLineQP(BoxLine, PairedQP):
@@ -102,6 +98,10 @@ class BoxLineQP(BoxLine, PairedQP):
         return self.problem.is_convex(self.lines)
 
     @property
+    def convexity_order(self) -> int:
+        return self.problem.convexity_order(self.lines)
+
+    @property
     def known_convex(self) -> bool:
         return self.problem.known_convex(self.lines)
 
@@ -142,8 +142,8 @@ class BoxLineQP(BoxLine, PairedQP):
         gradient, below which rounding would decide. Without one it is the size of the gradient, but
         at least `CANCELLED` times its largest possible size, as it vanishes if two hulls meet.
         """
-        largest = float(np.max(np.abs(gradient - self.linear)))
-        if np.any(self.linear):
+        largest = float(np.abs(gradient - self.linear).max())
+        if self.tilt > 0.0:
             return max(self.tilt, 1e-6 * largest)
         return max(largest, CANCELLED * self._steepest) or 1.0
 
@@ -261,6 +261,18 @@ class BoxLineQP(BoxLine, PairedQP):
         H -= basis @ half.T
         return H, linear + push - basis @ (basis.T @ push), constant
 
+    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
+        free, weak = self._critical(point, optimality, tol)
+        return int(np.count_nonzero(free | weak))
+
+    def _critical(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The variables off their bounds, and those at one whose multiplier is zero."""
+        lower, upper = self.at_bounds(point.x, tol)
+        at_bounds = lower | upper
+        return ~at_bounds, at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
+
     def curvature(
         self, point: Point[Array], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:
@@ -279,34 +291,32 @@ class BoxLineQP(BoxLine, PairedQP):
         tol : float
             Also the tolerance of `at_bounds`.
         """
-        lower, upper = self.at_bounds(point.x, tol)
-        at_bounds = lower | upper
-        weak = at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
-        count = int(weak.sum())
-        least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak))
+        free, weak = self._critical(point, optimality, tol)
+        count = int(np.count_nonzero(weak))
+        least, rounding = self.least_curvature(np.flatnonzero(free | weak))
         found = sign_of_curvature(least, rounding)
         if found is not Curvature.NEGATIVE or not count:
             return found, least, count
-        free, rounding = self.least_curvature(np.flatnonzero(~at_bounds))
-        if sign_of_curvature(free, rounding).is_nonnegative:
+        alone, rounding = self.least_curvature(np.flatnonzero(free))
+        if sign_of_curvature(alone, rounding).is_nonnegative:
             return Curvature.UNDECIDED, least, count
-        return Curvature.NEGATIVE, free, 0
+        return Curvature.NEGATIVE, alone, 0
 
     def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
-        """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding."""
-        normals = np.empty((kept.size, 0))
-        if self.lines and kept.size:
-            left, sizes, _ = np.linalg.svd(self.A[:, kept].T, full_matrices=False)
-            normals = left[:, sizes > _RANK_TOLERANCE * sizes[0]]
+        """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
+
+        That of hK on {v = y∘d}, where every line says that the sum of v over its group is zero.
+        """
+        members = self.group[kept] == np.arange(self.totals.size)[:, None]
+        counts = np.count_nonzero(members, axis=1)
+        normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
         if kept.size <= normals.shape[1]:
             return np.inf, 0.0
         factors = self.problem.factors
-        y = self.problem.y[kept]
         if factors is not None:
-            # vᵀKv for v = y∘d, so that the normals are multiplied by y, too.
-            least = factors.least_eigenvalue(kept, y[:, None] * normals)
+            least = factors.least_eigenvalue(kept, normals)
             return self.hessian * least, self.hessian * factors.rounding
-        block = self.hessian * self.problem.gram.block(kept, kept) * np.outer(y, y)
+        block = self.hessian * self.problem.gram.block(kept, kept)
         norm = norm_bound(block)
         if norm == 0.0:
             return 0.0, 0.0

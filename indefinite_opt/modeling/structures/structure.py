@@ -170,6 +170,11 @@ class Structure(ABC, Generic[X]):
         """Whether F is convex on the feasible set."""
 
     @property
+    def convexity_order(self) -> int:
+        """Order of the largest matrix that `is_convex` has yet to decompose."""
+        return 0
+
+    @property
     def why_convex(self) -> str:
         """The reason for convexity, with which the explanation of a claim GLOBAL begins."""
         return "Convex for every kernel"
@@ -255,6 +260,10 @@ class Structure(ABC, Generic[X]):
         It holds for any point and multipliers; -inf if there is none.
         """
         return -np.inf
+
+    def curvature_order(self, point: Point[X], optimality: Optimality, tol: float) -> int:
+        """Order of the largest matrix that `curvature` decomposes."""
+        return 0
 
     def curvature(
         self, point: Point[X], optimality: Optimality, tol: float

@@ -185,7 +185,9 @@ class Descent:
         self.curvature = "curvature not examined"
         self._stopped = False
         self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
-        self._set(self._exact_gradient() if gradient is None else gradient)
+        if gradient is None:
+            gradient = self._exact_gradient() if alpha.any() else self.linear
+        self._set(gradient)
         self._exact = exact
 
     @property

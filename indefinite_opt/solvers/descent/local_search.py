@@ -117,7 +117,7 @@ class LocalSearch(IteratedSearch[_End, Made]):
         if CHOLESKY_WORK * qp.n**3 > _CONVEXITY_WORK * self.work:
             return False
         try:
-            return limited(qp.n, self.task.remaining, lambda: qp.is_convex)
+            return limited(qp.convexity_order, self.task.remaining, lambda: qp.is_convex)
         except TimeLimitReached:
             return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import PairedQP
@@ -47,6 +48,9 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
     accepts = (PairedQP, PolyhedralQP)
     needs_convex = False
     takes_factors = accepts
+
+    def preparation_order(self, task: Task[Any]) -> int:
+        return 0
 
     def solve(self, task: Task[PairedQP | PolyhedralQP]) -> Solution:
         structure = task.structure

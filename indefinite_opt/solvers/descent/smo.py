@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class SMO(Solver[BoxLineQP]):
 
     def __post_init__(self) -> None:
         checks.switch("second_order", self.second_order)
+
+    def preparation_order(self, task: Task[Any]) -> int:
+        return 0
 
     def begun(self, task: Task[BoxLineQP]) -> Descent:
         """The descent from the start of the task."""

@@ -281,7 +281,7 @@ def _is_convex(task: Task[Any]) -> bool | None:
     if not structure.examines_curvature:
         return structure.is_convex
     try:
-        return limited(task.problem.n, _left(task), lambda: structure.is_convex)
+        return limited(structure.convexity_order, _left(task), lambda: structure.is_convex)
     except TimeLimitReached:
         return None
 
@@ -386,9 +386,10 @@ def _second_order(
     task: Task[Any], point: Point[Any], optimality: Optimality
 ) -> tuple[Curvature, float, str]:
     """The curvature at a stationary point, the least eigenvalue, and a sentence about them."""
+    structure, about = task.structure, (point, optimality, task.tol)
     try:
         sign, least, weak = limited(
-            task.problem.n, _left(task), task.structure.curvature, point, optimality, task.tol
+            structure.curvature_order(*about), _left(task), structure.curvature, *about
         )
     except TimeLimitReached:
         words = "First-order conditions hold; curvature was not examined in time."
