@@ -29,7 +29,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
 from indefinite_opt.problem.cholesky import cholesky_in_place
-from indefinite_opt.problem.datasets.scaling import keeps_scaling, scaler
+from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
@@ -167,7 +167,7 @@ class KernelProblem(Problem):
         self.kernel: Callable[..., Array] | None = None
         self.scaling: str | None = None
         self.cache_mb: float | None = None
-        self._scaled: Callable[[Array], Array] = _unscaled
+        self._scaled: Callable[[Array], Array] = unscaled
         self.approximation: Approximation | None = None
         self._remade: partial[KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
@@ -231,7 +231,7 @@ class KernelProblem(Problem):
         function = kernels.get(kernel, **parameters)
         dtype = checked_precision(precision)
         points = checked_points("X", X)
-        scaled = _fitted_scaling(scaling, points)
+        scaled = fitted_scaling(scaling, points)
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
             problem = cls._of_own(K, y, precision, name)
@@ -439,7 +439,7 @@ class KernelProblem(Problem):
         """
         function = kernels.get(kernel, **parameters)
         points = checked_points("X", X)
-        scaled = _fitted_scaling(scaling, points)
+        scaled = fitted_scaling(scaling, points)
         found = approximated(function, scaled(points), rank, method, landmarks, seed)
         problem = cls._of_gram(found.gram, y, name)
         problem.approximation, problem.X, problem.kernel = found, points, function
@@ -1126,15 +1126,3 @@ def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
     if lines:
         np.subtract.at(direction, follows, direction.copy())
     return direction
-
-
-def _unscaled(X: Array) -> Array:
-    return X
-
-
-def _fitted_scaling(scaling: str | None, X: Array) -> Callable[[Array], Array]:
-    transformer = scaler(scaling)
-    if transformer is None:
-        return _unscaled
-    fitted: Callable[[Array], Array] = transformer.fit(X).transform
-    return fitted

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from indefinite_opt.errors import UnknownName
+import numpy as np
 
-__all__ = ["keeps_scaling", "scaler"]
+from indefinite_opt.errors import UnknownName
+from indefinite_opt.foundation import Array
+
+__all__ = ["fitted_scaling", "keeps_scaling", "scaler", "unscaled"]
 
 _RANGES = {"minmax": (-1, 1), "unit": (0, 1)}
 """Ranges of the features after scaling, by name."""
@@ -34,15 +39,60 @@ def scaler(kind: str | None) -> Any:
     >>> scaler("minmax").fit_transform([[0.0], [1.0], [4.0]]).ravel()
     array([-1. , -0.5,  1. ])
     """
+    name = _known(kind)
+    if name is None:
+        return None
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    return MinMaxScaler(feature_range=_RANGES[name]) if name in _RANGES else StandardScaler()
+
+
+def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
+    """The scaling of `scaler`, fitted to the rows of X, as a function of points.
+
+    It does not import scikit-learn, which takes as long as most problems take to be solved.
+
+    >>> fitted_scaling("minmax", np.array([[0.0], [4.0]]))(np.array([[1.0], [8.0]])).ravel()
+    array([-0.5,  3. ])
+    """
+    name = _known(kind)
+    if name is None:
+        return unscaled
+    eps = float(np.finfo(float).eps)
+    if name == "standard":
+        means, variances = X.mean(axis=0), X.var(axis=0)
+        rounding = len(X) * eps * variances + (len(X) * eps * means) ** 2
+        deviations = np.sqrt(np.where(variances > rounding, variances, 1.0))
+        return partial(_standardised, means, deviations)
+    low, high = _RANGES[name]
+    least = X.min(axis=0)
+    widths = X.max(axis=0) - least
+    factors = (high - low) / np.where(widths >= 10.0 * eps, widths, 1.0)
+    return partial(_moved, factors, low - least * factors)
+
+
+def _known(kind: str | None) -> str | None:
+    """The scaling without the ending of its name; None for no scaling."""
     if kind is None or kind == "none":
         return None
     name = kind.removesuffix(_WHOLE)
     if name not in (*_RANGES, "standard"):
         names = [*_RANGES, "standard"]
         raise UnknownName("scaler", kind, [*names, *(each + _WHOLE for each in names), "none"])
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+    return name
 
-    return MinMaxScaler(feature_range=_RANGES[name]) if name in _RANGES else StandardScaler()
+
+def unscaled(X: Array) -> Array:
+    """X itself."""
+    return X
+
+
+def _moved(factors: Array, shifts: Array, X: Array) -> Array:
+    return X * factors + shifts
+
+
+def _standardised(means: Array, deviations: Array, X: Array) -> Array:
+    return (X - means) / deviations
 
 
 def keeps_scaling(kind: str | None) -> bool:

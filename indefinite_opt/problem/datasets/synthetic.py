@@ -30,7 +30,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checks
@@ -203,6 +202,8 @@ def balls(n: int = 200, dimensions: int = 3, seed: int = 0) -> Dataset:
     >>> data.D.shape, bool(np.all(data.D >= 0.0))
     ((20, 20), True)
     """
+    from scipy.spatial.distance import cdist
+
     half = _half(n, 2)
     checks.whole("n", n, 2, most=1000)
     checks.whole("dimensions", dimensions, 3)
@@ -244,6 +245,8 @@ def gaussians(n: int = 2000, p: float = 1.0, separation: float = 2.0, seed: int 
     >>> gaussians(n=10, p=0.2).D.shape
     (10, 10)
     """
+    from scipy.spatial.distance import cdist
+
     half = _half(n, 2)
     checks.positive("p", p)
     checks.number("separation", separation, 0.0, np.inf)
