@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,10 @@ from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 __all__ = ["bound", "bracket_fields", "check_proof"]
 
+_MIN_SEARCH_SHARE = 0.1
+"""Share of the time limit that is left for the search, even if reading took longer: it gives a
+point and a bound."""
+
 
 @with_data_options
 def bound(
@@ -33,7 +38,9 @@ def bound(
     formulation: Annotated[
         str, Argument(help="A quadratic program: 'SVMDual(C=10)', ConvexHullDual, GuoSchuurmansQP.")
     ],
-    time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
+    time_limit: Annotated[
+        float, Option(help="Seconds allowed, with reading the data; inf for no limit.")
+    ] = 60.0,
     gap: Annotated[float, Option(help="Relative gap at which the search stops.")] = 1e-4,
     method: Annotated[
         str, Option(help="Method: branch-and-bound, relaxation, clarabel, scs or cheap.")
@@ -59,6 +66,7 @@ def bound(
     The other end of the bracket is the objective of the best point found. Ctrl-C ends the search:
     the bracket so far, which is as valid as any, is still printed, and the exit code is 130.
     """
+    began = time.perf_counter()
     for option, path in (("output", output), ("plot", plot), ("proof", proof)):
         check_writable(option, path)
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
@@ -66,6 +74,9 @@ def bound(
     checks.positive("require_gap", require_gap, optional=True)
     problem = options.problem()
     chosen = chosen_formulation(formulation)
+    if time_limit > 0.0:
+        left = time_limit - (time.perf_counter() - began)
+        time_limit = max(left, _MIN_SEARCH_SHARE * time_limit)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
         bracket = iopt.bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
