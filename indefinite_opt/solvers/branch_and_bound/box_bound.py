@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Event, Lock
 from typing import Any, TypeVar, cast
 
@@ -186,7 +187,6 @@ class BoxBound:
     task : Task
         About the finite form, with the tolerance of the descents.
     form : FiniteForm
-    conditions : Conditions
     ends : Ends
     deadline : Deadline
 
@@ -204,12 +204,10 @@ class BoxBound:
         self,
         task: Task[Any],
         form: FiniteForm,
-        conditions: Conditions,
         ends: Ends,
         deadline: Deadline,
     ) -> None:
-        self.task, self.form = task, form
-        self.conditions, self.ends, self.deadline = conditions, ends, deadline
+        self.task, self.form, self.ends, self.deadline = task, form, ends, deadline
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
@@ -218,7 +216,12 @@ class BoxBound:
     @property
     def quadratic(self) -> BoxQuadratic:
         """The function to bound and its whole box."""
-        return self.conditions.whole
+        return self.form.quadratic
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What optimal points satisfy."""
+        return Conditions(self.quadratic)
 
     def process(self, node: Node) -> list[Node]:
         """Bound a box; returns the parts that it is divided into, none if it is closed."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, in_tiles, tiles
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
@@ -26,6 +26,9 @@ from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
 __all__ = ["FiniteForm", "QuadraticStructure", "box_quadratic", "finite_form", "obstacle"]
+
+_TILE_ENTRIES = 2**17
+"""Entries of a tile of a matrix: a megabyte, which the cache of a processor holds."""
 
 QuadraticStructure = BoxLineQP | PolyhedralQP
 """The structures that branch and bound is for."""
@@ -118,11 +121,20 @@ class _Lines(FiniteForm):
         return run.alpha, run.value
 
     def linear_bound(self) -> float:
-        quadratic = self.quadratic
-        push = 0.5 * (np.minimum(quadratic.H, 0.0) @ quadratic.upper)
-        size = float(quadratic.upper @ (np.abs(quadratic.c) - push))
-        least = self.structure.linear_minimum(quadratic.c + push)
-        return least - 4.0 * (quadratic.n + 8) * EPS * size
+        # H is not formed: memory that is used for the first time takes longer than these sums.
+        qp, push = self.structure, np.empty(self.structure.n)
+        linear, upper = _costs_and_bounds(qp)
+        K, y = qp.problem.K, qp.problem.y
+        signed = y * upper
+
+        def add(part: slice) -> None:
+            products = K[part] * signed
+            products *= y[part, None]
+            push[part] = 0.5 * qp.hessian * np.minimum(products, 0.0, out=products).sum(axis=1)
+
+        in_tiles(add, tiles(qp.n, _TILE_ENTRIES // qp.n))
+        size = float(upper @ (np.abs(linear) - push))
+        return qp.linear_minimum(linear + push) - 4.0 * (qp.n + 8) * EPS * size
 
 
 class _Rays(_Lines):
@@ -220,15 +232,18 @@ def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
 
 def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
     """The arrays of a `BoxLineQP`; with two lines there is one row per class."""
-    n, y = qp.n, qp.problem.y
-    rows, rhs = qp.A, qp.b
-    upper = qp.upper
+    y, rows, rhs = qp.problem.y, qp.A, qp.b
     if qp.lines == 2:
         rows = np.array([y > 0, y < 0], float)
         rhs = np.full(2, 0.5 * qp.total)
-        upper = min(float(upper), 0.5 * qp.total)
-    linear = np.full(n, qp.linear) if np.ndim(qp.linear) == 0 else np.asarray(qp.linear)
-    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(n), np.full(n, upper))
+    linear, upper = _costs_and_bounds(qp)
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper)
+
+
+def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
+    """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
+    upper = min(float(qp.upper), 0.5 * qp.total) if qp.lines == 2 else qp.upper
+    return np.full(qp.n, qp.linear), np.full(qp.n, upper)
 
 
 def obstacle(qp: QuadraticStructure) -> str | None:

@@ -153,10 +153,9 @@ class GlobalSearch:
             start = self.form.placed(start)
             self.ends.offer(start)
         self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
-        self.quadratic = self.form.quadratic
-        self.conditions = Conditions(self.quadratic)
-        self.deadline = Deadline(self.task, self.quadratic.n)
-        self.box_bound = BoxBound(self.task, self.form, self.conditions, self.ends, self.deadline)
+        self.n = self.form.structure.n
+        self.deadline = Deadline(self.task, self.n)
+        self.box_bound = BoxBound(self.task, self.form, self.ends, self.deadline)
         self.bounds: dict[str, float] = {}
         self.nodes = 0
         self.trace = Trace()
@@ -184,9 +183,9 @@ class GlobalSearch:
             self._bound_cheaply()
             if self.ends.closed:
                 return Status.SOLVED
-            if self.deadline.over and self.quadratic.n >= LONG:
+            if self.deadline.over and self.n >= LONG:
                 return Status.TIME_LIMIT
-            if not relax or self.quadratic.n > MAX_RELAXED_VARIABLES:
+            if not relax or self.n > MAX_RELAXED_VARIABLES:
                 return Status.INACCURATE
             return self._divide_and_bound()
         except KeyboardInterrupt:
@@ -230,19 +229,19 @@ class GlobalSearch:
     @cached_property
     def first_box(self) -> Box:
         """The box in which the search begins."""
-        return self.conditions.begin()
+        return self.box_bound.conditions.begin()
 
     @cached_property
     def whole_box(self) -> tuple[Spins, Mask]:
         """The first box in spins, and which of its variables are binary."""
         box = self.first_box
-        spins = self.quadratic.spins(box.lower, box.upper)
+        spins = self.form.quadratic.spins(box.lower, box.upper)
         return spins, box.binary[spins.members]
 
     def _bound_cheaply(self) -> None:
         """Compute the bounds without a relaxation, each from an eigendecomposition."""
         timed, fallback = self.deadline.timed, -np.inf
-        if np.isfinite(self.task.time_limit) and self.quadratic.n >= LONG:
+        if np.isfinite(self.task.time_limit) and self.n >= LONG:
             # First of all, because calls abandoned later on would go on using the processor.
             fallback = self.form.linear_bound()
         try:
