@@ -281,3 +281,23 @@ def test_a_margin_that_is_missed_by_almost_all_of_it() -> None:
     for size in (1.0, 1e-3, 400.0):
         certificate = iopt.verify(problem, formulation, {"alpha": [size, size]})
         assert Fraction(certificate.bound) >= optimum
+
+
+def test_the_least_of_the_rows_that_tie_is_the_unit_of_a_game() -> None:
+    """δ is the value of four rows but for the rounding of a kernel that is almost constant."""
+    K = -(2.0**40) - np.array([
+        [0.0, 4.5, 4.5, 0.5, 2.0], [4.5, 0.0, 0.0, 2.0, 0.5], [4.5, 0.0, 0.0, 2.0, 0.5],
+        [0.5, 2.0, 2.0, 0.0, 0.5], [2.0, 0.5, 0.5, 0.5, 0.0],
+    ])  # fmt: skip
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    alpha = np.array([0.08032221, 0.25903357, 0.17871179, 0.24096643, 0.240966])
+    game = iopt.GuoSchuurmansLP(beta=0.4052398152725295).structure(iopt.KernelProblem(K, y))
+    # Exact sums without the constant, which has no effect on weights that are balanced.
+    rest = K + 2.0**40
+    sums = 2.0 * y * (rest @ (y * alpha))
+    tied = np.flatnonzero(sums > sums.max() - 1e-3)
+    assert tied.size > 1
+    deviations = [2.0 * alpha @ np.abs(rest[i] - alpha @ rest[i] / alpha.sum()) for i in tied]
+    assert max(deviations) > 1.2 * min(deviations)
+    x = np.append(alpha, 0.0)
+    assert game.gap_floor(x) == pytest.approx(1e-3 * min(deviations), rel=1e-3)

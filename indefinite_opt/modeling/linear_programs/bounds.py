@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, tiles
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
@@ -30,6 +30,9 @@ equal, as in the problem."""
 _MAX_ROUNDING = 1e-8
 """Relative rounding of a bound beyond which it is also computed from a shifted matrix: a hundredth
 of the default tolerance."""
+
+_TILE_ENTRIES = 2**17
+"""Entries of a tile of a matrix: a megabyte, which the cache of a processor holds."""
 
 _MIN_SUM = 1e-280
 """Sums of multipliers below this count as zero, because their units would underflow."""
@@ -273,17 +276,25 @@ class SensitivityGame:
     def gap_floor(self, values: Values) -> float:
         """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, with c_i the mean.
 
-        c_i has no effect on balanced weights; see `gaps`.
+        c_i has no effect on balanced weights; see `gaps`. Several rows are the largest up to
+        rounding where they are active, of which the one with the least sum counts.
         """
         y, alpha = self.problem.y, np.maximum(values["alpha"], 0.0)
+        n, mass = y.size, float(alpha.sum()) or 1.0
         if self.given is None:
-            row = int(np.argmax(y * self.problem.gram.times(y * alpha)))
-            terms = 2.0 * self.problem.K[row]
+            sums, largest = 2.0 * y * self.problem.gram.times(y * alpha), 2.0 * self.problem.largest
         else:
-            row = int(np.argmax(self.given.T @ alpha))
-            terms = y * y[row] * self.given[:, row]
-        mean = float(alpha @ terms) / (float(alpha.sum()) or 1.0)
-        return CANCELLED * float(alpha @ np.abs(terms - mean))
+            sums, largest = self.given.T @ alpha, float(np.max(np.abs(self.given)))
+        rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * _EPS * largest * mass)
+        least = np.inf
+        for part in tiles(rows.size, _TILE_ENTRIES // n):
+            if self.given is None:
+                terms = 2.0 * self.problem.gram.block(rows[part], np.arange(n))
+            else:
+                terms = y[rows[part], None] * self.given[:, rows[part]].T * y
+            terms -= (terms @ alpha / mass)[:, None]
+            least = min(least, float((np.abs(terms, out=terms) @ alpha).min()))
+        return CANCELLED * least
 
     def bound(self, sensitivity: Array) -> float:
         """min over α of αᵀΔπ minus its rounding, with π the multipliers scaled to sum to one."""
