@@ -14,6 +14,7 @@ import indefinite_opt as iopt
 from helpers.callbacks import press
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import program_of, weights
+from indefinite_opt.solvers.descent import descent
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
 
@@ -142,6 +143,32 @@ def test_each_point_of_a_nonconvex_path_is_stationary(kernel: str, route: str) -
         check_point(problem, result)
         assert result.status is iopt.Status.SOLVED
         assert result.certificate.claim >= iopt.Claim.STATIONARY
+
+
+@pytest.mark.parametrize("route", ["C up", "C down", "C jumps", "no bias, jumps", "weights, jumps"])
+@pytest.mark.parametrize("kernel", CONVEX + NONCONVEX)
+def test_working_sets_for_few_weights(
+    monkeypatch: pytest.MonkeyPatch, kernel: str, route: str
+) -> None:
+    monkeypatch.setattr(descent, "MIN_WORKING_SET", 1)
+    problem = path_problem(kernel)
+    for result in iopt.solve_path(problem, routes(problem)[route], solver="smo"):
+        check_point(problem, result)
+        assert result.status is iopt.Status.SOLVED
+        assert result.certificate.claim >= iopt.Claim.STATIONARY
+        if kernel in CONVEX:
+            alone = iopt.solve(problem, result.formulation, solver="smo").objective
+            assert result.objective == pytest.approx(alone, rel=2e-6, abs=2e-6)
+
+
+def test_a_path_of_many_free_weights_takes_few_steps() -> None:
+    """Each value of C takes about a thousand pair steps alone."""
+    problem = path_problem("gaussian", n=400)
+    first, *others = iopt.solve_path(problem, svms(np.geomspace(10.0, 100.0, 20)), solver="smo")
+    assert first.iterations > 1000
+    for result in others:
+        check_point(problem, result)
+    assert np.median([result.iterations for result in others]) <= 5
 
 
 def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem) -> None:

@@ -20,6 +20,7 @@ from indefinite_opt.solvers.solver import Task
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent._loops import Outcome
     from indefinite_opt.solvers.descent.on_demand import Blocks
+    from indefinite_opt.solvers.descent.working_set import WorkingSet
 
 __all__ = ["CHOLESKY_WORK", "Descent", "descend"]
 
@@ -55,6 +56,19 @@ MAX_FACE, MAX_FACE_SHARE = 1280, 0.15
 """Most weights on the face of a Newton step, the larger of a number and a share of n: its matrix is
 a few per cent of K."""
 
+WHOLE_STEP = 1.0 + 1e-6
+"""A step is made whole, so that it ends exactly at bounds, unless its end is farther than this from
+its beginning, in units of the distance of the minimum along it: less may be rounding."""
+
+MAX_GROWTHS, MAX_JOINING_SHARE, MAX_LEFT_SHARE = 10, 0.25, 0.5
+"""After a Newton step the violators join its working set, so many times in turn, as long as they
+are at most the first share of it, since pair steps are better at choosing among many, and as long
+as the largest violation falls to the second share each time."""
+
+MIN_WORKING_SET = 60
+"""Free weights from which Newton steps along a path use a working set: for fewer, factorising their
+part of K anew takes less time than what surrounds it."""
+
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
 
@@ -75,6 +89,10 @@ MIN_TARGET = 1e-16
 
 ROUNDING_SHARE = 0.1
 """The gradient is recomputed when the error of v may exceed this share of the residual to reach."""
+
+KEPT_ROUNDING_SHARE = 0.01
+"""A point is accepted without computing the gradient anew if the error of v is at most this share
+of the residual to reach, which is reduced accordingly."""
 
 HARD_MARGIN_SHARE = 0.25
 """The residual to reach without an upper bound, in units of the tolerance: the bound on the optimum
@@ -142,6 +160,10 @@ class Descent:
     iterations, newton_steps, escapes, refreshes, kicks : int
         Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
         kicks.
+    working : WorkingSet, optional
+        That of Newton steps, if its factor is to be kept for the next program of a path.
+    refused : bool
+        Whether K was found to be indefinite on that set and violators.
     work : float
         Work in entries of K read, the same on every machine.
     curvature : str
@@ -189,10 +211,12 @@ class Descent:
             gradient = self._exact_gradient() if alpha.any() else self.linear
         self._set(gradient)
         self._exact = exact
+        self.working: WorkingSet | None = None
+        self.refused = False
 
     @property
     def gradient(self) -> Array | None:
-        """∇F, if it was computed at this very point, else None."""
+        """∇F, if it was computed at this very point or is as accurate as that, else None."""
         return -self.qp.signs * self.v if self._exact else None
 
     def _exact_gradient(self) -> Array:
@@ -201,6 +225,15 @@ class Descent:
         if self.tilt is not None:
             gradient += self.tilt
         return gradient
+
+    def _keeps_gradient(self, violation: float) -> bool:
+        """Whether v is as accurate as if it were computed anew, and more than a residual needs.
+
+        A product of k weights with rows of K has the rounding of k updates.
+        """
+        size = self.hessian.h * self.gram.largest_read * float(np.abs(self.alpha).sum())
+        product = np.finfo(float).eps * size * np.count_nonzero(self.alpha)
+        return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
 
     def _balance(self) -> None:
         """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
@@ -216,11 +249,15 @@ class Descent:
                 self.alpha[members] = x
 
     def _set(self, gradient: Array) -> None:
+        self._keep(gradient)
+        self.rounding = 0.0
+        self.refreshes += 1
+
+    def _keep(self, gradient: Array) -> None:
         np.multiply(-self.qp.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
         self.unit = self.qp.gradient_unit(gradient)
-        self._exact, self.rounding = True, 0.0
-        self.refreshes += 1
+        self._exact = True
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
         """Go to a stationary point, and on from it as long as negative curvature is found.
@@ -259,13 +296,18 @@ class Descent:
         | ended      | any      | too many exact gradients                 | INACCURATE        |
         | converged  | exact    |                                          | tighten           |
         | ended      | updated  |                                          | refresh           |
+
+        The gradient is not computed anew after convergence if its updates have not made it less
+        accurate than that would.
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
         target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
         while True:
             steps = max(self._limit - self.iterations, 0)
-            state, violation = self.pair_steps(target * self.unit, steps)
+            allowed = target * self.unit
+            allowed -= 2.0 * min(self.rounding, KEPT_ROUNDING_SHARE * allowed)
+            state, violation = self.pair_steps(allowed, steps)
             self._stopped = self._report(violation / self.unit)
             endless = self._endless_step() if state == smo_loops.UNBOUNDED else None
             if endless is None:
@@ -284,10 +326,14 @@ class Descent:
             if action is _Action.TIGHTEN:
                 target *= max(0.5 / excess, MAX_TIGHTENING)
             elif action is _Action.REFRESH:
-                self._set(self._exact_gradient())
+                if state == smo_loops.CONVERGED and self._keeps_gradient(target * self.unit):
+                    self._balance()
+                    self._keep(-self.qp.signs * self.v)
+                else:
+                    self._set(self._exact_gradient())
             else:
                 if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
-                    self.newton_step()
+                    self.newton_steps_with_violators()
                 if self.rounding > ROUNDING_SHARE * target * self.unit:
                     self._set(self._exact_gradient())
 
@@ -434,6 +480,60 @@ class Descent:
         self.newton_steps += 1
         self._since_face = 0.0
 
+    def keep_factor(self, working: WorkingSet | None) -> None:
+        """Let Newton steps use that working set, or a new one, if K is stored."""
+        from indefinite_opt.solvers.descent.working_set import WorkingSet
+
+        if self.gram.whole is not None and self.box.groups + self.box.singles == 1:
+            self.working = working or WorkingSet(self.gram, self.box)
+
+    def newton_steps_with_violators(self) -> None:
+        """Newton steps, clipped at bounds, on the free weights and violators that join them.
+
+        This is `newton_step` without a working set, for few free weights, and where K is not
+        positive definite on them or has not been on violators.
+        """
+        working, free = self.working, self._free()
+        large = MIN_WORKING_SET <= np.count_nonzero(free) <= self._largest_face()
+        if not large or working is None or self.refused or not working.hold(free):
+            self.newton_step()
+            return
+        least, joined = np.inf, 0
+        for _ in range(min(MAX_GROWTHS, max(self._limit - self.iterations, 1))):
+            self.work += OVERHEAD_WORK
+            chosen, goal = working.minimum(self.hessian.h, self.box, self.point)
+            if not chosen.any() or not self._move(self._face(chosen), [goal[chosen]]):
+                break
+            self.newton_steps += 1
+            violators, largest = self._violators(working.contains)
+            size = working.members.size
+            few = 0 < violators.size <= min(MAX_JOINING_SHARE * size, self._largest_face() - size)
+            if not few or largest > MAX_LEFT_SHARE * least:
+                break
+            joined = working.append(violators)
+            self.refused = joined < violators.size
+            if not joined:
+                break
+            least = largest
+        self.work += working.take_work()
+        self._since_face = 0.0
+
+    def _violators(self, inside: NDArray[np.bool_]) -> tuple[Indices, float]:
+        """Points outside a set that violate the optimality conditions, the worst ones first.
+
+        Also the largest violation of all points.
+        """
+        box, free = self.box, self._free()
+        if not free.any():
+            return np.empty(0, np.intp), 0.0
+        v = self.v - self.v[free].mean() if box.groups else self.v
+        below, above = self.alpha < box.upper, self.alpha > box.lower
+        positive = box.y > 0.0
+        violations = np.where(np.where(positive, below, above), v, 0.0)
+        np.maximum(violations, np.where(np.where(positive, above, below), -v, 0.0), out=violations)
+        found = np.flatnonzero((violations > 0.5 * self.task.tol * self.unit) & ~inside)
+        return found[np.argsort(-violations[found])], float(violations.max())
+
     def _move(self, face: Face, goals: list[Array], least: float = 0.0) -> bool:
         """Go to the lowest point on the segments to some goals; False unless F falls by `least`.
 
@@ -445,7 +545,7 @@ class Descent:
         for goal, (change, slope, curvature) in zip(goals, found, strict=True):
             if slope < 0.0 and curvature > slope:
                 continue
-            length = 1.0 if curvature <= slope else slope / curvature
+            length = 1.0 if curvature <= WHOLE_STEP * slope else slope / curvature
             decrease = length * (slope - 0.5 * length * curvature)
             if decrease > best:
                 best, chosen = decrease, (goal, length, change)
@@ -492,6 +592,9 @@ class Descent:
         affordable = np.inf if unlimited else max(allowance * self.work, 2.0 * OVERHEAD_WORK)
         room = self.gram.capacity if unlimited else self._largest_face()
         for members, where in faces:
+            if self.working is not None and self.working.contains[members].all():
+                self.curvature = f"curvature nonnegative on {where}"
+                continue
             count, work = int(members.sum()), self._face_work(members)
             if count > room or work > affordable:
                 self.curvature = f"curvature not examined on {count} weights"

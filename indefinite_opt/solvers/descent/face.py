@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,8 +42,6 @@ class Face:
     def __init__(
         self, gram: Gram, h: float, box: Box, point: Point, chosen: NDArray[np.bool_]
     ) -> None:
-        from indefinite_opt.solvers.descent import _loops as loops
-
         self.h, self.v = h, point.v
         members = np.flatnonzero(chosen)
         self.members = members[np.argsort(box.group[members], kind="stable")]
@@ -53,13 +52,20 @@ class Face:
         self.group = np.where(group < box.groups, group, -1)
         self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
         self.order = members.size - int(self.follows.sum())
-        self.matrix = np.zeros((self.order, self.order))
-        rows, slots, columns = gram.whole, self.members, self.members
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Lower triangle of the Hessian, which factorisations overwrite."""
+        from indefinite_opt.solvers.descent import _loops as loops
+
+        matrix = np.zeros((self.order, self.order))
+        rows, slots, columns = self.gram.whole, self.members, self.members
         if rows is None:
-            rows, slots = gram.block(columns, columns), np.arange(members.size)
+            rows, slots = self.gram.block(columns, columns), np.arange(columns.size)
             rows.flags.writeable = False  # loops are compiled for matrices that are not written to
             columns = slots
-        loops.reduced_matrix(rows, slots, columns, self.group, self.matrix)
+        loops.reduced_matrix(rows, slots, columns, self.group, matrix)
+        return matrix
 
     @property
     def is_open(self) -> bool:

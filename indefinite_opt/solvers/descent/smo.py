@@ -22,7 +22,6 @@ _CURVATURE_SHARE = 0.25
 _BOUND_ROUNDING = 4.0 * float(np.finfo(float).eps)
 """Relative difference up to which a bound times a number equals another: two roundings."""
 
-
 _LIBSVM_TOLERANCE = 1e-3
 """Violation of the optimality conditions at which LIBSVM ends, in units of the gradient."""
 
@@ -132,8 +131,8 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     """A descent that starts where another ended, carried over to a new bound.
 
     Without a fixed total, all weights and the gradient are scaled down with the bound, or up with
-    it as far as F decreases; then the free weights take the Newton step that the change calls for.
-    So a solution is followed exactly as long as no weight meets a bound or leaves one.
+    it as far as F decreases; then the free weights take the Newton steps that the change calls for,
+    by a factor that is kept from bound to bound.
     """
     old, new = cast("BoxLineQP", previous.qp), task.structure
     gradient = previous.gradient
@@ -157,11 +156,15 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
         alpha[bounded] = np.broadcast_to(new.upper, alpha.shape)[bounded]
     if np.any(alpha > new.upper):
         return Descent(task, new.project(alpha))
-    # The scaled gradient has a scaled rounding error: it is used for steps but not for claims.
     scaled = ratio * (gradient - old.linear) + new.linear
     run = Descent(task, alpha, scaled, exact=ratio == 1.0)
+    terms = ratio * (float(np.max(np.abs(gradient))) + new.tilt) + new.tilt
+    terms += new.hessian * new.gram.largest_read * float(np.abs(alpha).sum())
+    run.rounding = ratio * previous.rounding + _BOUND_ROUNDING * terms
+    if not previous.refused:
+        run.keep_factor(previous.working)
     if run.newton_work() <= previous.work:
-        run.newton_step()
+        run.newton_steps_with_violators()
     return run
 
 
