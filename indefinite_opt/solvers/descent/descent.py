@@ -226,7 +226,7 @@ class Descent:
             gradient += self.tilt
         return gradient
 
-    def _keeps_gradient(self, violation: float) -> bool:
+    def _is_accurate(self, violation: float) -> bool:
         """Whether v is as accurate as if it were computed anew, and more than a residual needs.
 
         A product of k weights with rows of K has the rounding of k updates.
@@ -250,14 +250,14 @@ class Descent:
 
     def _set(self, gradient: Array) -> None:
         self._keep(gradient)
-        self.rounding = 0.0
+        self._kept, self.rounding = False, 0.0
         self.refreshes += 1
 
     def _keep(self, gradient: Array) -> None:
         np.multiply(-self.qp.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
         self.unit = self.qp.gradient_unit(gradient)
-        self._exact = True
+        self._exact = self._kept = True
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
         """Go to a stationary point, and on from it as long as negative curvature is found.
@@ -298,7 +298,7 @@ class Descent:
         | ended      | updated  |                                          | refresh           |
 
         The gradient is not computed anew after convergence if its updates have not made it less
-        accurate than that would.
+        accurate than that would, unless the complementarity is too large.
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
@@ -323,10 +323,11 @@ class Descent:
                 if not self._exact:
                     self._balance()
                 return action
-            if action is _Action.TIGHTEN:
+            if action is _Action.TIGHTEN and not self._kept:
                 target *= max(0.5 / excess, MAX_TIGHTENING)
-            elif action is _Action.REFRESH:
-                if state == smo_loops.CONVERGED and self._keeps_gradient(target * self.unit):
+            elif action is not _Action.GO_ON:
+                accurate = state == smo_loops.CONVERGED and self._is_accurate(target * self.unit)
+                if action is _Action.REFRESH and accurate:
                     self._balance()
                     self._keep(-self.qp.signs * self.v)
                 else:
