@@ -166,9 +166,7 @@ def summary(found: dict[str, float]) -> dict[str, float]:
 
 
 def paths(full: bool) -> dict[str, float]:
-    """Separate solves against a path of thirty values of C, from 0.1 to 100; and the sum of the
-    objectives on the path divided by that of the separate solves.
-    """
+    """Separate solves against a path of thirty C from 0.1 to 100, and its objectives to theirs."""
     found = {}
     formulations = [iopt.SVMDual(C=float(C)) for C in np.geomspace(0.1, 100.0, 30)]
     for n in (500, 2000) if full else (500,):
