@@ -108,12 +108,15 @@ def compare(
             seed=seed, tol=tol, time_limit=time_limit, grid=_values(grid), record=output,
             resume=resume, cluster=cluster, progress=advance,
         )  # fmt: skip
-        comparison.settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
+        facts = options.facts(problem)
+        command = shlex.join(["indefinite-opt", *sys.argv[1:]])
+        comparison.settings.update(
+            command=command, positive=facts["positive"], negative=facts["negative"]
+        )
         progress.update(bar, description=f"{'writing the report':<26}")
         report = comparison.to_html(output / "report.html")
         comparison.frame.to_csv(output / "cells.csv", index=False)
         (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
-    facts = options.facts(problem)
     if as_json:
         print_json(
             {

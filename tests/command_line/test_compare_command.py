@@ -48,7 +48,10 @@ def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
 
 def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
     output, _ = study
-    assert "<html" in (output / "report.html").read_text(encoding="utf-8")
+    report = (output / "report.html").read_text(encoding="utf-8")
+    assert "<html" in report
+    # scikit-learn describes the data by "212 - Malignant, 357 - Benign".
+    assert "+1 = malignant (212), -1 = benign (357)" in report
     table = (output / "table.md").read_text(encoding="utf-8")
     assert "| SVMDual | multistart |" in table
     header, *cells = (output / "cells.csv").read_text(encoding="utf-8").splitlines()

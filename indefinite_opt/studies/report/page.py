@@ -162,8 +162,8 @@ def _facts(comparison: ComparisonLike) -> str:
     positive, negative = problem.class_sizes
     facts = {
         "points": problem.n,
-        "classes": f"+1 = {problem.classes[1]} ({positive}), "
-        f"-1 = {problem.classes[0]} ({negative})",
+        "classes": f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
+        f"-1 = {settings.get('negative', problem.classes[0])} ({negative})",
         "kernel": settings.get("kernel", "precomputed"),
         "scaling": settings.get("scaling", "none"),
         "signature": "({}, {})".format(*problem.signature),
