@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,6 +83,10 @@ class FactorGram(Gram):
         self.factors.flags.writeable = False
         self.n, self.dtype = F.shape[0], F.dtype
         self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.factors.flags.writeable = False
 
     @property
     def is_definite(self) -> bool:

@@ -229,6 +229,11 @@ class DenseGram(Gram):
         if extremes is not None:
             self.__dict__["extremes"] = extremes
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy of the array could be written to, and loops would be compiled anew for it.
+        self.__dict__.update(state)
+        self.whole.flags.writeable = False
+
     def changed(self) -> bool:
         found = self._checksum
         return found is not None and checksum(self.whole, found) != found
@@ -324,8 +329,7 @@ class RowGram(Gram):
         check_symmetric(self.kernel, self.points)
         self._divisible = kernels.is_divisible(self.kernel)
         self._storage = np.empty((self.capacity, self.n), self.dtype)
-        self._shown = self._storage.view()
-        self._shown.flags.writeable = False
+        self._show()
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
@@ -337,6 +341,18 @@ class RowGram(Gram):
 
     def changed(self) -> bool:
         return checksum(self.points, self._checksum) != self._checksum
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_shown"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._show()
+
+    def _show(self) -> None:
+        """Make the view of the cache that others read."""
+        self._shown = self._storage.view()
+        self._shown.flags.writeable = False
 
     @cached_property
     def diagonal(self) -> Array:

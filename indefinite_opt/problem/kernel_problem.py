@@ -176,6 +176,10 @@ class KernelProblem(Problem):
         self._construction: _Construction | None = None
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.y.flags.writeable = False
+
     @classmethod
     def from_data(
         cls,

@@ -37,6 +37,7 @@ def box(K: Array, y: Array, formulation: iopt.Formulation) -> BoxLineQP:
 def test_spread(count: int, dtype: Any) -> None:
     generator = np.random.default_rng(count)
     rows = generator.standard_normal((9, 37)).astype(dtype)
+    rows.setflags(write=False)  # as the rows of a problem are, for which the loop is compiled
     slots = generator.integers(0, 9, 30)
     amounts, v = generator.standard_normal(30), generator.standard_normal(37)
     expected = v - amounts[:count] @ rows[slots[:count]].astype(float)
@@ -189,6 +190,7 @@ def test_reduced_matrix(free: int, sizes: list[int], dtype: Any) -> None:
     N = N[:, np.any(N != 0.0, axis=0)]
     expected = N.T @ K[np.ix_(columns, columns)].astype(float) @ N
     storage, slots = K[columns[::-1]].copy(), np.arange(m)[::-1].copy()
+    storage.setflags(write=False)
     matrix = np.zeros((N.shape[1], N.shape[1]))
     descent_loops.reduced_matrix(storage, slots, columns, group, matrix)
     rounding = 1e-15 if dtype is np.float64 else 1e-6
@@ -227,11 +229,10 @@ class Loose:
 
     @classmethod
     def at(cls, program: Program, alpha: Array) -> Loose:
-        """With K and y protected, as in a problem: other types would be compiled for anew."""
+        """With K protected, as in a problem: loops would be compiled anew for other types."""
         group = (program.y < 0).astype(np.int64) * (program.lines == 2)
         K = np.ascontiguousarray(program.Q * np.outer(program.y, program.y))
         K.setflags(write=False)
-        program.y.setflags(write=False)
         return cls(program, K, group, alpha, -program.y * program.gradient(alpha))
 
     @property
@@ -245,7 +246,7 @@ class Loose:
         p = self.program
         hessian = descent_loops.Hessian(self.K, self.K, np.diag(self.K).astype(float), p.h, 1e-12)
         ends = np.zeros(self.v.size), np.full(self.v.size, p.upper)
-        box = descent_loops.Box(p.y, self.group, p.lines, p.lines == 0, *ends)
+        box = descent_loops.Box(p.y.copy(), self.group, p.lines, p.lines == 0, *ends)
         return hessian, box, descent_loops.Point(self.alpha, self.v)
 
     def exchange(self, min_gain: float = 0.0) -> tuple[int, float]:
@@ -406,8 +407,10 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     first = int(np.sum(point.group[block] == 0))
     ends = np.array([0, first, m] if program.lines == 2 else [0, m])
     hessian, feasible, at = point.loops
+    rows = K[block]
+    rows.setflags(write=False)
     outcome = descent_loops.solve_block(
-        hessian._replace(rows=K[block]), np.arange(m), descent_loops.Block(block, ends),
+        hessian._replace(rows=rows), np.arange(m), descent_loops.Block(block, ends),
         feasible, at, 1.0, descent_loops.Limits(2e-9, 0.0, steps, INF),
     )  # fmt: skip
     assert 1 <= outcome.steps <= steps

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,30 @@ def test_a_problem_travels_with_its_data(kernel: str) -> None:
     np.testing.assert_array_equal(back.kernel_with(X[:3]), problem.kernel_with(X[:3]))
     assert list(back.classes) == list(problem.classes)
     back.check_unchanged()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_rows_on_demand_of_a_copy_are_those_of_the_kernel(copied: Callable[[Any], Any]) -> None:
+    """Also those that are computed after the copy was made, when its cache has some rows."""
+    X, y = np.random.default_rng(2).standard_normal((30, 3)), np.resize([-1, 1], 30)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.5)", cache_mb=0.002)
+    problem.gram.rows([1, 2])
+    back = copied(problem)
+    for wanted in ([1, 5], [7, 8], [2, 9]):
+        storage, slots = back.gram.rows(wanted)
+        expected = np.exp(-0.5 * np.sum((X[wanted][:, None] - X) ** 2, axis=2))
+        np.testing.assert_allclose(storage[slots], expected, rtol=1e-12)
+        assert not storage.flags.writeable
+
+
+def test_arrays_that_are_not_written_to_remain_so_in_a_copy() -> None:
+    X, y = np.random.default_rng(2).standard_normal((12, 3)), np.resize([-1, 1], 12)
+    whole = iopt.KernelProblem.from_data(X, y, "gaussian")
+    factored = iopt.KernelProblem.from_factors(X, None, y)
+    program = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], lb=0.0, ub=1.0)
+    whole, factored, program = pickle.loads(pickle.dumps((whole, factored, program)))
+    for array in (whole.gram.whole, whole.y, factored.gram.factors, program.P, program.ub):
+        assert not array.flags.writeable
 
 
 def test_verbose_logs_the_progress(caplog: pytest.LogCaptureFixture) -> None:

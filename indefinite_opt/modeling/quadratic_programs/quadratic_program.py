@@ -141,9 +141,12 @@ class QuadraticProgram(Formulation, Problem):
         self.sense, self.constant = arrays.sense, arrays.constant
         self.P, self.q, self.G, self.h = arrays.P, arrays.q, arrays.G, arrays.h
         self.A, self.b, self.lb, self.ub = arrays.A, arrays.b, arrays.lb, arrays.ub
+        self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
+        self._protect()
+
+    def _protect(self) -> None:
         for array in (self.P, self.q, self.G, self.h, self.A, self.b, self.lb, self.ub):
             array.flags.writeable = False
-        self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse to replace what solvers may have read; only the name and `assign` may change."""
@@ -249,6 +252,10 @@ class QuadraticProgram(Formulation, Problem):
     def __getstate__(self) -> dict[str, Any]:
         # The variables of cvxpy stay with the process that has made them.
         return self.__dict__ | {"assign": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._protect()
 
     def __repr__(self) -> str:
         return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"
