@@ -13,15 +13,21 @@ from functools import partial
 import numpy as np
 
 from indefinite_opt.formulations import LussDual, SVMDual
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import QuadraticProgram
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.workflow.bracket import bound
+from indefinite_opt.workflow.certificates import verify
 from indefinite_opt.workflow.solving import solve
 
 __all__ = ["solve_all", "typical_solves"]
 
 _POINTS = 90
 """Points of a problem: from about eighty on, a bound computes some eigenvalues instead of all."""
+
+_MANY_POINTS = 720
+"""A multiple of `_POINTS` at which also those loops are called that small problems do without: a
+million products of features, half a million entries of the matrix, and factors that are swept."""
 
 _BOUND_SECONDS = 2.0
 """Limit of the bound of that problem, which takes longer; loops are called in its first second."""
@@ -42,6 +48,11 @@ def typical_solves() -> list[Callable[[], object]]:
         for precision in ("double", "single")
     )
     factors = KernelProblem.from_factors(X, np.array([1.0, 1.0, -1.0]), y)
+    many, labels = (
+        generator.standard_normal((_MANY_POINTS, 2)),
+        np.repeat(y, _MANY_POINTS // y.size),
+    )
+    many_factors = KernelProblem.from_factors(many, None, labels)
     svm, hard = SVMDual(C=10.0), SVMDual(C=1000.0)
     sum_of_two = QuadraticProgram(np.eye(2), [-1.0, 0.0], [[1.0, 2.0]], [1.0], lb=0.0, ub=1.0)
     return [
@@ -53,11 +64,21 @@ def typical_solves() -> list[Callable[[], object]]:
         partial(solve, single_rows, hard),
         partial(solve, small, LussDual()),
         partial(solve, factors, svm),
+        partial(solve, many_factors, svm, solver="low-rank"),
         partial(solve, small, svm, solver="smo(second_order=True)"),
         partial(solve, single, svm, solver="smo(second_order=True)"),
         partial(solve, small, svm, solver="smo-lin-lin"),
         partial(bound, double, svm, time_limit=_BOUND_SECONDS),
+        partial(_read_as_a_whole, many, labels, "double"),
+        partial(_read_as_a_whole, many, labels, "single"),
     ]
+
+
+def _read_as_a_whole(X: Array, y: Array, precision: str) -> None:
+    """Make a kernel matrix, give it to a second problem, and solve and certify that one."""
+    problem = KernelProblem.from_data(X, y, "gaussian", precision=precision)
+    again = KernelProblem(problem.K, y)
+    verify(again, SVMDual(), solve(again, SVMDual()).values)
 
 
 def solve_all(processes: int) -> None:

@@ -402,20 +402,19 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     qp = box(np.eye(n), y, formulation)
     point = Loose.at(program, qp.random_start(np.random.default_rng(1)))
     before = point.alpha.copy()
-    block = np.sort(np.random.default_rng(2).permutation(n)[:m])
-    block = block[np.argsort(point.group[block], kind="stable")]
-    first = int(np.sum(point.group[block] == 0))
-    ends = np.array([0, first, m] if program.lines == 2 else [0, m])
+    K.setflags(write=False)
     hessian, feasible, at = point.loops
-    rows = K[block]
-    rows.setflags(write=False)
-    outcome = descent_loops.solve_block(
-        hessian._replace(rows=rows), np.arange(m), descent_loops.Block(block, ends),
-        feasible, at, 1.0, descent_loops.Limits(2e-9, 0.0, steps, INF),
-    )  # fmt: skip
+    room = descent_loops.Block(np.full(m + 4, -1), np.full(m + 1, 0))
+    count, *_ = descent_loops.choose_block(feasible, at, 2e-9, m, 0, room)
+    block = room.members[:count]
+    # The work that is allowed is used up by one block.
+    outcome = descent_loops.solve_blocks(
+        hessian._replace(rows=K), feasible, at, descent_loops.Limits(2e-9, 0.0, steps, 1.0), m, 0
+    )
+    assert outcome.blocks == 1
     assert 1 <= outcome.steps <= steps
     moved = np.flatnonzero(point.alpha != before)
-    assert outcome.work == descent_loops.work_of(n, m, moved.size, outcome.steps)
+    assert outcome.work == descent_loops.work_of(n, count, moved.size, outcome.steps)
     assert outcome.offset == (block[-1] + 1) % n
     assert np.isin(moved, block).all()
     program.check_feasible(point.alpha)

@@ -58,6 +58,20 @@ def test_support_vector_machines_need_no_other_machine_code(
     assert signatures() - known == set()
 
 
+def test_large_matrices_and_factors_need_no_other_machine_code(known: set[tuple[str, str]]) -> None:
+    n = 400
+    X, y = np.random.default_rng(5).standard_normal((n, 8)), np.resize([1.0, -1.0], n)
+    for precision in ("double", "single"):
+        problem = iopt.KernelProblem.from_data(X, y, "gaussian", precision=precision)
+        given = iopt.KernelProblem(problem.K, y)
+        for each in (problem, given):
+            assert iopt.solve(each, iopt.SVMDual()).certificate.claim is iopt.Claim.GLOBAL
+    for signs in (None, np.resize([1.0, 1.0, -1.0], 8)):
+        factors = iopt.KernelProblem.from_factors(X, signs, y)
+        iopt.solve(factors, iopt.SVMDual(), solver="low-rank")
+    assert signatures() - known == set()
+
+
 def test_other_formulations_need_no_other_machine_code(known: set[tuple[str, str]]) -> None:
     problem = random_problem("sigmoid", n=24, seed=4)
     for formulation in iopt.available_formulations():

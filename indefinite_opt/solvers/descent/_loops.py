@@ -39,7 +39,6 @@ __all__ = [
     "exchange",
     "kick",
     "reduced_matrix",
-    "solve_block",
     "solve_blocks",
     "spread",
     "work_of",
@@ -731,7 +730,11 @@ def _scratch(m, direct):
 
 @compiled()
 def _solve(hessian, slots, block, box, point, violation, limits, scratch):
-    """Steps inside one block, then v on all points; see `solve_block`."""
+    """Steps inside one block whose rows of K are hessian.rows[slots], then v on all points.
+
+    The violation is the largest one at the beginning. The state is STALLED if no weight has
+    changed, UNBOUNDED if a step would be infinite, else RUNNING.
+    """
     members, alpha = block.members, point.alpha
     for p in range(members.size):
         t = members[p]
@@ -769,24 +772,6 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
     return Outcome(
         state, violation, steps, decrease, work, rounding, (members[-1] + 1) % alpha.size, 1
     )
-
-
-@compiled()
-def solve_block(hessian, slots, block, box, point, violation, limits):
-    """Steps inside one block whose rows of K are hessian.rows[slots].
-
-    Parameters
-    ----------
-    violation : float
-        The largest violation at the beginning.
-
-    Returns
-    -------
-    Outcome
-        STALLED if no weight has changed, UNBOUNDED if a step would be infinite, else RUNNING.
-    """
-    scratch = _scratch(block.members.size, False)
-    return _solve(hessian, slots, block, box, point, violation, limits, scratch)
 
 
 @compiled()
