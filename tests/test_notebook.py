@@ -134,9 +134,9 @@ def test_has_no_assertions_between_the_lines(path: Path) -> None:
     assert [line for source in sources for line in source.split("\n") if "assert " in line] == []
 
 
-# With its solutions each takes up to a minute; the tour and the light cone are for every day.
+# With its solutions each takes up to a minute; the tour is for every day.
 RUNS = [
-    pytest.param(path, marks=[pytest.mark.slow] if path.stem[:2] not in ("01", "04") else [])
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem[:2] != "01" else [])
     for path in NOTEBOOKS
 ]
 
@@ -256,6 +256,7 @@ class TestAnyQuadraticProgram:
         assert len(displayed(story, "image/png")) == 6
 
 
+@pytest.mark.slow
 class TestLightCone:
     @pytest.fixture
     def lesson(self, run: Any) -> Any:

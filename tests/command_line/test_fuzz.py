@@ -258,7 +258,7 @@ def attack(name: str, folder: Path, times: int) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FORMATS)
 def test_some_mutations(name: str, tmp_path: Path) -> None:
-    attack(name, tmp_path, 300)
+    attack(name, tmp_path, 150)
 
 
 @pytest.mark.slow

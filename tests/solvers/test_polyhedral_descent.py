@@ -88,7 +88,9 @@ def check_ray(qp: Rows, x: Array, d: Array) -> None:
     assert values[1] < values[0]
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize(
+    "seed", [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(60, 150))]
+)
 def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
     qp, generator = tiny(seed), np.random.default_rng(seed)
     scaled = equilibrated(qp)

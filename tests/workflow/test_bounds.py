@@ -161,7 +161,9 @@ def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
 # ---------------------------------------------------------------------------------- brute force
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 8))]
+)
 def test_brute_force(seed: int) -> None:
     """All 3ⁿ active sets; the homogeneous problems at three scales of the kernel, too."""
     n = 5 + seed % 2

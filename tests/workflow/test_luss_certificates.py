@@ -175,7 +175,7 @@ def constant(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> floa
 def test_wrong_points_are_not_global(kind: str) -> None:
     """A point 1e-5 below the optimum is none, from whichever side."""
     generator = np.random.default_rng(7)
-    for seed, scale in product(range(3), (0.1, 10.0)):
+    for seed, scale in product(range(2), (0.1, 10.0)):
         problem = make(kind, 7, seed)
         for formulation in formulations(problem, 2.0, scale):
             result = iopt.solve(problem, formulation, tol=1e-8)

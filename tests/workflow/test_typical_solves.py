@@ -91,5 +91,5 @@ def test_quadratic_programs_need_no_other_machine_code(known: set[tuple[str, str
         rows = iopt.QuadraticProgram(P, half[0], half[1:4], np.ones(3), lb=-1, ub=2)
         for program in (box, lines, rows):
             iopt.solve(program)
-            iopt.bound(program, time_limit=1.0)
+            iopt.bound(program, time_limit=0.3)
     assert signatures() - known == set()
