@@ -23,8 +23,13 @@ settings.register_profile(
 settings.load_profile("default")
 
 
-def pytest_configure() -> None:
-    """Processes in the background of a shell ignore Ctrl-C, which many tests wait for."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes that share the cores have one BLAS thread each, for which no other one waits.
+
+    Processes in the background of a shell ignore Ctrl-C, which many tests wait for.
+    """
+    if getattr(config.option, "numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
