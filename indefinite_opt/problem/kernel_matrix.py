@@ -142,10 +142,13 @@ class Gram(ABC):
             If more rows are asked for than there is room for.
         """
 
-    def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
+    def spread(
+        self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
+    ) -> None:
         """v -= Σ_k amounts[k] · K[indices[k]], in place, for different indices.
 
-        With amounts of shape (g, k) and v of shape (g, n) this happens in each of their rows.
+        With amounts of shape (g, k) and v of shape (g, n) this happens in each of their rows. If
+        `columns` are given, the other entries of v are left undefined.
         """
         for each, target in zip(np.atleast_2d(amounts), np.atleast_2d(v), strict=True):
             weights = np.zeros(self.n)
@@ -156,9 +159,9 @@ class Gram(ABC):
     def block(self, rows: Indices, columns: Indices) -> Array:
         """K_ij for i in `rows` and j in `columns`, a new float64 array; no row is kept."""
 
-    def write_block(self, members: Indices, target: Array) -> None:
-        """target[p, r] = K_ij for the p-th and the r-th member i and j, in place."""
-        target[:] = self.block(members, members)
+    def write(self, rows: Indices, columns: Indices, target: Array, places: Indices) -> None:
+        """target[places[p], r] = K_ij for the p-th row i and the r-th column j, in place."""
+        target[places, : columns.size] = self.block(rows, columns)
 
     def deviation(self, x: Array) -> float:
         """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, with c_i the mean of K_ki weighted by x_k.
@@ -414,7 +417,9 @@ class RowGram(Gram):
         self._last_use[slots] = self._requests
         self._slot_of[indices] = slots
 
-    def spread(self, indices: Indices, amounts: Array, v: Array) -> None:
+    def spread(
+        self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
+    ) -> None:
         """See `Gram.spread`; rows that are asked for often enough are kept.
 
         They take the places of rows that have not been asked for of late.
@@ -425,42 +430,42 @@ class RowGram(Gram):
         self.rows(often[: self.capacity - self._used + int(np.sum(idle))])
         slots = self._slot_of[indices]
         self._last_use[slots[slots >= 0]] = self._requests
-        self._add(indices, -amounts, v)
+        self._add(indices, -amounts, v, slice(None) if columns is None else columns)
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
         support, total = np.flatnonzero(x), np.zeros(self.n)
-        self._add(support, x[support], total)
+        self._add(support, x[support], total, slice(None))
         return total
 
-    def _add(self, indices: Indices, amounts: Array, total: Array) -> None:
-        """total += Σ_k amounts[k] · K[indices[k]]; the cache is read."""
+    def _add(
+        self, indices: Indices, amounts: Array, total: Array, columns: Indices | slice
+    ) -> None:
+        """total += Σ_k amounts[k] · K[indices[k]] at some columns; the cache is read."""
         slots = self._slot_of[indices]
         held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
 
-        def use(rows: slice, columns: slice, values: Stored) -> None:
-            total[..., columns] += amounts[..., missing[rows]] @ values
+        def use(rows: slice, part: slice, values: Stored) -> None:
+            where = part if isinstance(columns, slice) else columns[part]
+            total[..., where] += amounts[..., missing[rows]] @ values
 
-        def read(columns: slice) -> None:
+        def read(part: slice) -> None:
             for rows in tiles(held.size, _TILE_ROWS):
-                values = self._storage[slots[held[rows]], columns]
-                total[..., columns] += amounts[..., held[rows]] @ values
+                values = self._storage[slots[held[rows]], part]
+                total[..., part] += amounts[..., held[rows]] @ values
 
-        self._compute(indices[missing], slice(None), use)
+        self._compute(indices[missing], columns, use)
         if held.size:
             in_tiles(read, tiles(self.n, _TILE_COLUMNS))
 
     def block(self, rows: Indices, columns: Indices) -> Array:
         block = np.empty((rows.size, columns.size))
-        self._write(rows, columns, block)
+        self.write(rows, columns, block, np.arange(rows.size))
         return block
 
-    def write_block(self, members: Indices, target: Array) -> None:
-        self._write(members, members, target)
-
-    def _write(self, rows: Indices, columns: Indices, target: Array) -> None:
+    def write(self, rows: Indices, columns: Indices, target: Array, places: Indices) -> None:
         def use(tile: slice, part: slice, values: Stored) -> None:
-            target[tile, part] = values
+            target[places[tile], part] = values
 
         self._compute(rows, columns, use)
 

@@ -185,6 +185,21 @@ def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:
     np.testing.assert_allclose(gram.times(x), K @ x, atol=40.0 * EPS * 250)
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
+def test_some_columns_of_rows_are_spread_and_some_entries_written(kernel: str) -> None:
+    X = points(50)
+    K = iopt.kernels.get(kernel)(X)
+    gram = RowGram(X, kernel, cache_mb=1.0)
+    rows, columns = np.array([3, 40, 7]), np.array([49, 0, 11, 7])
+    v, target = np.zeros(50), np.full((6, 5), np.nan)
+    gram.spread(rows, np.array([1.0, -2.0, 0.5]), v, columns)
+    gram.write(rows, columns, target, np.array([5, 0, 2]))
+    np.testing.assert_allclose(v[columns], -(K[3] - 2.0 * K[40] + 0.5 * K[7])[columns], atol=1e-14)
+    np.testing.assert_allclose(target[[5, 0, 2], :4], K[np.ix_(rows, columns)], atol=1e-14)
+    assert np.isnan(target[[1, 3, 4]]).all()
+    assert np.isnan(target[:, 4]).all()
+
+
 def test_rows_of_a_cheap_kernel_are_kept_when_they_come_back() -> None:
     """Those of points with many features, or of a function, the first time."""
     for features, kernel, times in ((3, "gaussian", 4), (200, "gaussian", 1), (3, "custom", 1)):

@@ -10,6 +10,9 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.programs import Program
+from indefinite_opt.solvers.descent import Descent
+from indefinite_opt.solvers.descent.on_demand import Blocks
+from indefinite_opt.solvers.solver import Task
 
 TOL = 1e-6
 N = 1400
@@ -75,3 +78,19 @@ def test_a_descent_on_blocks_never_rises_and_keeps_limits() -> None:
     assert short.status is iopt.Status.MAX_ITER
     stopped = run(callback=lambda trace: len(trace) >= 1)
     assert stopped.status is iopt.Status.INTERRUPTED
+
+
+def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() -> None:
+    generator = np.random.default_rng(3)
+    X, y = noisy(3)
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=4.0)
+    K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
+    qp = iopt.SVMDual().structure(problem)
+    run = Descent(Task(problem, iopt.SVMDual(), qp), np.zeros(N))
+    blocks = Blocks(run.gram, run.hessian, run.box, computing=1.0)
+    for size in (40, 40, 60, 25, 50):
+        members = np.sort(generator.choice(80, size, replace=False))
+        placed, _ = blocks.place(members)
+        np.testing.assert_array_equal(np.sort(placed), members)
+        found = blocks.part[:size, :size]
+        np.testing.assert_allclose(found, K[np.ix_(placed, placed)], rtol=0, atol=1e-14)

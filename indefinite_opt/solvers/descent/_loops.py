@@ -596,7 +596,7 @@ def _moved(x, step, room, low, high):
 def _row(p, hessian, slots, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
     if K.size == 0:
-        return hessian.direct[p]
+        return hessian.direct[p, : members.size]
     rows, row = hessian.rows, K[p, : members.size]
     if not known[p]:
         known[p] = True

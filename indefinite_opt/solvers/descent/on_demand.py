@@ -10,11 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import in_tiles, tiles
 from indefinite_opt.problem import Gram
 from indefinite_opt.solvers.descent import _loops as loops
+from indefinite_opt.solvers.descent._block_loops import mirror
 
 __all__ = ["Blocks"]
+
+Indices = NDArray[np.int64]
 
 MIN_BLOCK, MIN_BLOCK_SHARE = 1024, 0.2
 """A block has at least the larger of a number and a share of n points, if there are as many
@@ -30,6 +33,9 @@ MAX_INNER_BLOCK = 512
 """Points of the smaller blocks by which a block is solved, whose part of K should stay in the cache
 of the processor; if more weights are free, such blocks would undo each other's steps."""
 
+MIRRORED_ROWS = 64
+"""Rows that are written to at once, one entry in each: so many lines stay in the nearest cache."""
+
 MAX_BLOCK_WORK = 5e8
 """Most work (entries of K read) inside a block, half a second, so that limits of time hold."""
 
@@ -44,6 +50,13 @@ class Blocks:
         The program, as compiled loops take it; hessian.rows is not read.
     computing : float
         Work of computing an entry of K, in units of that of reading one from memory.
+
+    Attributes
+    ----------
+    members : (m,) array
+        The points of the last block.
+    part : array
+        Their part of K is part[:m, :m].
     """
 
     def __init__(
@@ -51,12 +64,13 @@ class Blocks:
     ) -> None:
         self.gram, self.hessian, self.box, self.computing = gram, hessian, box, computing
         self.most = min(gram.n, max(int(np.sqrt(MAX_CACHE_SHARE * gram.capacity * gram.n)), 2))
-        self._part = np.empty(0)
+        self.part, self.members = np.empty((0, 0)), np.empty(0, np.int64)
 
     def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
         """As `_loops.solve_blocks`; point is changed in place."""
         box, n = self.box, self.gram.n
         state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
+        outside = np.empty(n, np.bool_)
         while True:
             block = loops.empty_block(self._size(point), box.groups)
             count, _, violation = loops.choose_block(
@@ -74,38 +88,59 @@ class Blocks:
             )
             most = min(limits.steps - steps, loops.STEPS_PER_MEMBER * count)
             inner = limits._replace(violation=tolerance, steps=most, work=MAX_BLOCK_WORK)
-            outcome, goal = self._solved(point, inner, members)
-            change = self.hessian.h * box.y[members] * (goal - point.alpha[members])
+            offset = (int(members[-1]) + 1) % n
+            outside[:] = True
+            outside[members] = False
+            members, computed = self.place(members)
+            outcome, inside = self._solved(point, inner, members)
+            change = self.hessian.h * box.y[members] * (inside.alpha - point.alpha[members])
             changed = np.flatnonzero(change)
-            point.alpha[members] = goal
-            self.gram.spread(members[changed], change[changed], point.v)
+            self.gram.spread(members[changed], change[changed], point.v, np.flatnonzero(outside))
+            point.alpha[members], point.v[members] = inside
             if outcome.state == loops.UNBOUNDED:
                 state = loops.UNBOUNDED
             elif changed.size == 0:
                 state = loops.STALLED
-            offset = (int(members[-1]) + 1) % n
             blocks += 1
             steps += outcome.steps
             decrease += outcome.decrease
             work += outcome.work + n * loops.POINT_PASSES
-            work += self.computing * (float(n) * changed.size + float(count) ** 2)
+            entries = float(n - count) * changed.size + float(count) * computed
+            work += self.computing * entries
             # Each product is rounded once, and then once in each of the sums.
-            rounding += float(np.abs(change).sum()) * (changed.size + 2.0)
+            rounding += max(float(np.abs(change).sum()) * (changed.size + 2.0), outcome.rounding)
 
     def _size(self, point: loops.Point) -> int:
         free = np.count_nonzero((point.alpha > self.box.lower) & (point.alpha < self.box.upper))
         wanted = max(MIN_BLOCK, MIN_BLOCK_SHARE * self.gram.n, POINTS_PER_FREE_WEIGHT * free)
         return min(int(wanted), self.most)
 
+    def place(self, members: Indices) -> tuple[Indices, int]:
+        """The members in the order of their rows in `part`, and how many of these were computed.
+
+        Those of the block before that keep their places need only the columns of the others.
+        """
+        count = members.size
+        if len(self.part) < count:
+            self.part, self.members = np.empty((count, count)), members[:0]
+        before, self.members = self.members[:count], members[:0]  # none if interrupted
+        stay = np.isin(before, members)
+        kept, places = np.flatnonzero(stay), np.setdiff1d(np.arange(count), np.flatnonzero(stay))
+        placed = np.empty(count, np.int64)
+        placed[kept], placed[places] = before[kept], np.setdiff1d(members, before[kept])
+        self.gram.write(placed[places], placed, self.part, places)
+        in_tiles(
+            lambda tile: mirror(self.part, kept[tile], places), tiles(kept.size, MIRRORED_ROWS)
+        )
+        self.members = placed
+        return placed, places.size
+
     def _solved(
-        self, point: loops.Point, limits: loops.Limits, members: NDArray[np.int64]
-    ) -> tuple[loops.Outcome, Array]:
+        self, point: loops.Point, limits: loops.Limits, members: Indices
+    ) -> tuple[loops.Outcome, loops.Point]:
         """Steps in some weights while the others stay, and where these weights end."""
         count, box, hessian = members.size, self.box, self.hessian
-        if self._part.size < count**2:
-            self._part = np.empty(count**2)
-        part = self._part[: count**2].reshape(count, count)
-        self.gram.write_block(members, part)
+        part = self.part[:count]
         part.flags.writeable = False  # loops are compiled for matrices that are not written to
         inside = loops.Point(point.alpha[members], point.v[members])
         inner = box._replace(
@@ -118,4 +153,4 @@ class Blocks:
             inner, inside, limits, count if free > MAX_INNER_BLOCK else min(MAX_INNER_BLOCK, count),
             0,
         )  # fmt: skip
-        return outcome, inside.alpha
+        return outcome, inside
