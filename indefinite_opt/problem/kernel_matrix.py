@@ -155,6 +155,9 @@ class Gram(ABC):
             weights[indices] = each
             target -= self.times(weights)
 
+    def reserve(self, size: int) -> None:  # noqa: B027  # most matrices keep nothing
+        """Leave this many bytes of the cache to others from now on."""
+
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> Array:
         """K_ij for i in `rows` and j in `columns`, a new float64 array; no row is kept."""
@@ -336,7 +339,7 @@ class RowGram(Gram):
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
-        self._requests = self._used = 0
+        self._requests = self._used = self._reserved = 0
         cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
         self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
@@ -427,10 +430,14 @@ class RowGram(Gram):
         self._asked[indices] += 1
         often = indices[(self._asked[indices] > self._patience) & (self._slot_of[indices] < 0)]
         idle = self._last_use[: self._used] < self._requests - _IDLE_REQUESTS
-        self.rows(often[: self.capacity - self._used + int(np.sum(idle))])
+        fresh = max(self.capacity - self._reserved - self._used, 0)
+        self.rows(often[: fresh + int(np.sum(idle))])
         slots = self._slot_of[indices]
         self._last_use[slots[slots >= 0]] = self._requests
         self._add(indices, -amounts, v, slice(None) if columns is None else columns)
+
+    def reserve(self, size: int) -> None:
+        self._reserved = -(-size // (self.n * self.dtype.itemsize))
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""

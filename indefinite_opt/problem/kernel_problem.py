@@ -210,10 +210,11 @@ class KernelProblem(Problem):
             "minmax-all", it keeps that of all points.
         cache_mb : float, optional
             Never form K, but compute its rows on demand and keep as many as fit into this many
-            megabytes: for data whose matrix does not fit into memory. Solvers take up to half as
-            much again for a block. Rows of kernels on few features are kept only if they are asked
-            for often, as computing them hardly takes longer than reading them. Whatever needs the
-            whole matrix (spectra, linear programs, cvxpy, a test of convexity) is then unavailable.
+            megabytes: for data whose matrix does not fit into memory. Solvers take up to as much
+            for a block, and leave that much less to rows that are not in memory by then. Rows of
+            kernels on few features are kept only if they are asked for often, as computing them
+            hardly takes longer than reading them. Whatever needs the whole matrix (spectra, linear
+            programs, cvxpy, a test of convexity) is then unavailable.
         precision, name
             As in `KernelProblem`.
         **parameters

@@ -224,6 +224,18 @@ def test_a_full_cache_gives_up_idle_rows_only() -> None:
     assert counting.taken() == []
 
 
+def test_memory_that_is_reserved_is_not_filled_with_rows() -> None:
+    gram, _, K = line(10, rows=8)
+    gram.reserve(5 * 10 * 8 - 1)  # five rows of ten numbers of eight bytes, or a little less
+    for _ in range(6):
+        gram.spread(np.arange(6), np.ones(6), np.zeros(10))
+    assert np.flatnonzero(gram._slot_of >= 0).tolist() == [0, 1, 2]
+    gram.reserve(100 * 10 * 8)
+    v = np.zeros(10)
+    gram.spread(np.array([7]), np.ones(1), v)
+    np.testing.assert_allclose(v, -K[7], rtol=1e-15)
+
+
 def test_a_row_that_fails_leaves_the_cache_sound() -> None:
     def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         values = X @ Z.T

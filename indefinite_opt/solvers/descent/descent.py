@@ -417,7 +417,11 @@ class Descent:
         """The pair steps where rows of K are computed on demand."""
         from indefinite_opt.solvers.descent.on_demand import Blocks
 
-        return Blocks(self.gram, self.hessian, self.box, COMPUTING_WORK)
+        task = self.task
+        return Blocks(
+            self.gram, self.hessian, self.box, COMPUTING_WORK,
+            expired=lambda: task.elapsed >= task.time_limit,
+        )  # fmt: skip
 
     def _take(self, outcome: Outcome) -> None:
         self._offset = outcome.offset

@@ -7,6 +7,8 @@ changed: only these rows are computed, in tiles on all threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +28,9 @@ violators: with that share its part of K takes about as long as the rows of the 
 POINTS_PER_FREE_WEIGHT = 1.5
 """Points of a block for every weight between its bounds: with less, blocks undo each other."""
 
-MAX_CACHE_SHARE = 0.5
-"""Most memory for a block's part of K, as a share of the cache of rows."""
+GROWTH = 1.125
+"""Order of new memory for a block's part of K, as a multiple of what the block needs: the block
+after it is often a little larger."""
 
 MAX_INNER_BLOCK = 512
 """Points of the smaller blocks by which a block is solved, whose part of K should stay in the cache
@@ -36,8 +39,15 @@ of the processor; if more weights are free, such blocks would undo each other's 
 MIRRORED_ROWS = 64
 """Rows that are written to at once, one entry in each: so many lines stay in the nearest cache."""
 
-MAX_BLOCK_WORK = 5e8
-"""Most work (entries of K read) inside a block, half a second, so that limits of time hold."""
+SETTLED_SHARE, SETTLED_FACTOR = 0.05, 0.3
+"""If less than this share of a block was not in the block before, it is left only when its own
+violation has fallen by this factor more: v at the other points hardly chooses the next block."""
+
+MAX_WORK_BETWEEN_CHECKS = 5e8
+"""Most work (entries of K read) between two looks at the clock, half a second."""
+
+MAX_STEPS_PER_ROW = 4.0
+"""Most work of steps inside a block, in units of computing the rows of its points."""
 
 
 class Blocks:
@@ -50,6 +60,8 @@ class Blocks:
         The program, as compiled loops take it; hessian.rows is not read.
     computing : float
         Work of computing an entry of K, in units of that of reading one from memory.
+    expired : callable
+        Whether no time is left.
 
     Attributes
     ----------
@@ -60,10 +72,16 @@ class Blocks:
     """
 
     def __init__(
-        self, gram: Gram, hessian: loops.Hessian, box: loops.Box, computing: float
+        self,
+        gram: Gram,
+        hessian: loops.Hessian,
+        box: loops.Box,
+        computing: float,
+        expired: Callable[[], bool] = lambda: False,
     ) -> None:
         self.gram, self.hessian, self.box, self.computing = gram, hessian, box, computing
-        self.most = min(gram.n, max(int(np.sqrt(MAX_CACHE_SHARE * gram.capacity * gram.n)), 2))
+        self.expired = expired
+        self.most = min(gram.n, max(int(np.sqrt(gram.capacity * gram.n)), 2))
         self.part, self.members = np.empty((0, 0)), np.empty(0, np.int64)
 
     def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
@@ -83,15 +101,16 @@ class Blocks:
                     state, violation, steps, decrease, work, rounding, offset, blocks
                 )
             members = block.members[:count]
-            tolerance = max(
-                loops.BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation
-            )
-            most = min(limits.steps - steps, loops.STEPS_PER_MEMBER * count)
-            inner = limits._replace(violation=tolerance, steps=most, work=MAX_BLOCK_WORK)
             offset = (int(members[-1]) + 1) % n
             outside[:] = True
             outside[members] = False
             members, computed = self.place(members)
+            share = limits.block_share * (SETTLED_FACTOR if computed < SETTLED_SHARE * count else 1)
+            inner = limits._replace(
+                violation=max(loops.BLOCK_TOLERANCE_SHARE * limits.violation, share * violation),
+                steps=min(limits.steps - steps, loops.STEPS_PER_MEMBER * count),
+                work=MAX_STEPS_PER_ROW * self.computing * n * count,
+            )
             outcome, inside = self._solved(point, inner, members)
             change = self.hessian.h * box.y[members] * (inside.alpha - point.alpha[members])
             changed = np.flatnonzero(change)
@@ -122,7 +141,9 @@ class Blocks:
         """
         count = members.size
         if len(self.part) < count:
-            self.part, self.members = np.empty((count, count)), members[:0]
+            order = min(int(GROWTH * count), self.most)
+            self.part, self.members = np.empty((order, order)), members[:0]
+            self.gram.reserve(self.part.nbytes)
         before, self.members = self.members[:count], members[:0]  # none if interrupted
         stay = np.isin(before, members)
         kept, places = np.flatnonzero(stay), np.setdiff1d(np.arange(count), np.flatnonzero(stay))
@@ -148,9 +169,21 @@ class Blocks:
             upper=box.upper[members],
         )  # fmt: skip
         free = np.count_nonzero((inside.alpha > inner.lower) & (inside.alpha < inner.upper))
-        outcome = loops.solve_blocks(
-            hessian._replace(rows=part, direct=part, diagonal=hessian.diagonal[members]),
-            inner, inside, limits, count if free > MAX_INNER_BLOCK else min(MAX_INNER_BLOCK, count),
-            0,
-        )  # fmt: skip
-        return outcome, inside
+        size = count if free > MAX_INNER_BLOCK else min(MAX_INNER_BLOCK, count)
+        hessian = hessian._replace(rows=part, direct=part, diagonal=hessian.diagonal[members])
+        steps, decrease, work, rounding = 0, 0.0, 0.0, 0.0
+        while True:
+            left = limits._replace(
+                steps=limits.steps - steps, work=min(limits.work - work, MAX_WORK_BETWEEN_CHECKS)
+            )
+            outcome = loops.solve_blocks(hessian, inner, inside, left, size, 0)
+            steps += outcome.steps
+            decrease += outcome.decrease
+            work += outcome.work
+            rounding += outcome.rounding
+            ended = outcome.state != loops.RUNNING or steps >= limits.steps or work >= limits.work
+            if ended or self.expired():
+                whole = outcome._replace(
+                    steps=steps, decrease=decrease, work=work, rounding=rounding
+                )
+                return whole, inside
