@@ -487,9 +487,9 @@ class RowGram(Gram):
         If the kernel is divisible this happens on all threads, each of which has columns of its
         own; otherwise a tile has all columns.
         """
-        if rows.size == 0:
-            return
         left, right = self.points[rows], self.points[columns]
+        if 0 in (len(left), len(right)):
+            return
         height, width = _TILE_ROWS, _TILE_COLUMNS
         if not self._divisible:
             height, width = _CHUNK // len(right), len(right)
