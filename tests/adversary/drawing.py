@@ -142,7 +142,20 @@ def _cancelling_factors(g: Generator, n: int) -> Factors:
     return Factors(np.hstack([G, H]), np.repeat([1.0, -1.0], G.shape[1]))
 
 
-KERNELS: dict[str, Callable[[Generator, int], Array | Factors]] = {
+class Rows(NamedTuple):
+    """K, of which a cache holds some rows, so that a block has less than all points."""
+
+    K: Array
+    cached: int
+
+
+def _rows(g: Generator, n: int) -> Rows:
+    kinds = (_random, _psd, _low_rank, _duplicates, _near_psd, _mixed, _conditionally_psd, _sigmoid,
+             _offset, _negative_offset, _magnitudes)  # fmt: skip
+    return Rows(kinds[int(g.integers(len(kinds)))](g, n), int(g.integers(2, n + 1)))
+
+
+KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
     "random": _random,
     "low rank": _low_rank,
     "integer": lambda g, n: _mirrored(g.integers(-2, 3, (n, n)).astype(float)),
@@ -170,8 +183,10 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Factors]] = {
     "sized factors": _sized_factors,
     "offset factors": _offset_factors,
     "cancelling factors": _cancelling_factors,
+    "rows on demand": _rows,
 }
-"""Kinds of kernel matrices: a generator and n give one, or its factors, which are then kept."""
+"""Kinds of kernel matrices: a generator and n give one, or its factors, which are then kept, or one
+whose rows are computed on demand."""
 
 
 def _price(g: Generator, K: Array) -> float:
@@ -267,13 +282,24 @@ class Drawn:
     formulation: iopt.Formulation
     tol: float
     factors: Factors | None = None
+    cached: int | None = None
 
     def problem(self) -> iopt.KernelProblem:
         """A new problem: nothing is cached from another one."""
+        if self.cached is not None:
+            K, points = self.K.copy(), np.arange(self.y.size)[:, None]
+            return iopt.KernelProblem.from_data(
+                points, self.y, lambda X, Z: K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))],
+                cache_mb=self._cache_mb(),
+            )  # fmt: skip
         if self.factors is not None:
             F, signs = self.factors
             return iopt.KernelProblem.from_factors(F.copy(), signs, self.y)
         return iopt.KernelProblem(self.K.copy(), self.y)
+
+    def _cache_mb(self) -> float:
+        """Room for the rows, and half of one against rounding."""
+        return 8e-6 * self.y.size * ((self.cached or 0) + 0.5)
 
     def snippet(self) -> str:
         """Python that makes `problem` and `formulation` again."""
@@ -282,6 +308,13 @@ class Drawn:
         if self.factors is not None:
             F, signs = (part.tolist() for part in self.factors)
             made = f"problem = iopt.KernelProblem.from_factors({F!r}, {signs!r}, {labels})"
+        if self.cached is not None:
+            made = (
+                f"K = np.array({self.K.tolist()!r})\n"
+                "def kernel(X, Z): return K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))]\n"
+                f"problem = iopt.KernelProblem.from_data(np.arange({self.y.size})[:, None], "
+                f"{labels}, kernel, cache_mb={self._cache_mb()!r})"
+            )
         return "\n".join([
             "import numpy as np, indefinite_opt as iopt",
             made,
@@ -308,11 +341,16 @@ def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) ->
     n = int(g.choice([2, 3, 4, 5, 6], p=[0.15, 0.3, 0.3, 0.17, 0.08]))
     y = np.append([1.0, -1.0], g.choice([-1.0, 1.0], n - 2))
     made = KERNELS[kind](g, n)
-    factors = made if isinstance(made, Factors) else None
-    K = made if factors is None else (factors.F * factors.signs) @ factors.F.T
+    factors = cached = None
+    if isinstance(made, Factors):
+        factors, K = made, (made.F * made.signs) @ made.F.T
+    elif isinstance(made, Rows):
+        K, cached = made
+    else:
+        K = made
     formulation = FORMULATIONS[name](g, K, y)
     tol = float(g.choice([1e-6, 1e-3, 1e-9], p=[0.6, 0.2, 0.2]))
-    return Drawn(seed, number, kind, name, K, y, formulation, tol, factors)
+    return Drawn(seed, number, kind, name, K, y, formulation, tol, factors, cached)
 
 
 def scaled(drawn: Drawn, power: int) -> Drawn:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -382,8 +382,8 @@ class Logistic(Reference):
 
 
 def reference_of(drawn: Drawn) -> Reference:
-    """The reference of a drawn problem."""
-    reference = _reference(drawn)
+    """The reference of a drawn problem, with the whole matrix in memory."""
+    reference = _reference(replace(drawn, cached=None))
     if drawn.factors is not None:
         rows = as_matrix(np.abs(drawn.factors.F))
         reference.sizes = [product(rows, row) for row in rows]
