@@ -113,6 +113,21 @@ def test_no_normal_without_weights() -> None:
     assert "squared norm" in str(zero)
 
 
+def test_the_class_means_are_compared_only_if_the_matrix_is_in_memory() -> None:
+    """The kernel -xz on 1 and -1: the means have squared distance -4, so has the normal."""
+    labels, values = [1, -1], {"alpha": [1.0, 1.0]}
+
+    def said(**options: float) -> str:
+        problem = iopt.KernelProblem.from_data(
+            [[1.0], [-1.0]], labels, iopt.kernels.PseudoEuclidean(p=0), **options
+        )
+        return str(iopt.verify(problem, iopt.SVMDual(C=1.0), values))
+
+    assert "squared distance -4" in said()
+    assert "squared norm -4" in said(cache_mb=1.0)
+    assert "squared distance" not in said(cache_mb=1.0)
+
+
 @pytest.mark.parametrize(("error", "claim"), [(5e-6, "GLOBAL"), (2e-5, "FEASIBLE")])
 def test_multipliers_agree_relative_to_the_largest_price(error: float, claim: str) -> None:
     """The price of a slack is 9, and what is given for it is off by half of 9e-6, and by twice."""

@@ -339,7 +339,9 @@ class BoxLineQP(BoxLine, PairedQP):
             return []
         norm = 4.0 * curvature / (self.hessian * weight**2)
         words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
-        if self.lines > 0 and problem.class_mean_distance < 0.0:
+        # Computing all of K once more may take longer than the solve.
+        has_matrix = problem.gram.whole is not None or problem.factors is not None
+        if self.lines > 0 and has_matrix and problem.class_mean_distance < 0.0:
             words += (
                 "; no separation with positive norm exists, as the class means have squared "
                 f"distance {problem.class_mean_distance:.3g}"
