@@ -9,8 +9,9 @@ import pytest
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+from helpers.internals import descent_loops as loops
 from helpers.programs import Program
-from indefinite_opt.solvers.descent import Descent
+from indefinite_opt.solvers.descent import Descent, on_demand
 from indefinite_opt.solvers.descent.on_demand import Blocks
 from indefinite_opt.solvers.solver import Task
 
@@ -94,3 +95,29 @@ def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() ->
         np.testing.assert_array_equal(np.sort(placed), members)
         found = blocks.part[:size, :size]
         np.testing.assert_allclose(found, K[np.ix_(placed, placed)], rtol=0, atol=1e-14)
+
+
+def test_a_block_is_solved_in_pieces_until_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece takes up to 100 steps; v is -y∘∇F by the whole matrix, wherever the block is left."""
+    X, y = noisy(4)
+    K = iopt.kernels.Gaussian()(X)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=100.0)
+    qp = iopt.SVMDual(C=50.0).structure(problem)
+    limits = loops.Limits(violation=0.5, block_share=0.1, steps=10_000, work=1.0)
+
+    def run(expired: bool) -> tuple[loops.Outcome, Descent]:
+        descent = Descent(Task(problem, iopt.SVMDual(C=50.0), qp), np.zeros(N))
+        blocks = Blocks(descent.gram, descent.hessian, descent.box, 3.0, lambda: expired)
+        return blocks.solve(descent.point, limits, 0), descent
+
+    whole, _ = run(expired=False)
+    piece = 100.0 * (3.5 * on_demand.MIN_BLOCK + loops.STEP_WORK)
+    monkeypatch.setattr(on_demand, "MAX_WORK_BETWEEN_CHECKS", piece)
+    for expired in (False, True):
+        outcome, descent = run(expired)
+        gradient = y * (K @ (y * descent.alpha)) - 1.0
+        np.testing.assert_allclose(descent.v, -y * gradient, atol=1e-11)
+        value = 0.5 * descent.alpha @ (gradient - 1.0)
+        assert outcome.decrease == pytest.approx(-value, rel=1e-12)
+        assert outcome.blocks == 1
+        assert outcome.steps < 0.5 * whole.steps if expired else outcome.steps >= whole.steps
