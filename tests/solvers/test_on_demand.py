@@ -11,8 +11,10 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from helpers.internals import descent_loops as loops
 from helpers.programs import Program
+from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.solvers.descent import Descent, on_demand
 from indefinite_opt.solvers.descent.on_demand import Blocks
+from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
 
 TOL = 1e-6
@@ -121,3 +123,22 @@ def test_a_block_is_solved_in_pieces_until_no_time_is_left(monkeypatch: pytest.M
         assert outcome.decrease == pytest.approx(-value, rel=1e-12)
         assert outcome.blocks == 1
         assert outcome.steps < 0.5 * whole.steps if expired else outcome.steps >= whole.steps
+
+
+def test_an_interrupted_block_leaves_no_gradient_that_claims_could_rest_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C comes when the rows of the first block have been added up."""
+    X, y = noisy(5)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=3.0)
+    spread = RowGram.spread
+
+    def interrupted(*arguments: Any) -> None:
+        spread(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RowGram, "spread", interrupted)
+    qp = iopt.SVMDual(C=50.0).structure(problem)
+    solution = SMO().solve(Task(problem, iopt.SVMDual(C=50.0), qp))
+    assert solution.status is iopt.Status.INTERRUPTED
+    assert solution.gradient is None

@@ -397,7 +397,9 @@ class Descent:
         work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if self.gram.whole is None:
+            exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
+            self._exact = exact
             self._take(outcome)
             return outcome.state, outcome.violation
         wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
