@@ -140,11 +140,11 @@ class LPSVM(Formulation):
 
     def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
         """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""
-        n, e, signed = problem.n, units.scale, units.signed_kernel(problem).T
+        n, e = problem.n, units.scale
         return LinearProgram.from_blocks(
             {"margin": Columns((n,), -1.0, lower=0.0, upper=self.C, constraints=(None, "xi"))},
             {
-                "u": Rows((n,), {"margin": signed}, lower=-e, upper=e),
+                "u": Rows((n,), {"margin": lambda: units.signed_kernel(problem).T}, -e, e),
                 "b": Rows((), {"margin": problem.y}, lower=0.0, upper=0.0),
             },
             units=DualUnits(units),

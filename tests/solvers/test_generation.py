@@ -293,6 +293,18 @@ def test_the_dual_of_the_linear_machine(offset: float) -> None:
     assert result.objective == pytest.approx(1.0, rel=1e-6)
 
 
+def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
+    """A slack has one entry in its margin, so that its reduced cost is C - λ."""
+    C, margin = 3.0, np.array([0.5, 0.0, 3.0, 1.25])
+    program = iopt.LPSVM(C=C).structure(random_problem("sigmoid", 4, seed=5))
+    found = program.multipliers(margin)
+    assert found["margin"].tolist() == margin.tolist()
+    assert found["slack"].tolist() == [2.5, 3.0, 0.0, 1.75]
+    assert "matrix" not in vars(program)
+    reduced = program.cost - program.matrix.T @ margin
+    assert program.read_multipliers(margin, reduced)["slack"].tolist() == found["slack"].tolist()
+
+
 def test_without_a_dual_the_program_itself_is_read() -> None:
     form = RowForm(iopt.GuoSchuurmansLP().structure(PROBLEM))
     assert form.dual is None

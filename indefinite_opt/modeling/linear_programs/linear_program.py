@@ -190,6 +190,23 @@ class _Blocks:
                     named[bound] = np.maximum(sign * reduced[self.columns[name]], 0.0)
         return self.units.read_multipliers(named)
 
+    def prices(self, rows: Array) -> Array | None:
+        """Aᵀλ in the columns whose bounds are declared constraints, and 0 in others.
+
+        None if a row has several entries in such columns, so that it takes A.
+        """
+        prices = np.zeros_like(self.cost)
+        for name, variable in self.variables.items():
+            if variable.constraints == (None, None):
+                continue
+            for label, row in self.constraints.items():
+                entry = row.entries.get(name, 0.0)
+                if name in self._diagonals(row) and isinstance(entry, int | float):
+                    prices[self.columns[name]] += entry * rows[self.rows[label]]
+                elif name in row.entries:
+                    return None
+        return prices
+
     def write_multipliers(self, multipliers: Values) -> Array:
         named = self.units.write_multipliers(multipliers)
         return _joined([row.sign * np.ravel(named[name]) for name, row in self.constraints.items()])
@@ -273,6 +290,10 @@ def _no_program() -> None:
     """Default of `rescale` and `dual`: there is none."""
 
 
+def _not_known(rows: Array) -> None:
+    """Default of `prices`: they take A."""
+
+
 def _no_floor(x: Array) -> float:
     """Default of `gap_floor`: zero, as terms do not cancel."""
     return 0.0
@@ -314,6 +335,8 @@ class LinearProgram(Structure[Array]):
         Declared objective = sense · cᵀx.
     gap_floor : callable
         x -> least divisor of gaps at x, and of shortfalls of `slacks`; see `gaps`.
+    prices : callable, optional
+        λ -> Aᵀλ in the columns that `read_multipliers` reads, or None where that takes A.
     """
 
     title = "a linear program"
@@ -339,6 +362,7 @@ class LinearProgram(Structure[Array]):
     slacks: Mapping[str, float] = field(default_factory=dict)
     sense: int = 1
     gap_floor: Callable[[Array], float] = _no_floor
+    prices: Callable[[Array], Array | None] = _not_known
 
     def __post_init__(self) -> None:
         if self.row_lower.size >= _MIN_GENERATED_ROWS:
@@ -390,12 +414,16 @@ class LinearProgram(Structure[Array]):
             blocks.cost, blocks.lower, blocks.upper, blocks.row_lower, blocks.row_upper,
             blocks.matrix, blocks.read, blocks.write,
             blocks.read_multipliers, blocks.write_multipliers,
-            repair=blocks.repaired, gap_floor=blocks.gap_floor, **options,
+            repair=blocks.repaired, gap_floor=blocks.gap_floor,
+            prices=blocks.prices, **options,
         )  # fmt: skip
 
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""
-        return self.read_multipliers(rows, self.cost - self.matrix.T @ rows)
+        prices = self.prices(rows)
+        if prices is None:
+            prices = self.matrix.T @ rows
+        return self.read_multipliers(rows, self.cost - prices)
 
     def shares_matrix(self, other: LinearProgram) -> bool:
         """Whether A is known to be the same as in the other program."""
