@@ -465,8 +465,14 @@ def project_line(
     around b are found by bisection on the sorted list, and t by interpolation between them.
     """
 
+    moved = np.empty(x.size)
+
     def level(t: float) -> float:
-        return float(a @ np.clip(x - t * a, lower, upper))
+        np.multiply(t, a, out=moved)
+        np.subtract(x, moved, out=moved)
+        np.maximum(moved, lower, out=moved)
+        np.minimum(moved, upper, out=moved)
+        return float(a @ moved)
 
     ends = np.concatenate([a * (x - lower), a * (x - upper)])
     # Without any bound every t is as good as a breakpoint.
