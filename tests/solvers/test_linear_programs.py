@@ -354,3 +354,28 @@ def test_the_gap_of_a_small_or_large_objective_is_relative_to_it(scale: float, s
     assert excess > 1e-3
     assert certificate.claim is iopt.Claim.FEASIBLE
     assert certificate.relative_gap == pytest.approx(excess / (1.0 + excess), rel=1e-2)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("scale", [1e-8, 1e-5])
+def test_conic_solvers_close_the_gap_of_a_small_objective(scale: float, solver: str) -> None:
+    """A QP without a quadratic term; SciPy solves it without the scale."""
+    generator = np.random.default_rng(3)
+    q, G, n = generator.standard_normal(6), generator.standard_normal((4, 6)), 6
+    expected = linprog(q, A_ub=G, b_ub=np.ones(4), bounds=(0.0, 1.0)).fun
+    program = iopt.QuadraticProgram(
+        P=np.zeros((n, n)), q=scale * q, G=G, h=np.ones(4), lb=np.zeros(n), ub=np.ones(n)
+    )
+    result = iopt.solve(program, solver=solver)
+    assert result.objective == pytest.approx(scale * expected, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_multipliers_of_conic_solvers_have_the_units_of_the_problem() -> None:
+    """Two points, one weight: the multipliers of the margins add up to the objective."""
+    problem = iopt.KernelProblem([[1e3, -1e3], [-1e3, 1e3]], [1, -1])
+    result = iopt.solve(problem, iopt.LPSVM(C=1.0), solver="clarabel")
+    # Either of u = (1e-3, 0) and (0, -1e-3) has margins of 1.
+    assert result.objective == pytest.approx(1e-3, rel=1e-6)
+    assert result.multipliers["margin"].sum() == pytest.approx(1e-3, rel=1e-5)
+    assert result.certificate.claim is iopt.Claim.GLOBAL

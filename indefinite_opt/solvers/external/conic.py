@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from indefinite_opt.errors import SolverFailed
 from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.linear_programs import LinearProgram, power_near
 from indefinite_opt.modeling.structures import (
     BoxLineQP,
     LogisticProgram,
@@ -23,7 +24,7 @@ from indefinite_opt.solvers.external.cvxpy_backend import (
     semidefinite_refusal,
     solve_convex,
 )
-from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["SCS", "Clarabel"]
@@ -76,7 +77,31 @@ class _Conic(Solver[Structure[Any]]):
         options[names.iterations] = task.max_iter or names.max_iter
         if np.isfinite(task.time_limit):
             options[names.time_limit] = task.remaining
-        return solve_convex(task, self.name.upper(), options)
+        solution = solve_convex(task, self.name.upper(), options)
+        unit = _objective_unit(task.structure, solution)
+        # These solvers take a gap for small beside max(1, |objective|).
+        if solution.status is not Status.SOLVED or not 0.0 < task.tol * unit < tolerance:
+            return solution
+        if np.isfinite(task.time_limit):
+            options[names.time_limit] = max(task.remaining, 0.0)
+        unit = float(power_near(np.array(unit)))
+        try:
+            again = solve_convex(task, self.name.upper(), options, unit)
+        except SolverFailed:
+            return replace(solution, status=Status.INACCURATE)
+        return again if again.status is Status.SOLVED else replace(solution, status=again.status)
+
+
+def _objective_unit(structure: Structure[Any], solution: Solution) -> float:
+    """The divisor of gaps at a solution of a linear or general quadratic program.
+
+    1 for the other formulations, which are not solved again: a second solution may be less accurate
+    where the objective cancels, and takes long for semidefinite programs.
+    """
+    if not isinstance(structure, LinearProgram | PolyhedralQP):
+        return 1.0
+    point = structure.at(structure.from_values(solution.values))
+    return float(structure.gap_unit(point.value, point.x))
 
 
 class Clarabel(_Conic):

@@ -41,7 +41,9 @@ def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
     )
 
 
-def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> Solution:
+def solve_convex(
+    task: Task[Any], backend: str, options: Mapping[str, Any], unit: float = 1.0
+) -> Solution:
     """Solve the declared convex program with a back end of cvxpy.
 
     Parameters
@@ -51,6 +53,8 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
         As cvxpy names it.
     options : mapping
         Options of the back end, under its own names.
+    unit : float
+        The back end gets the objective in multiples of this number.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
         warnings.simplefilter("ignore")
         try:
             limit = task.remaining + SECONDS_BEYOND_LIMIT
-            program = within(limit, _solved, task, backend, dict(options))
+            program = within(limit, _solved, task, backend, dict(options), unit)
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except TimeLimitReached:
@@ -85,16 +89,18 @@ def solve_convex(task: Task[Any], backend: str, options: Mapping[str, Any]) -> S
     stats = program.solver_stats
     return Solution(
         values=structure.onto_constraints({name: np.asarray(v) for name, v in found.items()}),
-        multipliers=_multipliers(task) if structure.multipliers_from_solver else {},
+        multipliers=_multipliers(task, unit) if structure.multipliers_from_solver else {},
         status=_status(program.status, task),
         iterations=int(stats.num_iters or 0),
         message=f"{backend}: {program.status}",
     )
 
 
-def _solved(task: Task[Any], backend: str, options: dict[str, Any]) -> Any:
+def _solved(task: Task[Any], backend: str, options: dict[str, Any], unit: float) -> Any:
     """The cvxpy problem after its solution."""
     program = task.program.cvxpy()
+    if unit != 1.0:
+        program = program / unit
     program.solve(solver=backend, **options)
     return program
 
@@ -108,11 +114,11 @@ def _abandoned(task: Task[Any], backend: str, status: Status) -> Solution:
     return Solution(values=values, status=status, message=message)
 
 
-def _multipliers(task: Task[Any]) -> dict[str, Array]:
+def _multipliers(task: Task[Any], unit: float) -> dict[str, Array]:
     found = {name: constraint.dual_value for name, constraint in task.program.subject_to.items()}
     if any(value is None for value in found.values()):
         return {}
-    return {name: np.asarray(value, dtype=float) for name, value in found.items()}
+    return {name: unit * np.asarray(value, dtype=float) for name, value in found.items()}
 
 
 def _status(status: str, task: Task[Any]) -> Status:
