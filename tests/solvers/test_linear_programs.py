@@ -379,3 +379,41 @@ def test_multipliers_of_conic_solvers_have_the_units_of_the_problem() -> None:
     assert result.objective == pytest.approx(1e-3, rel=1e-6)
     assert result.multipliers["margin"].sum() == pytest.approx(1e-3, rel=1e-5)
     assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+ABANDONED = """
+import time
+from threading import Event
+from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.modeling.linear_programs import run_within
+
+class Slow:
+    def __init__(self):
+        self.limits, self.told = [], Event()
+    def setOptionValue(self, name, value):
+        if name == "time_limit":
+            self.limits.append(value)
+            if value == 0.0:
+                self.told.set()
+    def getNumCol(self):
+        return 10_000
+    def getRunTime(self):
+        return 0.0
+    def run(self):
+        self.told.wait(20.0)
+        time.sleep(0.3)
+        print("ended", flush=True)
+
+try:
+    run_within(Slow(), 0.1, 10)
+except TimeLimitReached:
+    print("abandoned", flush=True)
+"""
+
+
+def test_python_waits_for_an_abandoned_run_before_it_exits() -> None:
+    """Else HiGHS, whose threads are still there, aborts the process."""
+    finished = subprocess.run(
+        [sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert finished.stdout.split() == ["abandoned", "ended"]

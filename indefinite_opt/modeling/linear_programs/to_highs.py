@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
+from threading import Event
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, within
+from indefinite_opt.foundation import (
+    LONG,
+    SECONDS_BEYOND_LIMIT,
+    Array,
+    TimeLimitReached,
+    within,
+)
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["highs_model", "new_highs", "run_within", "simplex_limit"]
@@ -14,6 +22,10 @@ __all__ = ["highs_model", "new_highs", "run_within", "simplex_limit"]
 _MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
 """Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
 programs can keep the simplex method busy for ever."""
+
+_MAX_SECONDS_AT_EXIT = 30.0
+"""Longest wait at the exit of Python for a run that was abandoned: it ends at its next iteration,
+but the first factorisation and the interior points of some thousand rows take seconds."""
 
 
 def new_highs() -> Any:
@@ -101,5 +113,29 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
         # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
         highs.run()
     else:
-        within(seconds + SECONDS_BEYOND_LIMIT, highs.run)
+        _run_in_thread(highs, seconds + SECONDS_BEYOND_LIMIT)
     return highs.getModelStatus()
+
+
+def _run_in_thread(highs: Any, seconds: float) -> None:
+    """Run HiGHS in a thread; if it is abandoned, Python waits for its end before it exits.
+
+    Else HiGHS would end the process by an abort, as its own threads must not outlive its run.
+    """
+    idle = Event()
+    idle.set()
+
+    def run() -> None:
+        idle.clear()
+        try:
+            highs.run()
+        finally:
+            idle.set()
+
+    try:
+        within(seconds, run)
+    except (KeyboardInterrupt, TimeLimitReached):
+        # The simplex method reads its limit in each iteration.
+        highs.setOptionValue("time_limit", 0.0)
+        atexit.register(idle.wait, _MAX_SECONDS_AT_EXIT)
+        raise
