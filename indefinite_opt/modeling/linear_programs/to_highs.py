@@ -103,7 +103,7 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     Raises
     ------
     TimeLimitReached
-        If HiGHS has not stopped soon after its time limit.
+        If HiGHS has not stopped soon after its time limit, or if there is no time to start it.
     """
     for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
         highs.setOptionValue(option, int(iterations))
@@ -113,7 +113,8 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
         # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
         highs.run()
     else:
-        _run_in_thread(highs, seconds + SECONDS_BEYOND_LIMIT)
+        # Making the model may have taken all the time, and then nothing is started.
+        _run_in_thread(highs, seconds + SECONDS_BEYOND_LIMIT if seconds > 0.0 else 0.0)
     return highs.getModelStatus()
 
 
