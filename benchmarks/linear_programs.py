@@ -4,7 +4,7 @@ For each line one linear program is solved twice in this process, on the same ma
 model with `highs`, up to a time limit, and with `generation`. Both times include the construction
 of the structure, but not of the problem. If the limit stops HiGHS, the ratio is a lower bound.
 
-`--large` takes n = 10,000 with `generation` alone, at most 5 minutes each; that takes up to 7 GB.
+`--large` takes n = 10,000 with `generation` alone, at most 5 minutes each; that takes 3 GB.
 """
 
 from __future__ import annotations
