@@ -417,3 +417,18 @@ def test_python_waits_for_an_abandoned_run_before_it_exits() -> None:
         [sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=60, check=True
     )
     assert finished.stdout.split() == ["abandoned", "ended"]
+
+
+@pytest.mark.parametrize(
+    "formulation", [iopt.LPSVM(), iopt.GuoSchuurmansLP(), iopt.UniformWeights()], ids=str
+)
+def test_products_by_blocks_are_those_of_the_matrix(formulation: iopt.Formulation) -> None:
+    problem = random_problem("sigmoid", n=12, seed=0)
+    program = formulation.structure(problem)
+    generator = np.random.default_rng(1)
+    x = generator.standard_normal(program.cost.size)
+    rows = generator.standard_normal(program.row_lower.size)
+    image, prices = program.products(x, rows)
+    A = program.arrays()["A"]
+    np.testing.assert_allclose(image, A @ x, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(prices, A.T @ rows, rtol=1e-12, atol=1e-12)

@@ -265,16 +265,37 @@ class _Blocks:
 
     def _fill(self, block: Array, row: Rows, name: str) -> None:
         """Fill in the entries of a variable, twice if its cost is that of its absolute value."""
+        width = math.prod(self.variables[name].shape)
+        block[:, :width] = self._entries(row, name)
+        if self.variables[name].absolute:
+            np.negative(block[:, :width], out=block[:, width:])
+
+    def _entries(self, row: Rows, name: str) -> Array:
+        """The entries of a variable, a row for each constraint."""
         entries, variable = row.entries[name], self.variables[name]
         made = np.asarray(entries() if callable(entries) else entries, dtype=float)
         if row.shape and variable.shape and not made.ndim:
             made = made * np.eye(row.size)
         elif row.shape and not variable.shape and made.ndim:
             made = made[:, None]
-        width = math.prod(variable.shape)
-        block[:, :width] = made
-        if variable.absolute:
-            np.negative(block[:, :width], out=block[:, width:])
+        return np.broadcast_to(made, (row.size, math.prod(variable.shape)))
+
+    def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
+        """Ax and Aᵀλ, from one block of A after the other."""
+        image, prices = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
+        for label, row in self.constraints.items():
+            part, diagonals = self.rows[label], self._diagonals(row)
+            for name, entries in row.entries.items():
+                columns, variable = self.columns[name], self.variables[name]
+                if name in diagonals and isinstance(entries, int | float):
+                    image[part] += entries * x[columns]
+                    prices[columns] += entries * rows[part]
+                    continue
+                block = self._entries(row, name)
+                image[part] += block @ np.ravel(self._value(x[columns], variable))
+                price = rows[part] @ block
+                prices[columns] += np.append(price, -price) if variable.absolute else price
+        return image, prices
 
 
 def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
@@ -337,6 +358,8 @@ class LinearProgram(Structure[Array]):
         x -> least divisor of gaps at x, and of shortfalls of `slacks`; see `gaps`.
     prices : callable, optional
         λ -> Aᵀλ in the columns that `read_multipliers` reads, or None where that takes A.
+    products : callable, optional
+        x, λ -> Ax and Aᵀλ without A.
     """
 
     title = "a linear program"
@@ -363,6 +386,7 @@ class LinearProgram(Structure[Array]):
     sense: int = 1
     gap_floor: Callable[[Array], float] = _no_floor
     prices: Callable[[Array], Array | None] = _not_known
+    products: Callable[[Array, Array], tuple[Array, Array]] | None = None
 
     def __post_init__(self) -> None:
         if self.row_lower.size >= _MIN_GENERATED_ROWS:
@@ -415,7 +439,7 @@ class LinearProgram(Structure[Array]):
             blocks.matrix, blocks.read, blocks.write,
             blocks.read_multipliers, blocks.write_multipliers,
             repair=blocks.repaired, gap_floor=blocks.gap_floor,
-            prices=blocks.prices, **options,
+            prices=blocks.prices, products=blocks.products, **options,
         )  # fmt: skip
 
     def multipliers(self, rows: Array) -> Values:
@@ -471,10 +495,11 @@ class LinearProgram(Structure[Array]):
         if not multipliers:
             return Optimality({}, np.inf, np.inf)
         rows = self.write_multipliers(dict(multipliers))
-        reduced = self.cost - self.matrix.T @ rows
+        image, prices = self._products(point.x, rows)
+        reduced = self.cost - prices
         violation = paid = 0.0
         for multiplier, low, high, at in (
-            (rows, self.row_lower, self.row_upper, self.matrix @ point.x),
+            (rows, self.row_lower, self.row_upper, image),
             (reduced, self.lower, self.upper, point.x),
         ):
             for side, end in ((multiplier, low), (-multiplier, high)):
@@ -483,6 +508,12 @@ class LinearProgram(Structure[Array]):
                 violation = max(violation, float(np.max(active[~finite], initial=0.0)))
                 paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
         return Optimality(multipliers, violation / self._cost_unit, paid)
+
+    def _products(self, x: Array, rows: Array) -> tuple[Array, Array]:
+        """Ax and Aᵀλ; A is not made for them if its blocks are known, as it may be large."""
+        if self.products is None or "matrix" in self.__dict__:
+            return self.matrix @ x, self.matrix.T @ rows
+        return self.products(x, rows)
 
     @property
     def _cost_unit(self) -> float:
