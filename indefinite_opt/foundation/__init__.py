@@ -36,7 +36,6 @@ from indefinite_opt.foundation.interruptible import (
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     in_child,
-    interrupts_held,
     limited,
     within,
 )
@@ -48,6 +47,7 @@ from indefinite_opt.foundation.scans import checksum
 from indefinite_opt.foundation.threads import (
     TILE,
     in_tiles,
+    interrupts_held,
     one_thread,
     pool,
     product,

@@ -14,19 +14,18 @@ import select
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Event, Thread, current_thread, main_thread
+from collections.abc import Callable
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from indefinite_opt.foundation.loops import clock
+from indefinite_opt.foundation.threads import one_thread
 
 __all__ = [
     "LONG",
     "SECONDS_BEYOND_LIMIT",
     "TimeLimitReached",
     "in_child",
-    "interrupts_held",
     "limited",
     "within",
 ]
@@ -48,38 +47,6 @@ class TimeLimitReached(Exception):
     """A call that was abandoned because its time was over or its caller asked it to stop."""
 
 
-@contextmanager
-def interrupts_held() -> Iterator[list[object]]:
-    """Hold Ctrl-C back until the end of the block, where it is raised; the list tells if it came.
-
-    Python raises it between any two instructions, also right after a lock was taken and before it
-    is certain to be released. A thread of a pool that needs this lock would then wait forever, and
-    whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
-
-    Examples
-    --------
-    >>> with interrupts_held() as came:
-    ...     pass
-    >>> came
-    []
-    """
-    came: list[object] = []
-    if current_thread() is not main_thread():
-        yield came
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, or not Python's to handle
-        yield came
-        return
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(signal.SIGINT, None)
-
-
 def within(
     seconds: float,
     function: Callable[..., T],
@@ -91,8 +58,8 @@ def within(
     The call is abandoned when its time is over, and on Ctrl-C. Since a thread cannot be killed, it
     runs on in the background until it returns or the process ends, and so must not change anything
     that others read. It must also release the interpreter's lock, as numpy's linear algebra does;
-    scipy's wrappers of BLAS and LAPACK keep it. Limits of BLAS threads hold for the whole process
-    and therefore belong around `within`, not inside it.
+    scipy's wrappers of BLAS and LAPACK keep it. It has one BLAS thread until it returns: OpenBLAS
+    would wait forever at the end of the process for threads that it has given work at that time.
 
     Parameters
     ----------
@@ -126,7 +93,8 @@ def within(
 
     def run() -> None:
         try:
-            outcome.append(context.run(function, *arguments))
+            with one_thread():
+                outcome.append(context.run(function, *arguments))
         except BaseException as error:
             failure.append(error)
         finally:

@@ -11,20 +11,29 @@ Inside such a thread nothing is divided again.
 from __future__ import annotations
 
 import functools
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.interruptible import interrupts_held
 from indefinite_opt.foundation.loops import clock_stopped
 
-__all__ = ["TILE", "in_tiles", "one_thread", "pool", "product", "thread_count", "tiles"]
+__all__ = [
+    "TILE",
+    "in_tiles",
+    "interrupts_held",
+    "one_thread",
+    "pool",
+    "product",
+    "thread_count",
+    "tiles",
+]
 
 TILE = 256
 """Rows of a tile: large enough for products of full speed, and small enough that the last tile of
@@ -40,6 +49,38 @@ _MIN_PARTS = 4
 _ALLOWED: ContextVar[int | None] = ContextVar("threads", default=None)
 """How many threads may work, once that has been settled: by `one_thread`, which changes what the
 library would answer, and to 1 inside the threads of a pool."""
+
+
+@contextmanager
+def interrupts_held() -> Iterator[list[object]]:
+    """Hold Ctrl-C back until the end of the block, where it is raised; the list tells if it came.
+
+    Python raises it between any two instructions, also right after a lock was taken and before it
+    is certain to be released. A thread of a pool that needs this lock would then wait forever, and
+    whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
+
+    Examples
+    --------
+    >>> with interrupts_held() as came:
+    ...     pass
+    >>> came
+    []
+    """
+    came: list[object] = []
+    if current_thread() is not main_thread():
+        yield came
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # ignored, or not Python's to handle
+        yield came
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(signal.SIGINT, None)
 
 
 @functools.cache

@@ -16,9 +16,9 @@ import pytest
 from indefinite_opt.foundation.interruptible import (
     TimeLimitReached,
     in_child,
-    interrupts_held,
     within,
 )
+from indefinite_opt.foundation.threads import interrupts_held
 
 
 @pytest.fixture
