@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.foundation import threads
 
 # No deadline: the first example pays for loading compiled code.
 settings.register_profile(
@@ -32,6 +34,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def nothing_abandoned() -> None:
+    """Wait for calls that other tests abandoned, which keep one BLAS thread until they end."""
+    for _ in range(600):
+        if not threads._LIMIT.in_force:
+            return
+        time.sleep(0.1)
+    pytest.fail("an abandoned call did not end within a minute")
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,7 @@ def within(
     >>> import time
     >>> within(60.0, sum, [1, 2])
     3
-    >>> within(0.01, time.sleep, 60.0)
+    >>> within(0.01, time.sleep, 0.5)
     Traceback (most recent call last):
     indefinite_opt.foundation.interruptible.TimeLimitReached: sleep did not end within 0.01 s
     """

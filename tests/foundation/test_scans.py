@@ -12,6 +12,8 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checked_matrix, checksum, scans
 from indefinite_opt.foundation.scans import _MIN_TILED_ENTRIES, scan
 
+pytestmark = pytest.mark.usefixtures("nothing_abandoned")
+
 SMALL, LARGE = 40, 300
 """Below and above the size from which compiled loops are used."""
 

@@ -8,6 +8,8 @@ import pytest
 from indefinite_opt.problem import cholesky, spectrum
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
+pytestmark = pytest.mark.usefixtures("nothing_abandoned")
+
 BLOCKS = (1, 2, 3, 7, 19, 20, 21, 512)
 
 

@@ -14,6 +14,8 @@ from helpers.problems import gaussian, symmetric
 from indefinite_opt.foundation import TimeLimitReached, in_tiles, tiles, within
 from indefinite_opt.modeling.structures import BoxLineQP
 
+pytestmark = pytest.mark.usefixtures("nothing_abandoned")
+
 
 def blas_threads() -> set[int]:
     """Of the libraries that can have more than one."""
