@@ -46,6 +46,7 @@ from indefinite_opt.foundation.registry import discover
 from indefinite_opt.foundation.scans import checksum
 from indefinite_opt.foundation.threads import (
     TILE,
+    TILE_ENTRIES,
     in_tiles,
     interrupts_held,
     one_thread,
@@ -62,6 +63,7 @@ __all__ = [
     "SECONDS_BEYOND_LIMIT",
     "SYMMETRY_TOLERANCE",
     "TILE",
+    "TILE_ENTRIES",
     "Array",
     "Stored",
     "TimeLimitReached",

@@ -26,6 +26,7 @@ from indefinite_opt.foundation.loops import clock_stopped
 
 __all__ = [
     "TILE",
+    "TILE_ENTRIES",
     "in_tiles",
     "interrupts_held",
     "one_thread",
@@ -38,6 +39,9 @@ __all__ = [
 TILE = 256
 """Rows of a tile: large enough for products of full speed, and small enough that the last tile of
 a matrix of order 1000 does not keep one thread waiting for long."""
+
+TILE_ENTRIES = 2**17
+"""Entries of a tile that is read several times: a megabyte, which the cache of a processor holds."""
 
 _MIN_TILED_WORK = 2e7
 """Multiplications from which a product is divided: a few milliseconds, where starting threads takes

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, tiles
+from indefinite_opt.foundation import TILE_ENTRIES, Array, Values, tiles
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
@@ -30,9 +30,6 @@ equal, as in the problem."""
 _MAX_ROUNDING = 1e-8
 """Relative rounding of a bound beyond which it is also computed from a shifted matrix: a hundredth
 of the default tolerance."""
-
-_TILE_ENTRIES = 2**17
-"""Entries of a tile of a matrix: a megabyte, which the cache of a processor holds."""
 
 _MIN_SUM = 1e-280
 """Sums of multipliers below this count as zero, because their units would underflow."""
@@ -287,14 +284,15 @@ class SensitivityGame:
             sums, largest = self.given.T @ alpha, float(np.max(np.abs(self.given)))
         rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * _EPS * largest * mass)
         least = np.inf
-        for part in tiles(rows.size, _TILE_ENTRIES // n):
+        for part in tiles(rows.size, TILE_ENTRIES // n):
             if self.given is None:
                 terms = 2.0 * self.problem.gram.block(rows[part], np.arange(n))
             else:
                 terms = y[rows[part], None] * self.given[:, rows[part]].T * y
             terms -= (terms @ alpha / mass)[:, None]
             least = min(least, float((np.abs(terms, out=terms) @ alpha).min()))
-        return CANCELLED * least
+        # If sums have overflowed there is no largest row, and no floor that hides a gap.
+        return CANCELLED * least if rows.size else 0.0
 
     def bound(self, sensitivity: Array) -> float:
         """min over α of αᵀΔπ minus its rounding, with π the multipliers scaled to sum to one."""

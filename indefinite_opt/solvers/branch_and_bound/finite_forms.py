@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, in_tiles, tiles
+from indefinite_opt.foundation import TILE_ENTRIES, Array, in_tiles, tiles
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
@@ -26,9 +26,6 @@ from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
 __all__ = ["FiniteForm", "QuadraticStructure", "box_quadratic", "finite_form", "obstacle"]
-
-_TILE_ENTRIES = 2**17
-"""Entries of a tile of a matrix: a megabyte, which the cache of a processor holds."""
 
 QuadraticStructure = BoxLineQP | PolyhedralQP
 """The structures that branch and bound is for."""
@@ -132,7 +129,7 @@ class _Lines(FiniteForm):
             products *= y[part, None]
             push[part] = 0.5 * qp.hessian * np.minimum(products, 0.0, out=products).sum(axis=1)
 
-        in_tiles(add, tiles(qp.n, _TILE_ENTRIES // qp.n))
+        in_tiles(add, tiles(qp.n, TILE_ENTRIES // qp.n))
         size = float(upper @ (np.abs(linear) - push))
         return qp.linear_minimum(linear + push) - 4.0 * (qp.n + 8) * EPS * size
 
