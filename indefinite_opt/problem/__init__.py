@@ -23,6 +23,7 @@ from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
+    breakdown_direction,
     eigendecomposition,
     negative_direction,
     norm_bound,
@@ -42,6 +43,7 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "Split",
+    "breakdown_direction",
     "check_problem",
     "checked_points",
     "checked_sensitivity",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import project_line
-from indefinite_opt.problem import Gram, zero_tolerance
+from indefinite_opt.problem import Gram, breakdown_direction, zero_tolerance
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent._loops import Box, Point
@@ -84,7 +84,7 @@ class Face:
             return None, False
         factor, failed = self._factor()
         if failed:
-            direction = self._spread(_breakdown(factor, failed))
+            direction = self._spread(breakdown_direction(factor.T, failed))
             return (direction if self.y * v @ direction >= 0.0 else -direction), True
         for end in np.flatnonzero(self.follows):
             members = self.group == self.group[end]
@@ -102,7 +102,7 @@ class Face:
             return None
         self.matrix[np.diag_indices(self.order)] += zero_tolerance(self.order, norm)
         factor, failed = self._factor()
-        return self._spread(_breakdown(factor, failed)) if failed else None
+        return self._spread(breakdown_direction(factor.T, failed)) if failed else None
 
     def _factor(self) -> tuple[Array, int]:
         """The upper Cholesky factor, and the number of the first nonpositive pivot, or 0."""
@@ -176,17 +176,3 @@ class Face:
         scale = float(np.max(width)) or 1.0
         lengths = scale / float(np.max(np.abs(direction))) * np.array(TRIAL_LENGTHS)
         return [self.projected(length * way) for length in lengths for way in ways]
-
-
-def _breakdown(factor: Array, failed: int) -> Array:
-    """The direction (-U⁻¹m, 1, 0) of negative curvature that a failed factorisation UᵀU gives."""
-    from scipy.linalg import solve_triangular
-
-    pivot = failed - 1
-    direction = np.zeros(factor.shape[0])
-    direction[pivot] = 1.0
-    if pivot:
-        direction[:pivot] = -solve_triangular(
-            factor[:pivot, :pivot], factor[:pivot, pivot], lower=False, check_finite=False
-        )
-    return direction
