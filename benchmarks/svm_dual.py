@@ -4,7 +4,8 @@ Every ratio compares calls that take turns in one process on the same matrices: 
 divided by ours, each the least of several runs. The peer is scikit-learn's
 `SVC(kernel="precomputed")` with the same tolerance, but for certificates, whose peer is one
 Cholesky factorisation by LAPACK on one thread, for threads, whose peer is the same call on one
-thread, and for paths, whose peer is to solve for each C separately.
+thread, and for paths, whose peer is to solve for each C separately. Paths have a second row, which
+compares no times: the sum of their objectives divided by that of the separate solves.
 
 `--full` takes the sizes up to n = 4000 and more runs; `--busy` starts a process that spins beside,
 as other programs do; `--cpu` measures the time of processors instead of that of the clock.

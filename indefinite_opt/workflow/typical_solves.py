@@ -48,10 +48,8 @@ def typical_solves() -> list[Callable[[], object]]:
         for precision in ("double", "single")
     )
     factors = KernelProblem.from_factors(X, np.array([1.0, 1.0, -1.0]), y)
-    many, labels = (
-        generator.standard_normal((_MANY_POINTS, 2)),
-        np.repeat(y, _MANY_POINTS // y.size),
-    )
+    many = generator.standard_normal((_MANY_POINTS, 2))
+    labels = np.repeat(y, _MANY_POINTS // y.size)
     many_factors = KernelProblem.from_factors(many, None, labels)
     svm, hard = SVMDual(C=10.0), SVMDual(C=1000.0)
     sum_of_two = QuadraticProgram(np.eye(2), [-1.0, 0.0], [[1.0, 2.0]], [1.0], lb=0.0, ub=1.0)

@@ -50,7 +50,7 @@ def scaler(kind: str | None) -> Any:
 def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
     """The scaling of `scaler`, fitted to the rows of X, as a function of points.
 
-    It does not import scikit-learn, which takes as long as most problems take to be solved.
+    It does not import scikit-learn, which takes about a second.
 
     >>> fitted_scaling("minmax", np.array([[0.0], [4.0]]))(np.array([[1.0], [8.0]])).ravel()
     array([-0.5,  3. ])

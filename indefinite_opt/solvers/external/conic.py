@@ -83,7 +83,7 @@ class _Conic(Solver[Structure[Any]]):
         if solution.status is not Status.SOLVED or not 0.0 < task.tol * unit < tolerance:
             return solution
         if np.isfinite(task.time_limit):
-            options[names.time_limit] = max(task.remaining, 0.0)
+            options[names.time_limit] = task.remaining
         unit = float(power_near(np.array(unit)))
         try:
             again = solve_convex(task, self.name.upper(), options, unit)
