@@ -41,7 +41,7 @@ TILE = 256
 a matrix of order 1000 does not keep one thread waiting for long."""
 
 TILE_ENTRIES = 2**17
-"""Entries of a tile that is read several times: a megabyte, which the cache of a processor holds."""
+"""Entries of a tile that is read several times: a megabyte, which a processor's cache holds."""
 
 _MIN_TILED_WORK = 2e7
 """Multiplications from which a product is divided: a few milliseconds, where starting threads takes
