@@ -18,7 +18,10 @@ PACKAGE = ROOT / "indefinite_opt"
 STORING_ROOM = "problem"
 """The room that knows how a kernel matrix is stored; others ask it what it can do."""
 
-STRUCTURES = r"isinstance\([^()]*\b(?:BoxLine\w*|PairedBox|PolyhedralQP|QuadraticProgram|\w*LinearProgram|ExplicitProgram|Proxy\w+|\w*Structure)\b"
+STRUCTURES = (
+    r"isinstance\([^()]*\b(?:BoxLine\w*|PairedBox|PolyhedralQP|QuadraticProgram|"
+    r"\w*LinearProgram|ExplicitProgram|Proxy\w+|\w*Structure)\b"
+)
 
 
 def python_files(root: Path) -> list[Path]:
@@ -44,15 +47,6 @@ def classes() -> Iterator[tuple[int, str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
                 yield sum(isinstance(inner, ast.FunctionDef) for inner in node.body), node.name
-
-
-def longest_functions(most: int = 5) -> list[tuple[int, str]]:
-    found = []
-    for path in python_files(PACKAGE):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
-                found.append((node.end_lineno - node.lineno + 1, f"{path.name}:{node.name}"))
-    return sorted(found, reverse=True)[:most]
 
 
 def counts() -> dict[str, int]:
@@ -92,9 +86,6 @@ def main() -> None:
         print(f"{size:8,}  {room}")
     print("\n methods  widest classes")
     for size, name in sorted(classes(), reverse=True)[:5]:
-        print(f"{size:8,}  {name}")
-    print("\n   lines  longest functions")
-    for size, name in longest_functions():
         print(f"{size:8,}  {name}")
 
 
