@@ -1,12 +1,38 @@
-"""The tables and figures of the papers, each declared in a file of its own, beside our numbers.
+"""The tables and figures of the papers, declared beside our numbers.
 
-`indefinite-opt reproduce NAME` runs a study; the name is that of its file. A file of this folder
-that defines `STUDY`, a `PaperStudy`, is found by itself; nothing else has to be edited. Modules
-whose names begin with an underscore hold what several studies share.
+`indefinite-opt reproduce NAME` runs a study. Each paper has two files of one name: PAPER.toml says
+what the paper shows, with its numbers, and what we remark on them; PAPER.py computes ours. The name
+of a study is that of the paper and of its item, such as loosli-table-2. A new pair of files is
+found without a list. Modules whose names begin with an underscore hold what several items share.
 
-What a study declares
----------------------
-`experiments(quick)` returns what is run, by name:
+The text of a paper
+-------------------
+Each item has its `place` in the paper, a `title`, the measured `minutes` and `quick_minutes` of the
+full and the quick run on two cores, the `data` sets it needs, and `long`, the experiments that take
+hours and are run only by request. In a text, a line that is indented continues the one above, and
+`{name}` stands for one of the `sentences` at the head of the file, which several items share.
+
+`numbers` are written as the paper prints them, with their standard deviations, `-` where there is
+none, and two spaces or more between entries. A number counts as reproduced within two of the
+paper's standard deviations. Where none is printed, 1.5 percentage points stand for one; for other
+quantities an `Entry` says what does, in their own units (`unit`) or as a share of the published
+number (`relative`); times are not `counted`.
+
+What is not as in the paper is said where it stands, by notes on a row, on "*, column" or on
+"row, column", each with its reason; rows and columns that share a reason are separated by /.
+
+- `missing`: the data are lost, so that there is no number of ours;
+- `stand_ins`: other data take their place; shown, but not counted;
+- `impossible`: the paper's number cannot be right;
+- `deviations`: why our number differs, shown only where it does.
+
+What holds for the whole item, such as a grid that the paper does not state, is in `choices`. Data
+that cannot be loaded on this machine are no matter of the text: their rows say so by themselves.
+
+The code of a paper
+-------------------
+`STUDIES` has a `Code` for each item. Its function `experiments(quick)` returns what is run, by
+name:
 
 - a `Study`: data sets × methods × a protocol, whose cells are tested classifiers; or
 - a `Computation`: a function of a module, called once for each named setting of its arguments, that
@@ -18,18 +44,7 @@ With `quick` it is the same on less: few data sets, one repetition, a coarser gr
 together take minutes, and the tests run them. Each cell is stored as soon as it is finished, under
 a digest of the version, the data, the protocol, the method and, for a computation, the text of
 the function; a function that is changed is called again, but the functions that it calls are not
-looked into. Experiments that are named in `long` take hours, and are run only by request.
-
-The paper's numbers are written as the paper prints them, with their standard deviations, `-` where
-there is none, and two spaces or more between entries:
-
->>> NUMBERS = published('''
-...            SVM         KNN
-...   heart    82.7 (1.4)  81.2
-...   sonar    74.1 (2.0)  -
-... ''')
->>> NUMBERS["heart", "SVM"]
-Fact(value=82.7, spread=1.4, decimals=1)
+looked into.
 
 `entries` says where our numbers come from, as an `Entry` for each column, or as a function of row
 and column. Without one a row is a data set and a column a method of the first experiment. Here the
@@ -41,40 +56,39 @@ accuracies are percentages, and 5-NN is called KNN:
 ...     methods = {"SVM": Grid("SVMDual", C=[1, 10]), "5-NN": "KNN(k=5)"}
 ...     protocol = Nested(RepeatedKFold(3, repeats=1 if quick else 10), inner=3)
 ...     return {"main": Study(data=data, methods=methods, protocol=protocol)}
->>> STUDY = PaperStudy(
-...     paper="Somebody (2000)", item="Table 1", place="page 7", title="Two methods on two sets",
-...     experiments=experiments, minutes=1, quick_minutes=0.1, data=("heart", "sonar"),
-...     numbers=NUMBERS,
-...     entries={"SVM": Entry(factor=100), "KNN": Entry("5-NN", factor=100)},
-...     choices=("The paper does not say which C were tried.",),
-...     notes={"sonar": StandIn("The echoes are lost; a checkerboard takes their place.")},
-... )
->>> reproduction = reproduce("somebody-table-1", STUDY, quick=True)
+>>> entries = {"SVM": Entry(factor=100), "KNN": Entry("5-NN", factor=100)}
+>>> text = '''
+... paper = "Somebody (2000)"
+...
+... [table-1]
+... place = "page 7"
+... title = "Two methods on two sets"
+... minutes = 1
+... quick_minutes = 0.1
+... data = ["heart", "sonar"]
+... choices = "The paper does not say which C were tried."
+... numbers = \"\"\"
+...        SVM         KNN
+... heart  82.7 (1.4)  81.2
+... sonar  74.1 (2.0)  -
+... \"\"\"
+... stand_ins = "sonar: The echoes are lost; a checkerboard takes their place."
+... '''
+>>> study = declared(text, {"table-1": Code(experiments, entries)})["table-1"]
+>>> study.numbers["heart", "SVM"]
+Fact(value=82.7, spread=1.4, decimals=1)
+>>> reproduction = reproduce("somebody-table-1", study, quick=True)
 >>> reproduction.tally.published, reproduction.tally.at_hand
 (3, 2)
 
-A number counts as reproduced within two of the paper's standard deviations. Where none is printed,
-1.5 percentage points stand for one; for other quantities an `Entry` says what does, in their own
-units (`unit`) or as a share of the published number (`relative`); times are not `counted`.
-
-What is not as in the paper is said in its row, by `notes` on a row, ("*", column) or (row, column):
-
-- `Missing(reason)`: the data are lost, so that there is no number of ours;
-- `StandIn(reason)`: other data take their place; shown, but not counted;
-- `Impossible(reason)`: the paper's number cannot be right;
-- `Deviation(reason)`: why our number differs. It is shown only where it does; `deviations` reads
-  many of them.
-
-What holds for the whole study, such as a grid that the paper does not state, is in `choices`. Data
-that cannot be loaded on this machine are no matter of the study: their rows say so by themselves.
-
-A figure has a `draw` in place of `numbers`, or beside them for numbers in its caption or text. It
-is called with the outcomes by the names of the experiments: a `ComputationOutcome`, whose `rows`
-have what the function returned and the name of the `setting`, or a `StudyOutcome`. It returns a
-matplotlib figure in the layout of the paper's, and computes nothing that takes time.
+A figure has a function `draw` in place of `numbers`, or beside them for numbers in its caption or
+text. It is called with the outcomes by the names of the experiments: a `ComputationOutcome`, whose
+`rows` have what the function returned and the name of the `setting`, or a `StudyOutcome`. It
+returns a matplotlib figure in the layout of the paper's, and computes nothing that takes time.
 """
 
 from indefinite_opt.studies.papers.framework import (
+    Code,
     Compared,
     Computation,
     ComputationOutcome,
@@ -88,11 +102,12 @@ from indefinite_opt.studies.papers.framework import (
     Reproduction,
     StandIn,
     Tally,
-    deviations,
+    declared,
     duration,
     find,
     footnotes,
     grade,
+    notes,
     ours_text,
     published,
     reproduce,
@@ -103,6 +118,7 @@ from indefinite_opt.studies.papers.framework import (
 )
 
 __all__ = [
+    "Code",
     "Compared",
     "Computation",
     "ComputationOutcome",
@@ -116,11 +132,12 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
-    "deviations",
+    "declared",
     "duration",
     "find",
     "footnotes",
     "grade",
+    "notes",
     "ours_text",
     "published",
     "reproduce",

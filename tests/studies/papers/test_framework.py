@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from indefinite_opt.errors import ParameterError, UnknownName
-from indefinite_opt.studies import Grid, RepeatedKFold, Study
+from indefinite_opt.studies import Grid, RepeatedKFold, Study, papers
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import (
     Computation,
@@ -21,8 +21,8 @@ from indefinite_opt.studies.papers import (
     PaperStudy,
     Reproduction,
     StandIn,
-    deviations,
     find,
+    notes,
     published,
     reproduce,
     studies,
@@ -173,10 +173,18 @@ def test_notes_decide_what_is_counted() -> None:
         declared(notes={"five": Missing("A row that the table does not have.")})
 
 
-@pytest.mark.parametrize("text", ["heart: Why?", "heart, SVM:", "a, b: One.\na, b/c: Two."])
+@pytest.mark.parametrize(
+    "text", ["heart, SVM:", ", SVM: Why?", "a/: One.", "a, b: One.\na, b/c: Two."]
+)
 def test_a_malformed_reason_is_refused(text: str) -> None:
-    with pytest.raises(ParameterError, match="deviations"):
-        deviations(text)
+    with pytest.raises(ParameterError, match=r"notes|text"):
+        notes(Deviation, text)
+
+
+def test_items_without_code_are_refused() -> None:
+    text = "paper = 'Somebody (2000)'\n[table-1]\nplace = 'page 1'\n"
+    with pytest.raises(ParameterError, match="codes: expected the items of the text, table-1"):
+        papers.declared(text, {})
 
 
 def test_finished_settings_are_not_computed_again(tmp_path: Path) -> None:

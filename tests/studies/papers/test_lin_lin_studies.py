@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from indefinite_opt.problem import datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import ComputationOutcome, find, reproduce
-from indefinite_opt.studies.papers._lin_lin import accuracies
+from indefinite_opt.studies.papers.lin_lin import accuracies
 
 BOARD = "checkerboard(n=40, cells=2)"
 

@@ -13,9 +13,15 @@ from indefinite_opt.studies.papers import (
     find,
     reproduce,
 )
-from indefinite_opt.studies.papers._loosli import BOARD_KERNEL, board, region
-from indefinite_opt.studies.papers.loosli_figure_1 import BOUND, POINTS, solutions
-from indefinite_opt.studies.papers.loosli_figure_2 import errors
+from indefinite_opt.studies.papers._loosli_boards import (
+    BOARD_KERNEL,
+    TWO_POINTS,
+    TWO_POINTS_BOUND,
+    board,
+    errors,
+    region,
+    solutions,
+)
 
 
 def study(item: str) -> PaperStudy:
@@ -34,8 +40,8 @@ def test_esvm_stabilises_where_libsvm_minimises() -> None:
     twin = ((1.0, 0.0), (-1.0, 0.0))
     found, eigenvalue = solutions(twin), -2.0 * np.tanh(1.0)
     assert found["ESVM"]["coef"] == pytest.approx([1.0 / eigenvalue, -1.0 / eigenvalue])
-    assert found["LIBSVM"]["coef"] == pytest.approx([BOUND, -BOUND])
-    found = solutions(POINTS)
+    assert found["LIBSVM"]["coef"] == pytest.approx([TWO_POINTS_BOUND, -TWO_POINTS_BOUND])
+    found = solutions(TWO_POINTS)
     right = {
         name: np.sign(found["K"] @ found[name]["coef"] + found[name]["offset"]) * [1, -1]
         for name in ("ESVM", "LIBSVM")

@@ -12,8 +12,7 @@ from indefinite_opt.studies.papers import (
     find,
     reproduce,
 )
-from indefinite_opt.studies.papers._luss import triangle
-from indefinite_opt.studies.papers.luss_figure_1 import METHODS, PARAMETERS, draw, gaps
+from indefinite_opt.studies.papers.luss import METHODS, PARAMETERS, draw_figure_1, gaps, triangle
 from indefinite_opt.studies.protocols import RepeatedSplit
 
 TRAIN, ITERATIONS = 180, 100
@@ -49,7 +48,7 @@ def test_figure_1_has_the_order_of_the_paper() -> None:
         assert np.all(np.diff(curve) <= 1e-9 * curve[0])
     assert curves["ACCPM, printed"][-1] < 0.1 * curves["projected gradient, printed"][-1]
     assert curves["ACCPM, with a proximal term"][-1] < 1e-7
-    panels = draw({"gaps": outcome}).axes
+    panels = draw_figure_1({"gaps": outcome}).axes
     assert [len(ax.lines) for ax in panels] == [6, 6]
 
 

@@ -2,13 +2,15 @@
 
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.papers.framework.declaration import (
+    Code,
     Deviation,
     Entry,
     Impossible,
     Missing,
     PaperStudy,
     StandIn,
-    deviations,
+    declared,
+    notes,
 )
 from indefinite_opt.studies.papers.framework.discovery import find, studies
 from indefinite_opt.studies.papers.framework.pages import write_index, write_study
@@ -28,6 +30,7 @@ from indefinite_opt.studies.papers.framework.wording import (
 )
 
 __all__ = [
+    "Code",
     "Compared",
     "Computation",
     "ComputationOutcome",
@@ -41,11 +44,12 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
-    "deviations",
+    "declared",
     "duration",
     "find",
     "footnotes",
     "grade",
+    "notes",
     "ours_text",
     "published",
     "reproduce",

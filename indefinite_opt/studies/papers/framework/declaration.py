@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
-import textwrap
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable
+from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.study import Study, StudyOutcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Deviation", "Entry", "Impossible", "Missing", "PaperStudy", "StandIn", "deviations"]
+__all__ = [
+    "Code",
+    "Deviation",
+    "Entry",
+    "Impossible",
+    "Missing",
+    "PaperStudy",
+    "StandIn",
+    "declared",
+    "notes",
+]
 
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
 Place = str | tuple[str, str]
@@ -87,36 +97,6 @@ class Deviation(Note):
     """Why our number differs from the paper's; it is shown where it does."""
 
 
-def deviations(text: str) -> dict[Place, Deviation]:
-    """Reasons why numbers differ, each after the row and the columns of the published table.
-
-    Lines that are indented more continue the reason above them; columns are separated by /.
-
-    >>> deviations('''
-    ...     heart, SVM: The grid is not printed; C of 3
-    ...       gives .82.
-    ...     sonar, SVM/KNN: The echoes are lost.
-    ... ''')["heart", "SVM"]
-    Deviation(reason='The grid is not printed; C of 3 gives .82.')
-
-    Raises
-    ------
-    ParameterError
-        For a line without a row, a column and a reason, or a second reason for one place.
-    """
-    joined = re.sub(r"\n +", " ", textwrap.dedent(text).strip())
-    found: dict[Place, Deviation] = {}
-    for line in joined.splitlines():
-        place, _, reason = line.partition(": ")
-        row, _, columns = place.rpartition(", ")
-        for column in columns.split("/"):
-            if not (row and column and reason) or (row, column) in found:
-                expected = "'row, column: reason', each place once"
-                raise ParameterError("deviations", expected, repr(line))
-            found[row, column] = Deviation(reason)
-    return found
-
-
 class Impossible(Note):
     """Why the paper's number cannot be right."""
 
@@ -127,6 +107,12 @@ class Missing(Note):
 
 class StandIn(Note):
     """Which other data are used in place of those of the paper."""
+
+
+NOTES = {
+    "deviations": Deviation, "stand_ins": StandIn, "missing": Missing, "impossible": Impossible,
+}  # fmt: skip
+"""The kinds of notes by their names in TOML files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,3 +182,98 @@ class PaperStudy:
         """The note on an entry: its own one, else that of its row, else that of its column."""
         places: tuple[Place, ...] = ((row, column), row, (row, "*"), ("*", column))
         return next((self.notes[place] for place in places if place in self.notes), None)
+
+
+class Code(NamedTuple):
+    """What of a study is code: its experiments, where our numbers come from, and its picture."""
+
+    experiments: Callable[[bool], Mapping[str, Study | Computation]]
+    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = {}  # noqa: RUF012
+    draw: Callable[[Any], Figure] | None = None
+
+
+def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
+    """The studies of a paper by item, from the text of its TOML file and the code of each item.
+
+    Raises
+    ------
+    ParameterError
+        If an item has no code or no text, or a text has no row, column and reason where it needs
+        them.
+    """
+    items = tomllib.loads(text)
+    paper, sentences = items.pop("paper"), _named(items.pop("sentences", ""))
+    if items.keys() != codes.keys():
+        expected = f"the items of the text, {', '.join(items)}"
+        raise ParameterError("codes", expected, ", ".join(codes))
+
+    def whole(text: str) -> str:
+        return re.sub(r"\{(\w+)\}", lambda name: sentences[name[1]], text)
+
+    studies = {}
+    for item, parts in items.items():
+        numbers, choices = parts.pop("numbers", None), whole(parts.pop("choices", ""))
+        remarks = {
+            place: note
+            for name, kind in NOTES.items()
+            for place, note in notes(kind, whole(parts.pop(name, ""))).items()
+        }
+        studies[item] = PaperStudy(
+            paper=paper,
+            item=item.replace("-", " ").capitalize(),
+            numbers=None if numbers is None else published(numbers),
+            choices=_paragraphs(choices),
+            notes=remarks,
+            **codes[item]._asdict(),
+            **parts,
+        )
+    return studies
+
+
+def notes(kind: type[Note], text: str) -> dict[Place, Note]:
+    """Notes of one kind, each after its rows and, behind a comma, its columns.
+
+    Lines that are indented continue the note above them; rows and columns are separated by /.
+
+    >>> found = notes(Deviation, '''
+    ... heart, SVM: The grid is not printed; C of 3
+    ...   gives .82.
+    ... sonar/wine, SVM/KNN: The echoes are lost.
+    ... iris: There are three classes.
+    ... ''')
+    >>> found["heart", "SVM"]
+    Deviation(reason='The grid is not printed; C of 3 gives .82.')
+    >>> list(found)[1:4]
+    [('sonar', 'SVM'), ('sonar', 'KNN'), ('wine', 'SVM')]
+
+    Raises
+    ------
+    ParameterError
+        For a line without a row and a reason, or a second reason for one place.
+    """
+    found: dict[Place, Note] = {}
+    for name, reason in _named(text).items():
+        rows, comma, columns = name.rpartition(", ")
+        for row in (rows if comma else name).split("/"):
+            places = [(row, column) for column in columns.split("/")] if comma else [row]
+            for place in places:
+                if not row or not all(place) or place in found:
+                    raise ParameterError("notes", "every place once, with its row", repr(name))
+                found[place] = kind(reason)
+    return found
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    """The lines of a text, where those that are indented continue the one above."""
+    return tuple(re.sub(r"\n +", " ", text.strip()).splitlines())
+
+
+def _named(text: str) -> dict[str, str]:
+    """Paragraphs by the names in front of their first colon."""
+    named: dict[str, str] = {}
+    for paragraph in _paragraphs(text):
+        name, _, sentence = paragraph.partition(": ")
+        if not sentence or name in named:
+            raise ParameterError("text", "'name: sentence', each name once", repr(paragraph))
+        named[name] = sentence
+    return named

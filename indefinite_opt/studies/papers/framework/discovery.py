@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.studies.papers.framework.declaration import PaperStudy
+from indefinite_opt.studies.papers.framework.declaration import PaperStudy, declared
 
 __all__ = ["find", "studies"]
 
@@ -19,16 +18,16 @@ _PACKAGE = __name__.removesuffix(".framework.discovery")
 
 @functools.cache
 def studies() -> dict[str, PaperStudy]:
-    """All studies by name: the name of the file, with - for _.
+    """All studies by name: that of the file, with - for _, and that of the item.
 
     >>> list(studies())[0]
     'guo-schuurmans-table-1'
     """
     found = {}
-    for module in pkgutil.iter_modules([str(_FOLDER)]):
-        if not module.ispkg and not module.name.startswith("_"):
-            study = importlib.import_module(f"{_PACKAGE}.{module.name}").STUDY
-            found[module.name.replace("_", "-")] = study
+    for path in sorted(_FOLDER.glob("*.toml")):
+        codes = importlib.import_module(f"{_PACKAGE}.{path.stem}").STUDIES
+        for item, study in declared(path.read_text(encoding="utf-8"), codes).items():
+            found[f"{path.stem}-{item}".replace("_", "-")] = study
     return found
 
 

@@ -1,0 +1,326 @@
+"""Haasdonk (2005): classifiers in the plane, and the models of Table 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from indefinite_opt.figures import decision_regions
+from indefinite_opt.formulations import ConvexHullDual, SVMDual
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.problem import KernelProblem, datasets
+from indefinite_opt.studies.baselines import LIBSVM
+from indefinite_opt.studies.cells import Row
+from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.methods import Grid
+from indefinite_opt.studies.papers import (
+    Code,
+    Computation,
+    ComputationOutcome,
+    Entry,
+)
+from indefinite_opt.studies.protocols import LeaveOneOut
+from indefinite_opt.studies.study import Study
+from indefinite_opt.theory import diagnose, svm_to_hull
+from indefinite_opt.workflow import solve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+ENTRIES = {
+    name: Entry(metric=name, unit=0.5, counted=False) for name in ("sign of wMw", "wrong non-SVs")
+}
+"""What the text says of a picture, which is not printed as a number."""
+
+SEPARABLE = "haasdonk-figure1a(n=40)"
+
+OVERLAPPING = "haasdonk-figure1c(n=12, seed=1)"
+"""The data of Figures 1a, 1b and 2a, and of 1c, 1d, 2b and 2c. Of 20 draws of the latter 17 have
+all properties that the paper states of these four pictures; with 18 points or more none has."""
+
+HULL_DIRECTIONS = 360
+"""Directions in which the boundary of a reduced convex hull is computed, one for each degree."""
+
+BOUND_SHARE = 1e-6
+"""Share of the bound by which a weight may fall below it and counts as bounded."""
+
+
+def trained(problem: KernelProblem, formulation: Formulation, solver: str | None = None) -> Row:
+    """The classifier of `SVMDual` or `ConvexHullDual`, with all that its picture shows."""
+    result = solve(problem, formulation, solver)
+    ((name, alpha),) = result.values.items()
+    bound = getattr(formulation.structure(problem), "upper", math.inf)
+    found, classifier = diagnose(problem, alpha), result.classifier
+    support = np.isin(np.arange(problem.n), classifier.support)
+    wrong = classifier.predict(problem.K) != problem.labels
+    p, q = found.signature
+    return {
+        "title": f"{'C' if name == 'alpha' else 'μ'} = {bound:.4g}", "objective": result.objective,
+        "X": problem.X, "y": problem.y, "kernel": str(problem.kernel),
+        "coef": classifier.coef, "offset": classifier.offset,
+        "mu": min(1.0, 2.0 * bound / float(alpha.sum())),
+        "p": p, "q": q, "DCM": found.class_mean_distance, "wMw": found.hull_distance,
+        "sign of wMw": np.sign(found.hull_distance or 0.0), "SVs": np.count_nonzero(support),
+        "bounded SVs": np.count_nonzero(alpha >= (1.0 - BOUND_SHARE) * bound),
+        "wrong": np.count_nonzero(wrong), "wrong non-SVs": np.count_nonzero(wrong & ~support),
+    }  # fmt: skip
+
+
+def reduced_hull(X: Array, mu: float) -> Array:
+    """Vertices of the hull of the points x_i with weights of at most μ, (HULL_DIRECTIONS, d = 2).
+
+    In each direction the points that lie farthest along it have the largest possible weights.
+
+    >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> reduced_hull(corners, 1.0).max(axis=0), reduced_hull(corners, 0.5).max(axis=0)
+    (array([1., 1.]), array([0.5, 0.5]))
+    """
+    angles = np.linspace(0.0, 2.0 * np.pi, HULL_DIRECTIONS)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    farthest = np.argsort(-directions @ X.T, axis=1)
+    weights = np.clip(1.0 - mu * np.arange(len(X)), 0.0, mu)
+    return np.einsum("k,dkx->dx", weights, X[farthest])
+
+
+def draw_panels(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
+    """A panel for the first row of each setting of the experiment "panels", two in a line.
+
+    Each has decision values, support vectors and, in R^(1,1), reduced hulls with w and Mw.
+    """
+    from matplotlib.figure import Figure
+
+    rows = {name: found[0] for name, found in outcomes["panels"].settings.items()}
+    lines = -(-len(rows) // 2)
+    figure = Figure(figsize=(9.0, 3.0 * lines), layout="constrained")
+    panels = figure.subplots(lines, 2).ravel()
+    for ax, (name, row) in zip(panels, rows.items(), strict=True):
+        problem = KernelProblem.from_data(np.array(row["X"]), np.array(row["y"]), row["kernel"])
+        coef = np.array(row["coef"])
+        decision_regions(problem, Classifier(coef, row["offset"], problem.classes), ax)
+        ax.get_legend().remove()
+        ax.collections[0].colorbar.remove()
+        if row["kernel"].startswith("pseudo-euclidean"):
+            _draw_hulls(ax, problem, np.abs(coef), row["mu"])
+        ax.set_aspect("equal")
+        ax.set_title(f"({name}) {row['title']}, wᵀMw = {row['wMw']:.3g}, {row['SVs']} SVs")
+    return figure
+
+
+def _draw_hulls(ax: Axes, problem: KernelProblem, weights: Array, mu: float) -> None:
+    """The reduced hulls, and from the middle of z⁺ and z⁻ half of w, solid, and of Mw, dashed."""
+    ends = []
+    for sign in (1.0, -1.0):
+        mine = problem.y == sign
+        X = np.asarray(problem.X)[mine]
+        ax.plot(*reduced_hull(X, mu).T, color="black", linewidth=0.8)
+        ends.append(weights[mine] @ X / weights[mine].sum())
+    middle, half = 0.5 * (ends[0] + ends[1]), 0.5 * (ends[0] - ends[1])
+    for vector, line in ((half, "solid"), (half * [1.0, -1.0], "dashed")):
+        arrow = {"arrowstyle": "->", "linestyle": line, "linewidth": 1.6}
+        ax.annotate("", middle + vector, middle, arrowprops=arrow)
+
+
+HULLS = {
+    "a": (SEPARABLE, 1.0),
+    "b": (SEPARABLE, 0.1),
+    "c": (OVERLAPPING, 1.0),
+    "d": (OVERLAPPING, 0.25),
+}
+"""The data and the bound μ of each panel."""
+
+
+def hulls(data: Data, mu: float) -> Row:
+    """The nearest points of the hulls whose weights are at most μ."""
+    return trained(data.problem, ConvexHullDual(mu=mu))
+
+
+def figure_1(quick: bool) -> dict[str, Computation]:
+    """All panels, which take a second."""
+    settings = {panel: {"data": Data(name), "mu": mu} for panel, (name, mu) in HULLS.items()}
+    return {"panels": Computation(hulls, settings)}
+
+
+MACHINES = {
+    "a": {"data": SEPARABLE, "mu": 0.1},
+    "b": {"data": OVERLAPPING, "C": 1e10},
+    "c": {"data": OVERLAPPING, "C": 0.1},
+    "d": {"data": "haasdonk-figure2d(n=4)", "C": 1.0},
+}
+"""C of (a) follows from μ of Figure 1b; that of (b) is printed, that of (c) small enough for a
+positive squared norm, and for (d) all C give the same normal vector."""
+
+LEAST_C, LARGEST_C, HALVINGS = 1e-4, 1e2, 40
+"""The interval in which C of (a) is searched, and how often its six decades are halved."""
+
+
+def machine(data: Data, C: float | None = None, mu: float = 1.0) -> Row:
+    """The indefinite support vector machine with C, or with the C that corresponds to μ."""
+    return trained(data.problem, SVMDual(C=_corresponding(data.problem, mu) if C is None else C))
+
+
+def _corresponding(problem: KernelProblem, mu: float) -> float:
+    """The C with 2C/Σα = μ (Proposition 3, case 1), which increases with C."""
+    low, high = LEAST_C, LARGEST_C
+    for _ in range(HALVINGS):
+        C = math.sqrt(low * high)
+        found = svm_to_hull(problem, C, solve(problem, SVMDual(C=C)).values["alpha"])
+        low, high = (C, high) if found.mu < mu else (low, C)
+    return low
+
+
+def figure_2(quick: bool) -> dict[str, Computation]:
+    """All panels, which take a second."""
+    settings = {
+        panel: {**setting, "data": Data(str(setting["data"]))}
+        for panel, setting in MACHINES.items()
+    }
+    return {"panels": Computation(machine, settings)}
+
+
+BOUND_OF_NONE = 10.0
+"""C of Figure 3: the weights of both optima are below 1."""
+
+MAX_PERMUTATIONS = 100
+"""About every second one ends in the other optimum."""
+
+MIN_DIFFERENCE = 1e-3
+"""Relative difference of the objectives of different optima; here they are 0.67 and 0.82."""
+
+
+def optimum(permuted: bool, C: float) -> Row:
+    """The optimum that `smo` finds, or another one that it finds after a permutation."""
+    data = datasets.haasdonk_figure3()
+    found: list[Row] = []
+    for seed in range(MAX_PERMUTATIONS):
+        order = np.random.default_rng(seed).permutation(data.n) if seed else np.arange(data.n)
+        problem = KernelProblem.from_dataset(replace(data, X=data.points[order], y=data.y[order]))
+        found.append(trained(problem, SVMDual(C=C), "smo"))
+        first, last = found[0]["objective"], found[-1]["objective"]
+        if not permuted or abs(last - first) > MIN_DIFFERENCE * first:
+            return found[-1]
+    raise RuntimeError("all permutations end in the same optimum")
+
+
+def figure_3(quick: bool) -> dict[str, Computation]:
+    """Both panels, which take a second."""
+    settings = {
+        panel: {"permuted": permuted, "C": BOUND_OF_NONE}
+        for panel, permuted in {"a": False, "b": True}.items()
+    }
+    return {"panels": Computation(optimum, settings)}
+
+
+COUNTS = {name: Entry(metric=name, unit=1.0) for name in ("p", "q", "SVs", "bounded SVs")}
+
+DRAWS, QUICK_DRAWS = 40, 2
+
+L1_MACHINES = {"a": ("haasdonk-figure4a", math.inf), "b": ("haasdonk-figure4b", 2000.0)}
+"""The data and C of each panel, as printed."""
+
+
+def machines(name: str, C: float, draws: int) -> list[Row]:
+    """The support vector machines of several draws of the points."""
+    sets = [datasets.load(name, seed=seed) for seed in range(draws)]
+    return [trained(KernelProblem.from_dataset(data), SVMDual(C=C)) for data in sets]
+
+
+def figure_4(quick: bool) -> dict[str, Computation]:
+    """Both panels, with many draws or with a few."""
+    draws = QUICK_DRAWS if quick else DRAWS
+    settings = {
+        panel: {"name": name, "C": C, "draws": draws} for panel, (name, C) in L1_MACHINES.items()
+    }
+    return {"panels": Computation(machines, settings)}
+
+
+FILES = {
+    "proteins-H-α": "protein-HA", "proteins-H-β": "protein-HB", "proteins-M": "protein-M",
+    "proteins-GH": "protein-G", "cat-cortex-V": "catcortex53-V", "cat-cortex-A": "catcortex53-A",
+    "cat-cortex-S": "catcortex53-S", "cat-cortex-F": "catcortex53-F",
+}  # fmt: skip
+
+QUICK_ROWS = ("cat-cortex-V", "cat-cortex-A")
+
+GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+    "proteins": {"gammas": (1e-4, 1e-3, 1e-2), "costs": (1e4, 1e3, 1e2, 10.0)},
+    "cat": {
+        "gammas": (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0),
+        "costs": (1e3, 1e2, 10.0, 1.0),
+    },
+}
+"""Distances of proteins are about 10, those of areas about 4."""
+
+QUICK_GRID = {"gammas": (0.03, 0.1), "costs": (10.0, 1.0)}
+
+MOST_NEIGHBOURS = 5
+"""The paper reports at most 3."""
+
+
+def leave_one_out(
+    data: Data, gammas: Sequence[float], costs: Sequence[float], neighbours: int
+) -> Row:
+    """The best errors in percent, and the indefinite SVM with the best γ and C on all points.
+
+    Of entries of the grid with equal errors the first one counts.
+    """
+    kernels = [f"distance(form=gaussian, gamma={gamma!r})" for gamma in gammas]
+    changed: dict[str, Any] = {"kernel": kernels, "C": costs, "centered": True}
+    grids = {
+        "SVM": Grid("LIBSVM", kernel=kernels, C=costs),
+        "CNE": Grid("SpectrumSVM", transform="clip", **changed),
+        "RNE": Grid("SpectrumSVM", transform="flip", **changed),
+        "k-nn": Grid("KNN", kernel=kernels[0], k=range(1, neighbours + 1)),
+    }
+    hits = {name: np.zeros(len(grid.entries)) for name, grid in grids.items()}
+    for row in Study({"row": data}, grids, LeaveOneOut()).run().rows:
+        hits[row["method"]][row["entry"]] += row["accuracy"]
+    best = {name: grid.entries[int(np.nanargmax(hits[name]))] for name, grid in grids.items()}
+    errors = {name: 100.0 * (1.0 - np.nanmax(found) / data.y.size) for name, found in hits.items()}
+    problem, C = data.with_kernel(best["SVM"].kernel), best["SVM"].C
+    weights = np.abs(LIBSVM(C).fit(problem).coef)
+    found = diagnose(problem, weights)
+    p, q = found.signature
+    return {
+        **errors, "k": 1 + int(np.argmax(hits["k-nn"])), "chosen": str(best["SVM"]), "p": p, "q": q,
+        "DCM": found.class_mean_distance, "wMw": found.hull_distance,
+        "SVs": np.count_nonzero(weights), "bSVs": np.count_nonzero(weights >= C),
+    }  # fmt: skip
+
+
+def table_1(quick: bool) -> dict[str, Computation]:
+    """One row of the table after another."""
+    settings = {
+        row: {
+            "data": Data(FILES[row]), "neighbours": MOST_NEIGHBOURS,
+            **(QUICK_GRID if quick else GRIDS[row.split("-")[0]]),
+        }
+        for row in (QUICK_ROWS if quick else FILES)
+    }  # fmt: skip
+    return {"rows": Computation(leave_one_out, settings)}
+
+
+UNITS = {"k": 0.5, "p": 1.0, "q": 0.5, "SVs": 1.0, "bSVs": 1.0}
+"""What counts as one standard deviation of a number that is a count."""
+
+
+def table_1_entry(row: str, column: str) -> Entry:
+    """Errors are in percent, counts in units, and squared distances differ by shares."""
+    if column in ("DCM", "wMw"):
+        return Entry(metric=column, relative=0.02)
+    return Entry(metric=column, unit=UNITS.get(column, 1.5))
+
+
+STUDIES = {
+    "figure-1": Code(figure_1, ENTRIES, draw_panels),
+    "figure-2": Code(figure_2, ENTRIES, draw_panels),
+    "figure-3": Code(figure_3, ENTRIES, draw_panels),
+    "figure-4": Code(figure_4, ENTRIES | COUNTS, draw_panels),
+    "table-1": Code(table_1, table_1_entry),
+}
