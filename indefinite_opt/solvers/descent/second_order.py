@@ -48,7 +48,7 @@ def second_order_steps(
     (array([0.5, 0.5]), 0.0, 1)
     """
     from indefinite_opt.solvers.descent import _loops as loops
-    from indefinite_opt.solvers.descent._second_order_loops import solve_second_order
+    from indefinite_opt.solvers.descent._pair_loops import solve_second_order
 
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)

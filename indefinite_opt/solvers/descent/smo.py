@@ -104,7 +104,7 @@ class _AsLibsvm(Descent):
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         from indefinite_opt.solvers.descent._loops import CONVERGED, RUNNING, STALLED, Limits
-        from indefinite_opt.solvers.descent._second_order_loops import solve_second_order
+        from indefinite_opt.solvers.descent._pair_loops import solve_second_order
 
         if self._began:
             return super().pair_steps(tolerance, steps)

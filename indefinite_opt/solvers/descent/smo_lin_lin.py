@@ -85,11 +85,11 @@ class _PairSteps(Descent):
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         from indefinite_opt.solvers.descent._loops import Limits
-        from indefinite_opt.solvers.descent._printed_loops import solve_pairs
+        from indefinite_opt.solvers.descent._pair_loops import solve_first_order
 
         readings = _READINGS_PER_REPORT * float(self.qp.n) ** 2
         limits = Limits(tolerance, 1.0, steps, min(max(readings, OVERHEAD_WORK), CHUNK_WORK))
-        outcome = solve_pairs(self.hessian, self.box, self.point, limits)
+        outcome = solve_first_order(self.hessian, self.box, self.point, limits)
         self._take(outcome)
         return outcome.state, outcome.violation
 
