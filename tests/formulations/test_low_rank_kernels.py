@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.solvers import Status
 
 
 def pair(n: int = 90, seed: int = 0) -> tuple[iopt.KernelProblem, iopt.KernelProblem]:
@@ -39,6 +40,28 @@ def test_objectives_and_decisions_are_those_of_the_matrix(title: str) -> None:
         ours.classifier.decision_function(rows), theirs.classifier.decision_function(rows),
         atol=1e-4,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_proxies_of_factors_close_their_gap_whatever_rounding_does(seed: int) -> None:
+    """Another order of the points and another power of two as unit change the rounding alone.
+
+    The tolerance is a hundred times the rounding that the bound sets aside, 7e-11 of the objective.
+    """
+    generator = np.random.default_rng(seed)
+    problem, _ = pair()
+    assert problem.factors is not None
+    order, unit = generator.permutation(problem.n), 2.0 ** generator.integers(-20, 21)
+    F, signs = unit * problem.factors.factors[order], problem.factors.signs
+    moved = iopt.KernelProblem.from_factors(F, signs, problem.labels[order])
+    for here, there in (
+        (iopt.LussBall(C=2.0), iopt.LussBall(C=2.0 / unit**2)),
+        (iopt.LussDual(C=2.0, rho=10.0), iopt.LussDual(C=2.0 / unit**2, rho=10.0 / unit**6)),
+    ):
+        first, second = iopt.solve(problem, here, tol=1e-8), iopt.solve(moved, there, tol=1e-8)
+        assert first.status is second.status is Status.SOLVED
+        assert second.certificate.claim is iopt.Claim.GLOBAL
+        assert second.objective * unit**2 == pytest.approx(first.objective, rel=2e-8)
 
 
 @pytest.mark.parametrize("signs", [[1] * 7, [1, 1, 1, 1, -1, -1, -1]])

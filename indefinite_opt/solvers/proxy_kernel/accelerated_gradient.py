@@ -59,14 +59,13 @@ class _Run:
         x = search.best
         value, gradient = search.evaluate(x)
         at, at_value, at_gradient = x, value, gradient  # the extrapolated point
-        t, momentum, idle = first_step_length(dual), 1.0, 0
+        t, momentum, idle, least = first_step_length(dual), 1.0, 0, np.inf
         while True:
             search.improve_bound_sometimes()
             status = search.report()
             if status is not None:
                 return status
             search.iterations += 1
-            best, bound = search.value, search.bound
             for _ in range(_MAX_REDUCTIONS):
                 new = dual.project(at - t * at_gradient)
                 move = new - at
@@ -82,11 +81,13 @@ class _Run:
             else:
                 search.improve_bound()
                 return search.report() or Status.INACCURATE
-            uphill = float(at_gradient @ (new - x)) > 0.0
+            # The step stands for the gradient, whose component along y has no effect but rounding;
+            # so a step without momentum is never uphill.
+            uphill = float(move @ (new - x)) < 0.0
             if uphill or new_value > value + _ROUNDING_SHARE * abs(value):
                 self.restarts += 1
-                closed = best - search.value + search.bound - bound
-                idle = 0 if closed > _ROUNDING_SHARE * abs(best) else idle + 1
+                smaller = search.gap < least - _ROUNDING_SHARE * abs(search.value)
+                least, idle = (search.gap, 0) if smaller else (least, idle + 1)
                 if idle > _MAX_IDLE_RESTARTS:
                     search.improve_bound()
                     return search.report() or Status.INACCURATE
@@ -94,7 +95,6 @@ class _Run:
                     x, value, gradient = new, new_value, new_gradient
                 at, at_value, at_gradient, momentum = x, value, gradient, 1.0
                 continue
-            idle = 0
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             at = new + (momentum - 1.0) / following * (new - x)
             x, value, gradient, momentum = new, new_value, new_gradient, following
