@@ -113,7 +113,7 @@ class GuoSchuurmansLP(Formulation):
         n, game = problem.n, self._game(problem)
         units, bounds = units or game.natural_units(), ("lower", "upper")
         sensitivity: dict[str, Entries] = {"alpha": partial(units.transposed, game), "delta": -1.0}
-        return LinearProgram.from_blocks(
+        return LinearProgram(
             {
                 "alpha": Columns((n,), lower=0.0, upper=game.beta, constraints=bounds),
                 "delta": Columns((), cost=units.scale),

@@ -96,7 +96,7 @@ class LPSVM(Formulation):
             "b": problem.y,
             "xi": 1.0,
         }
-        return LinearProgram.from_blocks(
+        return LinearProgram(
             {
                 "u": Columns((n,), cost=units.scale, absolute=True),
                 "b": Columns(()),
@@ -117,7 +117,7 @@ class LPSVM(Formulation):
         margin: dict[str, Entries] = {
             "w": lambda: y[:, None] * units.factors(), "b": y, "xi": 1.0,
         }  # fmt: skip
-        program = LinearProgram.from_blocks(
+        program = LinearProgram(
             {
                 "u": Columns((n,), cost=units.size**-2, absolute=True),
                 "w": Columns((rank,)),
@@ -135,13 +135,13 @@ class LPSVM(Formulation):
             rescale=lambda: self._on_factors(problem, units.unit()),
         )
         # Whatever the size: other solvers read dense matrices.
-        object.__setattr__(program, "default_solver", "highs")
+        program.default_solver = "highs"  # type: ignore[misc]
         return program
 
     def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
         """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""
         n, e = problem.n, units.scale
-        return LinearProgram.from_blocks(
+        return LinearProgram(
             {"margin": Columns((n,), -1.0, lower=0.0, upper=self.C, constraints=(None, "xi"))},
             {
                 "u": Rows((n,), {"margin": lambda: units.signed_kernel(problem).T}, -e, e),

@@ -68,7 +68,7 @@ class UniformWeights(Formulation):
 
     def structure(self, problem: KernelProblem) -> LinearProgram:
         n, bounds = problem.n, ("lower", "upper")
-        return LinearProgram.from_blocks(
+        return LinearProgram(
             {"alpha": Columns((n,), -1.0, lower=0.0, upper=1.0 / n, constraints=bounds)},
             {},
             sense=-1,

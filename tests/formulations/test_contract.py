@@ -6,6 +6,7 @@ parameters are found, not listed.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import pickle
 from collections.abc import Callable, Iterator
@@ -180,7 +181,7 @@ def check_feasible_set(formulation: iopt.Formulation) -> None:
 
 def forms(structure: Any) -> list[Any]:
     """The structure, and a linear program in the units of its solvers, too."""
-    if isinstance(structure, LinearProgram) and structure.rescale() is not None:
+    if isinstance(structure, LinearProgram) and structure.rescaled() is not structure:
         return [structure, structure.rescaled()]
     return [structure]
 
@@ -327,12 +328,21 @@ def test_every_formulation_and_every_parameter_is_checked() -> None:
     assert checked == wanted
 
 
+def with_others(structure: Any, **attributes: Any) -> Any:
+    """A copy of a structure with other attributes."""
+    if dataclasses.is_dataclass(structure):
+        return dataclasses.replace(structure, **attributes)  # type: ignore[type-var]
+    other = copy.copy(structure)
+    vars(other).update(attributes)
+    return other
+
+
 def changed(**factors: float) -> Callable[[Any], Any]:
     """Changes a structure by multiplying its attributes."""
 
     def change(structure: Any) -> Any:
         products = {name: factor * getattr(structure, name) for name, factor in factors.items()}
-        return dataclasses.replace(structure, **products)
+        return with_others(structure, **products)
 
     return change
 
@@ -341,14 +351,14 @@ def without_a_point(structure: Any) -> Any:
     """The weights sum up to more than their bounds allow."""
     total = np.where(structure.row_lower == 1.0, 100.0, structure.row_lower)
     upper = np.maximum(total, structure.row_upper)
-    return dataclasses.replace(structure, row_lower=total, row_upper=upper)
+    return with_others(structure, row_lower=total, row_upper=upper)
 
 
 def transposed(structure: Any) -> Any:
     """The rows of Δ instead of its columns."""
     A = structure.matrix.copy()
     A[:N, :N] = A[:N, :N].T
-    return dataclasses.replace(structure, build_matrix=lambda: A)
+    return with_others(structure, matrix=A)
 
 
 MUTATIONS = {

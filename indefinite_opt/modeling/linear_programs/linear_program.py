@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
@@ -140,29 +140,103 @@ class DualUnits(Units):
         return self.primal.write(multipliers)
 
 
-class _Blocks:
-    """Positions of variables and constraints in the vectors of a linear program."""
+def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
+    ends = [0, *accumulate(block.size for block in blocks.values())]
+    return {name: slice(*span) for name, span in zip(blocks, pairwise(ends), strict=True)}
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+class LinearProgram(Structure[Array]):
+    """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
+
+    Parameters
+    ----------
+    variables : mapping of str to Columns
+    rows : mapping of str to Rows
+    units : Units, optional
+        Units of the numbers given here; by default the natural ones.
+    repair : callable, optional
+        Values -> feasible values near them, with variables that others determine computed from
+        these; by default x is clipped to its bounds.
+    gap_floor : callable, optional
+        Values -> least divisor of gaps there, and of shortfalls of `slacks`; see `gaps`. By default
+        zero, for terms that do not cancel.
+    rescale : callable, optional
+        Makes the same program in units with all numbers about 1, or None if it is in such units.
+    dual : callable, optional
+        Makes the dual program in the same units, or None; see `RowForm`.
+    slacks : mapping of str to float
+        Declared variables that only have to be large enough, and the least divisor of their
+        relative shortfalls.
+    source : tuple of objects
+        What A is made of: programs made of the same objects have the same A, so that a solver can
+        keep its model. Empty if unknown.
+    sense : {1, -1}
+        Declared objective = sense · cᵀx.
+
+    Attributes
+    ----------
+    cost, lower, upper : (n,) arrays
+    row_lower, row_upper : (m,) arrays
+
+    Examples
+    --------
+    min |u| + 3ξ  s.t.  2u + ξ ≥ 1,  ξ ≥ 0:
+
+    >>> u = Columns((1,), cost=1.0, absolute=True)
+    >>> xi = Columns((1,), cost=3.0, lower=0.0, constraints=("slack", None))
+    >>> margin = Rows((1,), {"u": np.array([[2.0]]), "xi": 1.0}, lower=1.0)
+    >>> program = LinearProgram({"u": u, "xi": xi}, {"margin": margin})
+    >>> program.cost, program.matrix.toarray()
+    (array([1., 1., 3.]), array([[ 2., -2.,  1.]]))
+    >>> program.write({"u": np.array([-0.5]), "xi": np.array([2.0])})
+    array([0. , 0.5, 2. ])
+    >>> program.multipliers(np.array([0.25]))    # slack: 3 - 0.25
+    {'margin': array([0.25]), 'slack': array([2.75])}
+    """
+
+    title = "a linear program"
+    is_convex = True
+    default_solver = "highs"
+    multipliers_from_solver = True
+    hessian_eigenvalue = 0.0
+    open_gap = "The bound from the explicit dual leaves a gap of {:.2e}."
 
     def __init__(
         self,
         variables: Mapping[str, Columns],
         rows: Mapping[str, Rows],
-        units: Units,
-        repair: Callable[[Values], Values] | None,
-        gap_floor: Callable[[Values], float] | None,
+        *,
+        units: Units | None = None,
+        repair: Callable[[Values], Values] | None = None,
+        gap_floor: Callable[[Values], float] | None = None,
+        rescale: Callable[[], LinearProgram | None] | None = None,
+        dual: Callable[[], LinearProgram | None] | None = None,
+        slacks: Mapping[str, float] | None = None,
+        source: tuple[object, ...] = (),
+        sense: int = 1,
     ) -> None:
-        self.variables, self.constraints, self.units = variables, rows, units
-        self.repair, self.floor = repair, gap_floor
-        self.columns, self.rows = _slices(variables), _slices(rows)
+        self.variables, self.constraints, self.units = variables, rows, units or Units()
+        self.slacks, self.source, self.sense = slacks or {}, source, sense
+        self._repair, self._gap_floor, self._rescale, self._dual = repair, gap_floor, rescale, dual
+        self._columns, self._rows = _slices(variables), _slices(rows)
         self.cost = _joined([v.each(v.cost) for v in variables.values()])
         self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables.values()])
         self.upper = _joined([v.each(v.upper) for v in variables.values()])
         self.row_lower = _joined([row.each(row.lower) for row in rows.values()])
         self.row_upper = _joined([row.each(row.upper) for row in rows.values()])
+        if self.row_lower.size >= _MIN_GENERATED_ROWS:
+            self.default_solver = "generation"  # type: ignore[misc]
+
+    # ------------------------------------------------------------- names and places in vectors
 
     def read(self, x: Array) -> Values:
+        """The declared variables."""
         return self.units.read(
-            {name: self._value(x[self.columns[name]], v) for name, v in self.variables.items()}
+            {name: self._value(x[self._columns[name]], v) for name, v in self.variables.items()}
         )
 
     def _value(self, x: Array, variable: Columns) -> Array:
@@ -171,6 +245,7 @@ class _Blocks:
         return x.reshape(variable.shape)[()]
 
     def write(self, values: Values) -> Array:
+        """x from the declared variables."""
         values = self.units.write(values)
         parts: list[Array] = []
         for name, variable in self.variables.items():
@@ -179,18 +254,21 @@ class _Blocks:
         return np.concatenate(parts)
 
     def read_multipliers(self, rows: Array, reduced: Array) -> Values:
-        """Multipliers as cvxpy has them: nonnegative for inequalities, -λ for equalities."""
+        """Multipliers of the declared constraints from λ and the reduced costs c - Aᵀλ.
+
+        As cvxpy has them: nonnegative for inequalities, -λ for equalities.
+        """
         named = {}
         for name, row in self.constraints.items():
-            multiplier = row.sign * rows[self.rows[name]].reshape(row.shape)[()]
+            multiplier = row.sign * rows[self._rows[name]].reshape(row.shape)[()]
             named[name] = np.maximum(multiplier, 0.0) if row.one_sided else multiplier
         for name, variable in self.variables.items():
             for bound, sign in zip(variable.constraints, (1.0, -1.0), strict=True):
                 if bound is not None:
-                    named[bound] = np.maximum(sign * reduced[self.columns[name]], 0.0)
+                    named[bound] = np.maximum(sign * reduced[self._columns[name]], 0.0)
         return self.units.read_multipliers(named)
 
-    def prices(self, rows: Array) -> Array | None:
+    def _prices(self, rows: Array) -> Array | None:
         """Aᵀλ in the columns whose bounds are declared constraints, and 0 in others.
 
         None if a row has several entries in such columns, so that it takes A.
@@ -202,30 +280,24 @@ class _Blocks:
             for label, row in self.constraints.items():
                 entry = row.entries.get(name, 0.0)
                 if name in self._diagonals(row) and isinstance(entry, int | float):
-                    prices[self.columns[name]] += entry * rows[self.rows[label]]
+                    prices[self._columns[name]] += entry * rows[self._rows[label]]
                 elif name in row.entries:
                     return None
         return prices
 
     def write_multipliers(self, multipliers: Values) -> Array:
+        """λ from multipliers of the declared constraints."""
         named = self.units.write_multipliers(multipliers)
         return _joined([row.sign * np.ravel(named[name]) for name, row in self.constraints.items()])
 
-    def repaired(self, x: Array) -> Array:
-        if self.repair is None:
-            return np.clip(x, self.lower, self.upper)
-        return self.write(self.repair(self.read(x)))
-
-    def gap_floor(self, x: Array) -> float:
-        return self.floor(self.read(x)) if self.floor else 0.0
-
+    @cached_property
     def matrix(self) -> Any:
         """A, dense, or compressed by rows if a block is a multiple of the identity."""
         if not any(self._diagonals(row) for row in self.constraints.values()):
             dense = np.zeros((self.row_lower.size, self.cost.size))
             for name, row in self.constraints.items():
                 for variable in row.entries:
-                    self._fill(dense[self.rows[name], self.columns[variable]], row, variable)
+                    self._fill(dense[self._rows[name], self._columns[variable]], row, variable)
             return dense
         from scipy import sparse
 
@@ -234,10 +306,10 @@ class _Blocks:
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         entries, places = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.int32)
         for (name, row), width in zip(self.constraints.items(), widths, strict=True):
-            span = slice(starts[self.rows[name].start], starts[self.rows[name].stop])
+            span = slice(starts[self._rows[name].start], starts[self._rows[name].stop])
             block, at = entries[span].reshape(-1, width), places[span].reshape(-1, width)
             diagonals, done = self._diagonals(row), 0
-            for variable, columns in self.columns.items():
+            for variable, columns in self._columns.items():
                 if variable in diagonals:
                     block[:, done] = row.entries[variable]
                     at[:, done] = np.arange(columns.start, columns.stop)
@@ -281,12 +353,14 @@ class _Blocks:
         return np.broadcast_to(made, (row.size, math.prod(variable.shape)))
 
     def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
-        """Ax and Aᵀλ, from one block of A after the other."""
+        """Ax and Aᵀλ, from one block of A after the other if A, which may be large, is not made."""
+        if "matrix" in self.__dict__:
+            return self.matrix @ x, self.matrix.T @ rows
         image, prices = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
         for label, row in self.constraints.items():
-            part, diagonals = self.rows[label], self._diagonals(row)
+            part, diagonals = self._rows[label], self._diagonals(row)
             for name, entries in row.entries.items():
-                columns, variable = self.columns[name], self.variables[name]
+                columns, variable = self._columns[name], self.variables[name]
                 if name in diagonals and isinstance(entries, int | float):
                     image[part] += entries * x[columns]
                     prices[columns] += entries * rows[part]
@@ -297,154 +371,11 @@ class _Blocks:
                 prices[columns] += np.append(price, -price) if variable.absolute else price
         return image, prices
 
-
-def _slices(blocks: Mapping[str, Columns] | Mapping[str, Rows]) -> dict[str, slice]:
-    ends = [0, *accumulate(block.size for block in blocks.values())]
-    return {name: slice(*span) for name, span in zip(blocks, pairwise(ends), strict=True)}
-
-
-def _joined(parts: list[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _no_program() -> None:
-    """Default of `rescale` and `dual`: there is none."""
-
-
-def _not_known(rows: Array) -> None:
-    """Default of `prices`: they take A."""
-
-
-def _no_floor(x: Array) -> float:
-    """Default of `gap_floor`: zero, as terms do not cancel."""
-    return 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class LinearProgram(Structure[Array]):
-    """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper; see `from_blocks`.
-
-    Attributes
-    ----------
-    cost, lower, upper : (n,) arrays
-    row_lower, row_upper : (m,) arrays
-    build_matrix : callable
-        Makes A, (m, n), dense or compressed by rows; called at most once.
-    read : callable
-        x -> the declared variables.
-    write : callable
-        Declared variables -> x.
-    read_multipliers : callable
-        (row multipliers λ, reduced costs c - Aᵀλ) -> multipliers of the declared constraints.
-    write_multipliers : callable
-        Multipliers of the declared constraints -> λ.
-    source : tuple of objects
-        What A is made of: programs made of the same objects have the same A, so that a solver can
-        keep its model. Empty if unknown.
-    repair : callable
-        x -> a feasible point near x, with variables that others determine computed from these.
-    rescale : callable, optional
-        Makes the same program in units with all numbers about 1, for solvers with absolute
-        tolerances; returns None if this program is in such units.
-    dual : callable, optional
-        Makes the dual of a program with many columns, for solvers that generate rows. The variables
-        of one are the multipliers of the other.
-    slacks : mapping of str to float
-        Declared variables that only have to be large enough, and the least divisor of their
-        relative shortfalls.
-    sense : {1, -1}
-        Declared objective = sense · cᵀx.
-    gap_floor : callable
-        x -> least divisor of gaps at x, and of shortfalls of `slacks`; see `gaps`.
-    prices : callable, optional
-        λ -> Aᵀλ in the columns that `read_multipliers` reads, or None where that takes A.
-    products : callable, optional
-        x, λ -> Ax and Aᵀλ without A.
-    """
-
-    title = "a linear program"
-    is_convex = True
-    default_solver = "highs"
-    multipliers_from_solver = True
-    hessian_eigenvalue = 0.0
-    open_gap = "The bound from the explicit dual leaves a gap of {:.2e}."
-    cost: Array
-    lower: Array
-    upper: Array
-    row_lower: Array
-    row_upper: Array
-    build_matrix: Callable[[], Any]
-    read: Callable[[Array], Values]
-    write: Callable[[Values], Array]
-    read_multipliers: Callable[[Array, Array], Values]
-    write_multipliers: Callable[[Values], Array]
-    source: tuple[object, ...] = ()
-    repair: Callable[[Array], Array] = np.asarray
-    rescale: Callable[[], LinearProgram | None] = _no_program
-    dual: Callable[[], LinearProgram | None] = _no_program
-    slacks: Mapping[str, float] = field(default_factory=dict)
-    sense: int = 1
-    gap_floor: Callable[[Array], float] = _no_floor
-    prices: Callable[[Array], Array | None] = _not_known
-    products: Callable[[Array, Array], tuple[Array, Array]] | None = None
-
-    def __post_init__(self) -> None:
-        if self.row_lower.size >= _MIN_GENERATED_ROWS:
-            object.__setattr__(self, "default_solver", "generation")
-
-    @classmethod
-    def from_blocks(
-        cls,
-        variables: Mapping[str, Columns],
-        rows: Mapping[str, Rows],
-        *,
-        units: Units | None = None,
-        repair: Callable[[Values], Values] | None = None,
-        gap_floor: Callable[[Values], float] | None = None,
-        **options: Any,
-    ) -> LinearProgram:
-        """The program of named variables and constraints, with the translation of their names.
-
-        Parameters
-        ----------
-        variables : mapping of str to Columns
-        rows : mapping of str to Rows
-        units : Units, optional
-            Units of the numbers given here; by default the natural ones.
-        repair : callable, optional
-            Values -> feasible values near them; by default x is clipped to its bounds.
-        gap_floor : callable, optional
-            Values -> least divisor of gaps there.
-        **options
-            Further attributes: `source`, `rescale`, `dual`, `slacks` and `sense`.
-
-        Examples
-        --------
-        min |u| + 3ξ  s.t.  2u + ξ ≥ 1,  ξ ≥ 0:
-
-        >>> u = Columns((1,), cost=1.0, absolute=True)
-        >>> xi = Columns((1,), cost=3.0, lower=0.0, constraints=("slack", None))
-        >>> margin = Rows((1,), {"u": np.array([[2.0]]), "xi": 1.0}, lower=1.0)
-        >>> program = LinearProgram.from_blocks({"u": u, "xi": xi}, {"margin": margin})
-        >>> program.cost, program.matrix.toarray()
-        (array([1., 1., 3.]), array([[ 2., -2.,  1.]]))
-        >>> program.write({"u": np.array([-0.5]), "xi": np.array([2.0])})
-        array([0. , 0.5, 2. ])
-        >>> program.multipliers(np.array([0.25]))    # slack: 3 - 0.25
-        {'margin': array([0.25]), 'slack': array([2.75])}
-        """
-        blocks = _Blocks(variables, rows, units or Units(), repair, gap_floor)
-        return cls(
-            blocks.cost, blocks.lower, blocks.upper, blocks.row_lower, blocks.row_upper,
-            blocks.matrix, blocks.read, blocks.write,
-            blocks.read_multipliers, blocks.write_multipliers,
-            repair=blocks.repaired, gap_floor=blocks.gap_floor,
-            prices=blocks.prices, products=blocks.products, **options,
-        )  # fmt: skip
+    # ---------------------------------------------------------------- what certificates ask
 
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""
-        prices = self.prices(rows)
+        prices = self._prices(rows)
         if prices is None:
             prices = self.matrix.T @ rows
         return self.read_multipliers(rows, self.cost - prices)
@@ -454,11 +385,6 @@ class LinearProgram(Structure[Array]):
         pairs = list(zip(self.source, other.source, strict=False))
         known = len(pairs) == len(self.source) == len(other.source) > 0
         return known and all(mine is theirs for mine, theirs in pairs)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """A."""
-        return self.build_matrix()
 
     def why_global(self) -> list[str]:
         return ["Linear, and the bound from its explicit dual meets the objective."]
@@ -495,7 +421,7 @@ class LinearProgram(Structure[Array]):
         if not multipliers:
             return Optimality({}, np.inf, np.inf)
         rows = self.write_multipliers(dict(multipliers))
-        image, prices = self._products(point.x, rows)
+        image, prices = self.products(point.x, rows)
         reduced = self.cost - prices
         violation = paid = 0.0
         for multiplier, low, high, at in (
@@ -508,12 +434,6 @@ class LinearProgram(Structure[Array]):
                 violation = max(violation, float(np.max(active[~finite], initial=0.0)))
                 paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
         return Optimality(multipliers, violation / self._cost_unit, paid)
-
-    def _products(self, x: Array, rows: Array) -> tuple[Array, Array]:
-        """Ax and Aᵀλ; A is not made for them if its blocks are known, as it may be large."""
-        if self.products is None or "matrix" in self.__dict__:
-            return self.matrix @ x, self.matrix.T @ rows
-        return self.products(x, rows)
 
     @property
     def _cost_unit(self) -> float:
@@ -548,11 +468,21 @@ class LinearProgram(Structure[Array]):
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
-        return self.repair(x)
+        if self._repair is None:
+            return np.clip(x, self.lower, self.upper)
+        return self.write(self._repair(self.read(x)))
 
     def rescaled(self) -> LinearProgram:
-        """The same program in units with all numbers about 1; see `rescale`."""
-        return self.rescale() or self
+        """The same program in units with all numbers about 1."""
+        return (self._rescale() if self._rescale else None) or self
+
+    def dual(self) -> LinearProgram | None:
+        """The dual program in the same units, if its rows are worth generating."""
+        return self._dual() if self._dual else None
+
+    def gap_floor(self, x: Array) -> float:
+        """The least divisor of gaps at x; see `gaps`."""
+        return self._gap_floor(self.read(x)) if self._gap_floor else 0.0
 
     def gap_unit(self, value: float, x: Array) -> float:
         """The divisor of gaps at x, for this value of the objective; see `gaps`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,9 @@ class HighsSession(Session[_Program]):
         prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
         unit = float(power_near(prices.min()))
         if unit != 1.0:
-            matrix = rescaled.matrix
-            rescaled = replace(rescaled, cost=rescaled.cost / unit, build_matrix=lambda: matrix)
+            _ = rescaled.matrix  # so that the copy has it
+            rescaled = copy(rescaled)
+            rescaled.cost = rescaled.cost / unit
         if self._program is not None and program.shares_matrix(self._program):
             _update(self._highs, rescaled)
         else:
