@@ -6,7 +6,6 @@ added; `python tests/test_public_surface.py` prints the list as it is now, for a
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import sys
 from collections.abc import Iterator
@@ -46,7 +45,7 @@ def attributes(name: str, kind: type) -> Iterator[str]:
 
 def with_parameters(name: str, thing: Any) -> Iterator[str]:
     yield name
-    if inspect.isfunction(thing) or inspect.ismethod(thing) or dataclasses.is_dataclass(thing):
+    if inspect.isfunction(thing) or inspect.ismethod(thing):
         for parameter in inspect.signature(thing).parameters:
             if parameter != "self":
                 yield f"{name}({parameter})"
