@@ -25,8 +25,10 @@ from indefinite_opt.problem.spectrum import (
     Spectrum,
     breakdown_direction,
     eigendecomposition,
+    in_own_units,
     negative_direction,
     norm_bound,
+    own_units,
     zero_tolerance,
 )
 
@@ -52,9 +54,11 @@ __all__ = [
     "eigendecomposition",
     "eigenpairs_above",
     "embed",
+    "in_own_units",
     "kernels",
     "negative_direction",
     "norm_bound",
     "own_sensitivity",
+    "own_units",
     "zero_tolerance",
 ]

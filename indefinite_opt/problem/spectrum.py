@@ -20,8 +20,10 @@ __all__ = [
     "breakdown_direction",
     "convexity_tolerance",
     "eigendecomposition",
+    "in_own_units",
     "negative_direction",
     "norm_bound",
+    "own_units",
     "zero_tolerance",
 ]
 
@@ -29,6 +31,14 @@ __all__ = [
 _MIN_LOOPED, _MIN_TILED = 2**16, 2**21
 """Entries from which sums are taken by a compiled loop, which need not be loaded for small ones,
 and on several threads, whose start takes as long as the sum of the second number of entries."""
+
+
+_ALIKE = 16.0
+"""Ratio of the largest entries of two rows up to which variables count as having the same unit:
+rounding, which is relative to the larger one, then is at most this much larger for the other."""
+
+_MAX_UNIT_SWEEPS = 16
+"""Most sweeps of `own_units`: each halves the exponents that are left, from 2¹⁰²² to below 2."""
 
 
 class Inertia(NamedTuple):
@@ -76,6 +86,58 @@ def norm_bound(K: Array) -> float:
     else:
         in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
     return min(float(np.sqrt(squares.sum())), float(sums.max()))
+
+
+def own_units(K: Array) -> Array | None:
+    """Units of the variables by which no row of K is small beside the others; None if none is.
+
+    The signs of the eigenvalues of SKS are those of K for every positive diagonal S, but rounding
+    is relative to the largest entry: that of diag(10¹², -10⁻⁵) hides its negative eigenvalue. These
+    units, all of them powers of two, make the largest entry of each row of SKS nearly 1 (Ruiz 2001;
+    for a positive semidefinite K it is that of the diagonal). A row of zeros keeps its unit.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Symmetric.
+
+    Returns
+    -------
+    (n,) array or None
+        The diagonal of S; None where the largest entries of all rows are alike already.
+
+    References
+    ----------
+    Ruiz (2001), A scaling algorithm to equilibrate both rows and columns norms in matrices.
+
+    Examples
+    --------
+    >>> own_units(np.diag([2.0**40, -(2.0**-16)]))
+    array([9.53674316e-07, 2.56000000e+02])
+    >>> own_units(np.array([[2.0, 1.0], [1.0, 3.0]])) is None
+    True
+    """
+    sizes = np.abs(K)
+    largest = sizes.max(axis=1, initial=0.0)
+    used = largest[largest > 0.0]
+    if not used.size or used.max() <= _ALIKE * used.min():
+        return None
+    exponents = np.zeros(len(K))
+    for _ in range(_MAX_UNIT_SWEEPS):
+        steps = -np.round(0.5 * np.log2(np.where(largest > 0.0, largest, 1.0)))
+        if not steps.any():
+            break
+        exponents += steps
+        sizes *= np.exp2(steps)
+        sizes *= np.exp2(steps)[:, None]
+        largest = sizes.max(axis=1)
+    return np.asarray(np.exp2(exponents))
+
+
+def in_own_units(K: Array, rows: Array) -> tuple[Array, Array]:
+    """K, and rows that are orthogonal to some directions, for variables in `own_units` of K."""
+    units = own_units(K)
+    return (K, rows) if units is None else (K * units * units[:, None], rows * units)
 
 
 def _shift(values: Array) -> Array:

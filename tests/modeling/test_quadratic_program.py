@@ -112,7 +112,45 @@ def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) ->
     curved = sum(
         Fraction(qp.P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(3), repeat=2)
     )
-    assert Fraction(qp.structure().least) <= curved / sum(entry**2 for entry in d)
+    least = [Fraction(entry) for entry in qp.structure().least]
+    assert sum(sigma * entry**2 for sigma, entry in zip(least, d, strict=True)) <= curved
+
+
+@pytest.mark.parametrize("power", [0, 8, 27, 100])
+@pytest.mark.parametrize("seed", range(6))
+def test_units_hide_no_curvature(seed: int, power: int) -> None:
+    """P = SBS with S of powers of two is convex if and only if B is, for d at which dᵀBd < 0.
+
+    B = FFᵀ of rank 3 has the eigenvalue 0, and B - ε·vvᵀ with its vector v has -ε: far above
+    rounding, and below that of the largest entry of P from `power` = 27 on.
+    """
+    generator = np.random.default_rng(seed)
+    F = generator.integers(-3, 4, (4, 3)).astype(float)
+    v = np.linalg.svd(F)[0][:, 3]
+    units = 2.0 ** generator.integers(-power, power + 1, 4)
+    for curved, convex in ((0.0, True), (1e-9, False), (-1e-9, True)):
+        P = (F @ F.T - curved * np.outer(v, v)) * units * units[:, None]
+        qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0).structure()
+        assert qp.is_convex is convex
+        d = [Fraction(entry) for entry in v / units]
+        value = sum(
+            Fraction(P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(4), repeat=2)
+        )
+        assert sum(Fraction(s) * e**2 for s, e in zip(qp.least, d, strict=True)) <= value
+
+
+@pytest.mark.parametrize("rows", [{}, {"G": [[1.0, 1.0]], "h": [1e7]}])
+def test_a_saddle_that_units_hide_is_no_minimum(rows: dict[str, Any]) -> None:
+    """½·10¹²x² - ½·10⁻⁵y²: its minimum -5·10⁶ is at y = ±10⁶, and 0 is a saddle."""
+    qp = iopt.QuadraticProgram(np.diag([1e12, -1e-5]), [0.0, 0.0], lb=-1e6, ub=1e6, **rows)
+    assert not qp.structure().is_convex
+    certificate = iopt.verify(qp, {"x": [0.0, 0.0]})
+    assert certificate.claim is iopt.Claim.STATIONARY
+    assert certificate.curvature < 0.0
+    # An interior point or descents may stay at the saddle, but do not call it a minimum.
+    assert iopt.solve(qp).certificate.claim is not iopt.Claim.GLOBAL
+    if not rows:
+        assert iopt.solve(qp).objective == pytest.approx(-5e6)
 
 
 def test_loose_bounds_make_no_gap_small() -> None:

@@ -21,7 +21,7 @@ from indefinite_opt.modeling.structures.structure import (
     Structure,
     sign_of_curvature,
 )
-from indefinite_opt.problem import norm_bound, zero_tolerance
+from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance
 
 __all__ = ["PolyhedralQP"]
 
@@ -83,38 +83,53 @@ class PolyhedralQP(Structure[Array]):
 
     # ------------------------------------------------------------------ convexity
 
+    # P is judged in each variable's own unit, z with x = unit∘z; see `own_units`.
+
+    @cached_property
+    def _unit(self) -> Array | float:
+        units = own_units(self.P)
+        return 1.0 if units is None else units
+
+    @cached_property
+    def _scaled(self) -> Array:
+        """The Hessian in z."""
+        unit = self._unit
+        return self.P if isinstance(unit, float) else self.P * unit * unit[:, None]
+
     @cached_property
     def _norm(self) -> float:
-        return norm_bound(self.P)
+        return norm_bound(self._scaled)
 
     @cached_property
     def _least_everywhere(self) -> float:
-        """Least eigenvalue of P."""
+        """Least eigenvalue of the Hessian in z."""
         with one_thread():
-            return float(np.linalg.eigvalsh(self.P)[0])
+            return float(np.linalg.eigvalsh(self._scaled)[0])
 
     @cached_property
     def _least_along_rows(self) -> float:
-        """Least eigenvalue of P on the directions along Ax = b; inf if there are none."""
+        """The same on the directions along Ax = b; inf if there are none."""
         if not self.polyhedron.b.size:
             return self._least_everywhere
         return self.least_curvature(np.arange(self.n), self.polyhedron.A)[0]
 
     @property
-    def least(self) -> float:
-        """A proved lower bound on dᵀPd/‖d‖² for all d, or else for those along Ax = b."""
+    def least(self) -> Array:
+        """σ with proved dᵀPd ≥ Σ σ_i d_i² for all d, or else for those along Ax = b; (n,)."""
         if self._least_everywhere >= -self._zero or not self.polyhedron.b.size:
-            return self._least_everywhere - self._zero
+            everywhere = np.full(self.n, self._least_everywhere - self._zero)
+            return everywhere / self._unit / self._unit
         # The basis of these directions is turned by an angle of the size of the rounding of A
         # times the condition number of A.
         largest, least = self._row_sizes
         turned = (self.n + self.polyhedron.b.size) * _EPS * largest / least
-        return self._least_along_rows - self._zero - 4.0 * self._norm * turned
+        along = self._least_along_rows - self._zero - 4.0 * self._norm * turned
+        return np.full(self.n, along) / self._unit / self._unit
 
     @cached_property
     def _row_sizes(self) -> tuple[float, float]:
-        """The largest and the least singular value of A that is not zero; 1 and 1 if A is."""
-        sizes = np.linalg.svd(self.polyhedron.A, compute_uv=False)
+        """The largest and the least singular value of A in z that is not zero; 1 and 1 if A is."""
+        sizes = np.linalg.svd(self.polyhedron.A * self._unit, compute_uv=False)
         sizes = sizes[sizes > _RANK_TOLERANCE * sizes[0]]
         return (float(sizes[0]), float(sizes[-1])) if sizes.size else (1.0, 1.0)
 
@@ -124,7 +139,7 @@ class PolyhedralQP(Structure[Array]):
 
     @property
     def is_convex(self) -> bool:
-        """Whether F is convex along Ax = b, up to rounding."""
+        """Whether F is convex along Ax = b, up to rounding in each variable's own unit."""
         return self._least_everywhere >= -self._zero or self._least_along_rows >= -self._zero
 
     @property
@@ -133,7 +148,8 @@ class PolyhedralQP(Structure[Array]):
         return f"Convex by the eigenvalues of P{along}"
 
     def why_not_convex(self) -> str:
-        return f"is not: the least eigenvalue of P is {self._least_everywhere:.3g}"
+        units = "" if isinstance(self._unit, float) else ", in units that make its rows alike,"
+        return f"is not: the least eigenvalue of P{units} is {self._least_everywhere:.3g}"
 
     @property
     def is_bounded(self) -> bool:
@@ -331,8 +347,8 @@ class PolyhedralQP(Structure[Array]):
 
             F(w) = F(x) + ∇Fᵀd + ½dᵀPd ≥ F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) + rᵀd + ½σ‖d‖²,
 
-        where σ is a proved lower bound on the eigenvalues of P. The right-hand side is minimised
-        for each d_i on its own, between ends that the constraints prove. Subtracted are the
+        with σ‖d‖² for the Σ σ_i d_i² of `least`. The right-hand side is minimised for each d_i on
+        its own, between ends that the constraints prove. Subtracted are the
         rounding of the sums and, if F is convex along Ax = b only, what the distance of x from
         these rows may add: ‖P‖(2‖d_R‖‖d‖ + ‖d_R‖²) for the part d_R of d across them.
         """
@@ -361,7 +377,7 @@ class PolyhedralQP(Structure[Array]):
     def _across_rows(self, x: Array, reach: Array) -> float:
         """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""
         A, b = self.polyhedron.A, self.polyhedron.b
-        least = self._row_sizes[1]
+        least, reach = self._row_sizes[1], reach / self._unit
         missed = np.abs(A @ x - b) + (self.n + 2.0) * _EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
         across, length = float(np.linalg.norm(missed)) / least, float(np.linalg.norm(reach))
         return self._norm * across * (2.0 * length + across)
@@ -463,15 +479,18 @@ class PolyhedralQP(Structure[Array]):
         return {"inequalities": unit * z, "equalities": unit * y}, unit * reduced
 
     def least_curvature(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
-        """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding."""
+        """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
+
+        Both are in the units of the kept variables in which no row of P is small beside others.
+        """
+        block, rows = in_own_units(self.P[np.ix_(kept, kept)], rows[:, kept])
         basis = np.eye(kept.size)
-        if len(rows) and kept.size:
-            _, sizes, across = np.linalg.svd(rows[:, kept])
+        if rows.size:
+            _, sizes, across = np.linalg.svd(rows)
             rank = int(np.sum(sizes > _RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
             basis = across[rank:].T
         if not basis.size:
             return np.inf, 0.0
-        block = self.P[np.ix_(kept, kept)]
         norm = norm_bound(block)
         if norm == 0.0:
             return 0.0, 0.0
@@ -560,12 +579,11 @@ class PolyhedralQP(Structure[Array]):
         return np.concatenate([x, np.maximum(self.polyhedron.h - self.polyhedron.G @ x, 0.0)])
 
 
-def _lowest(slope: Array, reach: Array, sigma: float) -> Array:
+def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
     """min of slope·t + ½·sigma·t² over 0 ≤ t ≤ reach, entry by entry; reach may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if sigma > 0.0:
-            t = np.clip(-slope / sigma, 0.0, reach)
-            return np.asarray(t * (slope + 0.5 * sigma * t))
-        curved = 0.5 * sigma * reach if sigma < 0.0 else 0.0
+        t = np.clip(-slope / sigma, 0.0, reach)
+        inside = t * (slope + 0.5 * sigma * t)
+        curved = np.where(sigma < 0.0, 0.5 * sigma * reach, 0.0)
         at_end = np.where((reach > 0.0) & (slope + curved < 0.0), reach * (slope + curved), 0.0)
-        return np.asarray(at_end)
+        return np.where(sigma > 0.0, inside, at_end)

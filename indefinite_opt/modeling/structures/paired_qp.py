@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import PairedBox
-from indefinite_opt.problem import DenseGram, Gram, negative_direction
+from indefinite_opt.problem import DenseGram, Gram, in_own_units, negative_direction
 
 __all__ = ["PairedQP", "ScaledQP", "paired"]
 
@@ -119,8 +119,9 @@ class ScaledQP(PairedQP):
         k, held = self.totals.size, self.group < self.totals.size
         normals = np.zeros((self.n, k))
         normals[np.flatnonzero(held), self.group[held]] = 1.0
-        normals /= np.sqrt(np.bincount(self.group, minlength=k + 1)[:k])
         matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
+        matrix, rows = in_own_units(matrix, normals.T)
+        normals = rows.T / np.linalg.norm(rows, axis=1)
         return negative_direction(matrix, normals if k else None) is None
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
+from indefinite_opt.problem import in_own_units
 from indefinite_opt.solvers.solution import Status
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
@@ -275,12 +276,10 @@ class ActiveSetDescent:
         at_low = (values <= program.low + state.slack) & ~strict
         at_high = (values >= program.high - state.slack) & ~strict
         weak = int(np.count_nonzero(at_low | at_high))
-        least = _least_curvature(program, strict)
-        floor = _curvature_floor(program)
         clause = "the free space"
         if weak:
             clause += f" and the {weak} constraints that are active with zero multiplier"
-        if least >= -floor:
+        if not _is_curved_down(program, strict):
             self.curvature = f"curvature nonnegative on {clause}"
             return False
         if not weak:
@@ -290,7 +289,7 @@ class ActiveSetDescent:
         low[at_low | strict], high[at_high | strict] = 0.0, 0.0
         low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
         cone = self.scaled.with_sides(low, high)
-        direction = _lowest(cone, program, rows(cone), np.random.default_rng(seed), floor)
+        direction = _lowest(cone, program, rows(cone), np.random.default_rng(seed))
         if direction is None:
             self.curvature = (
                 "curvature nonnegative on the free space; it is negative between the "
@@ -345,41 +344,38 @@ def is_convex(scaled: Equilibrated) -> bool:
     """Whether P has no negative curvature, beyond rounding, along the equalities."""
     program = compiled(scaled)
     fixed = program.low == program.high
-    return _least_curvature(program, fixed) >= -_curvature_floor(program)
+    return not _is_curved_down(program, fixed)
 
 
-def _least_curvature(program: Quadratic, strict: NDArray[np.bool_]) -> float:
-    """Least eigenvalue of P on the directions that leave strictly active constraints alone."""
+def _is_curved_down(program: Quadratic, strict: NDArray[np.bool_]) -> bool:
+    """Whether dᵀPd < 0, beyond rounding, for a d that leaves strictly active constraints alone."""
+    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+
     n = program.q.size
     free = np.flatnonzero(~strict[:n])
     if free.size == 0:
-        return np.inf
-    normals = program.R[strict[n:]][:, free]
-    P = program.P[np.ix_(free, free)]
+        return False
+    block = program.P[np.ix_(free, free)], program.R[strict[n:]][:, free]
+    P, normals = in_own_units(*block)
+    floor = loops.CURVATURE_SHARE * n * float(np.max(np.abs(P), initial=0.0))
     with one_thread():
         if normals.shape[0]:
             _, sizes, right = np.linalg.svd(normals)
             rank = int(np.count_nonzero(sizes > _RANK_SHARE * max(sizes[0], 1e-300)))
             basis = right[rank:]
             if basis.shape[0] == 0:
-                return np.inf
+                return False
             P = basis @ P @ basis.T
-        return float(np.linalg.eigvalsh(P)[0])
-
-
-def _curvature_floor(program: Quadratic) -> float:
-    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
-    return loops.CURVATURE_SHARE * program.q.size * program.largest
+        return float(np.linalg.eigvalsh(P)[0]) < -floor
 
 
 def _lowest(
-    cone: Equilibrated, program: Quadratic, rows: LinearRows, generator: np.random.Generator,
-    floor: float,
-) -> Array | None:  # fmt: skip
+    cone: Equilibrated, program: Quadratic, rows: LinearRows, generator: np.random.Generator
+) -> Array | None:
     """A direction of the cone with dᵀPd < 0 beyond rounding, as descents find it, or None."""
     from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
+    floor = loops.CURVATURE_SHARE * program.q.size * program.largest
     homogeneous = with_objective(compiled(cone), program.P, np.zeros(program.q.size))
     for _ in range(_CONE_STARTS):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)

@@ -83,7 +83,8 @@ class Certificate:
         Multipliers times slacks, in the unit of gaps.
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
-        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs.
+        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. Of a
+        `QuadraticProgram` whose variables differ in scale it is in units that make its rows alike.
     bound : float
         Rigorous bound on the optimal value in the declared sense; infinite if there is none.
     gap, relative_gap : float
