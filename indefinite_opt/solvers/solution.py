@@ -151,15 +151,19 @@ class Witness:
     points : (m, n) array
     shares : (m,) array
         Nonnegative weights of the tangents; their sum is 1.
+    weights : (n,) array, optional
+        For a single point x, at which F is a minimum over kernels: the point where the tangent of
+        the program with the kernel K*(x) proves a sharper bound.
     """
 
     points: Array
     shares: Array
+    weights: Array | None = None
 
     @classmethod
-    def of(cls, point: Array) -> Witness:
-        """The tangent at one point."""
-        return cls(point[None, :], np.ones(1))
+    def of(cls, point: Array, weights: Array | None = None) -> Witness:
+        """The tangent at one point, or at some weights that of the program with its kernel."""
+        return cls(point[None, :], np.ones(1), weights)
 
 
 @dataclass

@@ -96,19 +96,17 @@ class KernelBound:
         self.dual = task.structure
         self._weights: Array | None = None
 
-    def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> float:
-        """The bound of K*(x) to an absolute accuracy, given F and ∇F at x."""
+    def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> tuple[float, Witness]:
+        """The bound of K*(x) to an absolute accuracy, given F and ∇F at x, and what proves it."""
         dual = self.dual
         # With residual ε the duality gap is at most ε times the largest total weight.
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
         tol = min(max(tol, MIN_INNER_TOL), _MAX_INNER_TOL)
         limit = _BOUND_STEPS + _BOUND_STEPS_PER_POINT * dual.n
-        problem = dual.proxy_problem(x, "its kernel matrix is a positive part")
-        qp = BoxLineQP.svm(problem, dual.upper)
-        before = qp.value(x)
+        qp = self._svm(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-        if problem.factors is None:
+        if qp.problem.factors is None:
             run = Descent(inner, first.copy())
             run.to_stationarity()
             weights = run.alpha
@@ -119,9 +117,24 @@ class KernelBound:
                 .values[qp.variable]
             )
         self._weights = weights
+        return self._proved(qp, x, value, gradient, weights), Witness.of(x, weights)
+
+    def of(self, x: Array, weights: Array) -> float:
+        """The bound that any weights prove with the kernel K*(x)."""
+        return self._proved(self._svm(x), x, *self.dual.value_gradient(x), weights)
+
+    def _svm(self, x: Array) -> BoxLineQP:
+        """The program with K*(x), at no price."""
+        problem = self.dual.proxy_problem(x, "its kernel matrix is a positive part")
+        return BoxLineQP.svm(problem, self.dual.upper)
+
+    def _proved(
+        self, qp: BoxLineQP, x: Array, value: float, gradient: Array, weights: Array
+    ) -> float:
+        """F less the decrease that any weights prove to be the most from α = x."""
         least = qp.dual_bound(weights, qp.gradient(weights))
-        start = dual.kernel_value(x, value, gradient)
-        return start + (least - before) - dual.allowance(x)
+        start = self.dual.kernel_value(x, value, gradient)
+        return start + (least - qp.value(x)) - self.dual.allowance(x)
 
 
 class ProxySearch:
@@ -177,8 +190,8 @@ class ProxySearch:
     def improve_bound(self) -> None:
         """Compute the bound of the proxy kernel at the best point."""
         accuracy = _BOUND_ACCURACY_SHARE * self.task.tol * abs(self.value)
-        bound = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
-        self.offer(bound, "proxy kernel", Witness.of(self.best))
+        bound, witness = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
+        self.offer(bound, "proxy kernel", witness)
 
     def improve_bound_sometimes(self) -> None:
         """The same at increasing intervals."""

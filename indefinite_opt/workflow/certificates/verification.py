@@ -360,9 +360,11 @@ def _convex_bound(
         wanted = value - task.tol * structure.gap_unit(value, x)
         if bound < wanted and isinstance(witness, Witness):
             bound = max(bound, structure.tangent_bound(witness.points, witness.shares))
+            if bound < wanted and witness.weights is not None:
+                bound = max(bound, KernelBound(task).of(witness.points[0], witness.weights))
         if bound < wanted and np.isfinite(value):
             accuracy = 0.1 * (value - wanted)
-            bound = max(bound, KernelBound(task).at(x, value, gradient, accuracy))
+            bound = max(bound, KernelBound(task).at(x, value, gradient, accuracy)[0])
     return bound
 
 
