@@ -501,3 +501,25 @@ def test_programs_of_cvxpy_and_qpsolvers() -> None:
     again = iopt.QuadraticProgram.from_qpsolvers(SimpleNamespace(**letters))
     assert np.array_equal(again.P, qp.P)
     assert np.array_equal(again.A, qp.A)
+
+
+@pytest.mark.parametrize("size", [1e14, 1e15, 3e15])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
+def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> None:
+    """x₁ - x₂ + x₃ ≥ 1 where x₁ = x₂ and x₃ = x₄, the cost: in integers x₄ ≥ 1, for any x₁ ≤ size.
+
+    At x₄ = 0 the first row is missed by 1, which is rounding beside terms of this size.
+    """
+    G, A = np.array([[-1.0, 1.0, -1.0, 0.0]]), np.array([[1.0, -1.0, 0.0, 0.0], [0, 0, 1.0, -1.0]])
+    cost, ends = np.array([0.0, 0.0, 0.0, 1.0]), np.array([size, size, 10.0, 10.0])
+    qp = iopt.QuadraticProgram(
+        np.zeros((4, 4)), cost[order], G[:, order], [-1.0], A[:, order], [0.0, 0.0], 0.0,
+        ends[order],
+    )  # fmt: skip
+    structure = qp.structure()
+    for x, missed in (([size, size, 0.0, 0.0], 1.0), ([size, size, 1.0, 1.0], 0.0)):
+        point = structure.at(np.array(x)[order])
+        assert structure.price_of_rounding(point, 0.0) == pytest.approx(missed)
+    certificate = iopt.verify(qp, {"x": np.array([size, size, 0.0, 0.0])[order]})
+    assert certificate.claim < iopt.Claim.LOCAL
+    assert certificate.gap >= 0.99

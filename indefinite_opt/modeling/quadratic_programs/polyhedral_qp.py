@@ -197,6 +197,9 @@ class PolyhedralQP(Structure[Array]):
             return self.at(self.polyhedron.repaired(point.x))
         return point
 
+    def price_of_rounding(self, point: Point[Array], unit: float) -> float:
+        return self.polyhedron.price_of_rounding(point.x, point.gradient, unit)
+
     def project(self, x: Array) -> Array:
         """A feasible point near x."""
         return self.polyhedron.repaired(x)

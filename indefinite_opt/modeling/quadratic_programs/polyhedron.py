@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,13 @@ rounding, 1e-16 of the largest variable, is then a violation of 1e-10 at most.""
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
+
+_HARMLESS_SHARE = 1e-9
+"""Share of the unit of gaps that the rounding of rows may cost before they are summed exactly: a
+thousandth of the default tolerance."""
+
+_SPLITTER = 2.0**27 + 1.0
+"""Splits a float into two halves whose products are exact (Veltkamp 1968, Dekker 1971)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +92,40 @@ class Polyhedron:
             (self.A, self.b, np.abs(self.A @ x - self.b)),
         ]
 
+    def price_of_rounding(self, x: Array, gradient: Array, unit: float) -> float:
+        """What satisfying the rows exactly may change of an objective with this gradient at x.
+
+        The rounding of terms of 10¹⁴ that cancel may be worth more than any tolerance. Where its
+        price by the dearest variable is no small share of `unit`, the rows are summed exactly, and
+        what they miss costs what the step costs that mends them.
+        """
+        if not self.has_rows:
+            return 0.0
+        rhs = np.concatenate([self.h, self.b])
+        equal = np.arange(rhs.size) >= self.h.size
+        rows = np.vstack([self.G, self.A])
+        sizes = np.abs(rows) @ np.abs(x) + np.abs(rhs)
+        over = rows @ x - rhs
+        doubt = (self.n + 2.0) * _EPS * np.where(np.isfinite(rhs), sizes, 0.0)
+        held = (equal | (over + doubt >= 0.0)) & np.any(rows, axis=1)
+        if not held.any():
+            return 0.0
+        rows, rhs, equal = rows[held], rhs[held], equal[held]
+        steep, entries = np.abs(gradient), np.abs(rows)
+        entries[entries == 0.0] = np.inf
+        missed = np.where(equal, np.abs(over[held]), np.maximum(over[held], 0.0)) + doubt[held]
+        price = float(missed.sum() * steep.max() / entries.min())
+        if price <= _HARMLESS_SHARE * unit:
+            return price
+        exact = _exact_residuals(rows, x, rhs)
+        exact[~equal] = np.maximum(exact[~equal], 0.0)
+        if not exact.any():
+            return 0.0
+        step = np.clip(self._step(x, rows, exact), self.lower - x, self.upper - x)
+        left = np.abs(rows @ step + exact)
+        left[left <= _OUTWARD_SHARE * (np.abs(rows) @ np.abs(step) + np.abs(exact))] = 0.0
+        return float(steep @ np.abs(step) + left @ np.max(steep / entries, axis=1))
+
     def repaired(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
 
@@ -108,17 +150,20 @@ class Polyhedron:
             held = over > 0.0
             rows = np.vstack([self.G[held], self.A])
             missed = np.concatenate([over[held], self.A @ x - self.b])
-            inside = (x > self.lower) & (x < self.upper)
-            step = np.zeros(self.n)
-            free = np.flatnonzero(inside)
-            if free.size:
-                step[free] = np.linalg.lstsq(rows[:, free], -missed, rcond=None)[0]
-            left = rows @ step + missed
-            if np.linalg.norm(left) > 0.5 * np.linalg.norm(missed):
-                # The variables inside do not suffice, so those at a bound move as well.
-                step = np.linalg.lstsq(rows, -missed, rcond=None)[0]
-            x = np.clip(x + step, self.lower, self.upper)
+            x = np.clip(x + self._step(x, rows, missed), self.lower, self.upper)
         return x
+
+    def _step(self, x: Array, rows: Array, missed: Array) -> Array:
+        """The shortest step by which rows of x change by -missed, of the variables inside."""
+        step: Array = np.zeros(self.n)
+        free = np.flatnonzero((x > self.lower) & (x < self.upper))
+        if free.size:
+            step[free] = np.linalg.lstsq(rows[:, free], -missed, rcond=None)[0]
+        left = rows @ step + missed
+        if np.linalg.norm(left) > 0.5 * np.linalg.norm(missed):
+            # The variables inside do not suffice, so those at a bound move as well.
+            return np.asarray(np.linalg.lstsq(rows, -missed, rcond=None)[0])
+        return step
 
     def _nearest(self, x: Array) -> Array:
         """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
@@ -190,6 +235,24 @@ class Polyhedron:
     def is_bounded(self) -> bool:
         """Whether bounds and rows prove a finite range of every variable."""
         return bool(np.isfinite(self.ranges).all())
+
+
+def _exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
+    """rows·x - rhs, each with one rounding, unless a product over- or underflows.
+
+    Each product is the sum of two floats, by splitting both factors (Dekker 1971).
+
+    >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
+    >>> rows @ x - 0.5, _exact_residuals(rows, x, np.array([0.5]))
+    (array([-0.5]), array([0.5]))
+    """
+    products = rows * x
+    high, wide = _SPLITTER * rows, _SPLITTER * x
+    high, wide = high - (high - rows), wide - (wide - x)
+    low, narrow = rows - high, x - wide
+    errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
+    parts = np.hstack([products, errors, -rhs[:, None]])
+    return np.array([math.fsum(part) for part in parts.tolist()])
 
 
 def _tighten(row: Array, end: float, low: Array, high: Array) -> None:

@@ -232,6 +232,13 @@ class Structure(ABC, Generic[X]):
     def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
         """A feasible point near one of that infeasibility; the point itself if it is feasible."""
 
+    def price_of_rounding(self, point: Point[X], unit: float) -> float:
+        """What satisfying the rows exactly, at a point near to that, may change of F.
+
+        It may be overestimated where it is a small share of `unit`, the unit of gaps.
+        """
+        return 0.0
+
     @abstractmethod
     def gap_unit(self, value: float, x: X) -> float:
         """The divisor of gaps at x, for this value of F; see `gaps`."""

@@ -177,13 +177,15 @@ def certify(
     primal = structure.infeasibility(point.x)
     near = structure.feasible_near(point, primal)
     size = max(structure.gap_unit(point.value, point.x), atol / tol)
+    price = structure.price_of_rounding(near, size)
+    attained = near.value + price
 
     multipliers = multipliers or None
     if multipliers is None and structure.multipliers_from_solver:
         multipliers = _solver_multipliers(task)
     optimality = structure.optimality(point, multipliers, tol)
     stationarity = optimality.stationarity
-    complementarity = relative(optimality.complementarity, size)
+    complementarity = relative(optimality.complementarity + price, size)
     kkt = stationarity <= tol and complementarity <= tol
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
@@ -194,9 +196,9 @@ def certify(
     if convex:
         bound = _convex_bound(task, point, near, optimality.multipliers, given, size, witness)
     elif isinstance(structure, QuadraticStructure) and (isinstance(witness, Proof) or search):
-        bound, notes = _global_bound(task, structure, point, near.value, size, atol, witness)
+        bound, notes = _global_bound(task, structure, point, attained, size, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
-    gap = _gap(point.value, near.value, bound)
+    gap = _gap(point.value, attained, bound)
     relative_gap = relative(gap, size)
     facts = Facts(primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver)
     curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.sentence()
