@@ -12,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.solvers import Trace
 
 __all__ = ["Watch", "share_closed"]
@@ -97,8 +98,9 @@ class Watch:
 
     def _progress(self, seconds: float) -> str:
         count = self.trace.iterations[-1]
+        gap = abs(self.trace.objective[-1] - self.trace.bound[-1])
         return (
-            f"relative gap {self.trace.residual[-1]:.1e} (goal {self.goal:g}), "
+            f"{gap_in_words(gap, self.trace.residual[-1], digits=1)} (goal {self.goal:g}), "
             f"{count} {'box' if count == 1 else 'boxes'}, {seconds:.1f} s"
         )
 

@@ -22,7 +22,7 @@ from indefinite_opt.modeling.formulation import (
     short,
     weighted_bound,
 )
-from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.modeling.gaps import gap_in_words, relative
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
 from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
@@ -49,6 +49,7 @@ __all__ = [
     "confidence_classifier",
     "constant_scores",
     "constants",
+    "gap_in_words",
     "kernel_variable",
     "least_error_offset",
     "priced_proxy",

@@ -17,15 +17,27 @@ value may be zero. There the floor is `CANCELLED` times the sum of their absolut
 point in question. From each row its mean is subtracted first, which has no effect on balanced
 weights; so neither a large entry of K at a zero weight nor a constant in K makes a gap look small.
 For least squares, ‖Gα - e‖², the constant is part of the square, and the floor is `CANCELLED` times
-‖e‖², its value at α = 0. `gap_unit` of every structure gives the divisor of its gaps. `verify` has
-an absolute tolerance, too, `atol`.
+‖e‖², its value at α = 0.
+
+A quadratic program of a user may have the optimal value 0 at x = 0, where all terms vanish. Its
+floor is `CANCELLED` times the sum of the absolute terms at x or, if that is larger and x satisfies
+the first-order conditions, of the terms that one variable takes part in when all with a finite
+range w move through it: the least w_j(|∇F_j| + ½Σ|P_ij|w_i) that is not 0. This is a bound on how
+F varies near x, and is the same for other units of F or of a variable and after a shift of a
+variable. It counts only where |F| is below `CANCELLED` times its terms, so that no bounds, however
+wide, make the gap of another value look small; and only where the first-order conditions hold, as
+elsewhere F itself shows that 0 is not its minimum. As the least one counts, a variable of a large
+unit hides nothing of another.
+
+`gap_unit` of every structure gives the divisor of its gaps. `verify` has an absolute tolerance,
+too, `atol`.
 """
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["CANCELLED", "relative"]
+__all__ = ["CANCELLED", "gap_in_words", "relative"]
 
 CANCELLED = 1e-3
 """Share of the sum of the absolute terms below which a sum counts as cancelled. With the default
@@ -44,3 +56,14 @@ def relative(gap: float, unit: float) -> float:
     if math.isinf(gap) or unit == 0.0:
         return math.inf
     return gap / unit
+
+
+def gap_in_words(gap: float, share: float, digits: int = 2) -> str:
+    """A gap as its share of the unit, or in absolute terms where only the unit is 0.
+
+    >>> gap_in_words(0.5, 0.25), gap_in_words(1e-12, math.inf), gap_in_words(math.inf, math.inf)
+    ('relative gap 2.50e-01', 'absolute gap 1.00e-12', 'relative gap inf')
+    """
+    absolute = math.isinf(share) and math.isfinite(gap)
+    size = gap if absolute else share
+    return f"{'absolute' if absolute else 'relative'} gap {size:.{digits}e}"

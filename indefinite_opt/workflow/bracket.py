@@ -10,7 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
 from indefinite_opt.foundation import TimeLimitReached, Values, checks, html_card
-from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
 from indefinite_opt.solvers.branch_and_bound import (
@@ -147,16 +147,23 @@ class Bracket:
         return self.name if alone else f"{self.formulation} on {self.name}"
 
     def __repr__(self) -> str:
+        kind, size = self._gap
         return (
             f"Bracket({self.title}: [{self.lower:.10g}, {self.upper:.10g}], "
-            f"relative_gap={self.relative_gap:.2g}, status={self.status})"
+            f"{kind}_gap={float(size):.2g}, status={self.status})"
         )
+
+    @property
+    def _gap(self) -> tuple[str, str]:
+        """ "relative" or "absolute", and the gap."""
+        kind, _, size = gap_in_words(self.upper - self.lower, self.relative_gap).split()
+        return kind, size
 
     def _repr_html_(self) -> str:
         care = "" if self.rigorous else "WRONG: the best point lies beyond the bound"
         rows = [
             ("optimal value", f"from {self.lower:.10g} to {self.upper:.10g}"),
-            ("relative gap", f"{self.relative_gap:.2e}"),
+            (f"{self._gap[0]} gap", self._gap[1]),
             ("best bound by", self.method),
             ("work", f"{self.nodes} boxes, {self.seconds:.3g} s: {self.status.value}"),
         ]
@@ -166,7 +173,7 @@ class Bracket:
         care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"
         lines = [
             f"{self.title} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
-            f"  relative gap     {self.relative_gap:.2e}{care}",
+            f"  {self._gap[0]} gap     {self._gap[1]}{care}",
             f"  best bound by    {self.method}",
         ]
         lines += [f"  {name:<16} {value:.10g}" for name, value in self.bounds.items()]

@@ -9,6 +9,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 import indefinite_opt as iopt
@@ -18,6 +19,8 @@ from indefinite_opt.errors import (
     ParameterError,
     ProblemError,
 )
+
+Array = NDArray[np.float64]
 
 
 def convex_program(n: int, seed: int, **rows: Any) -> iopt.QuadraticProgram:
@@ -163,13 +166,102 @@ def test_loose_bounds_make_no_gap_small() -> None:
 
 
 def test_a_minimum_of_zero_is_proved_in_absolute_terms() -> None:
-    """xy for x, y ≥ 0 is 0 at least, to which no gap is small."""
+    """xy for x, y ≥ 0 is 0 at least, on a box without end in y."""
     qp = iopt.QuadraticProgram([[0.0, 1.0], [1.0, 0.0]], lb=0.0, ub=[1.0, 3.0])
-    certificate = iopt.solve(qp, solver="global").certificate
-    assert certificate.claim is not iopt.Claim.GLOBAL or certificate.bound == 0.0
     bracket = iopt.bound(qp, atol=1e-9)
     assert bracket.status is iopt.Status.SOLVED
     assert -1e-9 <= bracket.lower <= 0.0 == bracket.upper
+
+
+HALF = np.array([[1.0, -1.0, 3.0], [-1.0, 1.0, -1.0], [3.0, -1.0, 1.0]])
+"""Half of (x - y + z)² + 4xz, which is copositive and indefinite."""
+
+ZEROS: dict[str, tuple[Any, Any, dict[str, Any], Any]] = {
+    "product": ([[0, 1], [1, 0]], [0, 0], {"lb": [0, 0], "ub": [1, 3]}, [0, 0]),
+    "copositive": (HALF, np.zeros(3), {"lb": [0, 0, 0], "ub": [1, 2, 1]}, [0, 0, 0]),
+    "simplex": (HALF, np.zeros(3), {"A": [[1, 1, 1]], "b": [1], "lb": [0, 0, 0]}, [0.5, 0.5, 0]),
+    "linear": (
+        np.zeros((2, 2)), [1, 0], {"G": [[-2, -3]], "h": [0], "lb": [0, 0], "ub": [1, 1]}, [0, 0]
+    ),
+    "convex": (
+        [[2, 0], [0, 0]], [0, 1], {"G": [[-1, -1]], "h": [0], "lb": [-1, 0], "ub": [1, 2]}, [0, 0]
+    ),
+}  # fmt: skip
+"""Programs whose least value is 0, and where it is: sums of products of nonnegative numbers, of
+squares, and of the copositive form."""
+
+
+def zero_program(
+    name: str, power: int = 0, shift: float = 0.0
+) -> tuple[iopt.QuadraticProgram, Array]:
+    """A program of `ZEROS` with other units and origins of its variables, and its optimum."""
+    P, q, rows, best = ZEROS[name]
+    P, q, best = np.array(P, dtype=float), np.array(q, dtype=float), np.array(best, dtype=float)
+    generator = np.random.default_rng(power)
+    size = 2.0 ** generator.integers(-power, power + 1, q.size)
+    move = shift * size * generator.integers(-1, 2, q.size)
+    objective = 2.0**power
+    H = objective * P / size / size[:, None]
+    shown = {key: size * np.array(rows[key]) + move for key in ("lb", "ub") if key in rows}
+    for matrix, side in (("G", "h"), ("A", "b")):
+        if matrix in rows:
+            shown[matrix] = np.array(rows[matrix]) / size
+            shown[side] = np.array(rows[side]) + shown[matrix] @ move
+    qp = iopt.QuadraticProgram(H, objective * q / size - H @ move, **shown)
+    return qp, size * best + move
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 1000.0])
+@pytest.mark.parametrize("power", [0, 10, 30])
+@pytest.mark.parametrize("name", sorted(ZEROS))
+def test_a_minimum_of_zero_is_global_in_any_units(name: str, power: int, shift: float) -> None:
+    qp, best = zero_program(name, power, shift)
+    certificate = iopt.verify(qp, {"x": best}, bound=True)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert "inf" not in f"{certificate} {certificate!r}"
+    result = iopt.solve(qp, solver="global")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    bracket = iopt.bound(qp)
+    assert bracket.status is iopt.Status.SOLVED
+    assert bracket.relative_gap <= 1e-4
+    assert "inf" not in f"{bracket} {bracket!r}"
+
+
+@pytest.mark.parametrize("power", [0, 10, 30])
+def test_the_floor_of_gaps_at_zero_has_the_units_of_the_objective(power: int) -> None:
+    """xy on [0, 1] × [0, 3]: 1·½·3 for x and 3·½·1 for y. x alone has no range, and no floor."""
+    qp, best = zero_program("product", power)
+    structure = qp.structure()
+    assert structure.gap_unit(0.0, best) == 1.5e-3 * 2.0**power
+    free = iopt.QuadraticProgram([[2.0]], [0.0]).structure()
+    assert free.gap_unit(0.0, np.zeros(1)) == 0.0
+    nearly = iopt.verify(iopt.QuadraticProgram([[2.0]], [0.0]), {"x": [1e-9]})
+    assert "inf" not in f"{nearly} {nearly!r}"
+
+
+@pytest.mark.parametrize("fall", [1e-1, 1e-4, 1e-7])
+def test_a_zero_that_is_no_minimum_stays_one(fall: float) -> None:
+    """xy + z(1 - z) - fall·z: 0 at the origin, a local minimum, and -fall at z = 1."""
+    P = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
+    qp = iopt.QuadraticProgram(P, [0.0, 0.0, 1.0 - fall], lb=0.0, ub=[1e6, 1e6, 1.0])
+    certificate = iopt.verify(qp, {"x": np.zeros(3)}, bound=True)
+    assert certificate.claim < iopt.Claim.GLOBAL
+    assert certificate.gap >= fall
+
+
+@pytest.mark.parametrize("width", [1e3, 1e6, 1e9, 1e12])
+def test_no_bounds_however_wide_make_a_gap_look_small(width: float) -> None:
+    """½x² - x has the value 0 at x = 0 and -½ at x = 1; y costs more than anything about x."""
+    alone = iopt.QuadraticProgram([[1.0]], [-1.0], lb=-width, ub=width)
+    priced = iopt.QuadraticProgram(
+        np.diag([1.0, 0.0]), [-1.0, 1e7], lb=[-1.0, 0.0], ub=[1.0, width]
+    )
+    for qp, zero in ((alone, [0.0]), (priced, [0.0, 0.0])):
+        certificate = iopt.verify(qp, {"x": zero})
+        assert certificate.claim < iopt.Claim.GLOBAL
+        assert certificate.gap >= 0.5
+    bracket = iopt.bound(alone)
+    assert bracket.relative_gap == pytest.approx((bracket.upper - bracket.lower) / 0.5)
 
 
 def test_cvxpy_does_not_take_a_nonconvex_program_for_a_convex_one() -> None:

@@ -203,7 +203,7 @@ class LinearProgram(Structure[Array]):
     default_solver = "highs"
     multipliers_from_solver = True
     hessian_eigenvalue = 0.0
-    open_gap = "The bound from the explicit dual leaves a gap of {:.2e}."
+    open_gap = "The bound from the explicit dual leaves a gap of {}."
 
     def __init__(
         self,

@@ -34,6 +34,10 @@ _MISSED_SHARE = 0.01
 """Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
 of 1e-7 would be a tenth of the default one."""
 
+_STATIONARY = 1e-6
+"""Residual of the first-order conditions, the default tolerance of certificates, up to which a
+point may be optimal with the value 0."""
+
 _MAX_SIGN_CHANGES = 50
 """Most times that variables at a bound join or leave the fit of the multipliers of the rows."""
 
@@ -57,7 +61,7 @@ class PolyhedralQP(Structure[Array]):
     takes_start = True
     examines_curvature = True
     variable = "x"
-    open_gap = "Convex, but the bound leaves a duality gap of {:.2e}."
+    open_gap = "Convex, but the bound leaves a duality gap of {}."
     P: Array
     q: Array
     polyhedron: Polyhedron
@@ -228,10 +232,43 @@ class PolyhedralQP(Structure[Array]):
     # ------------------------------------------------------------------ units
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """max(|F|, `CANCELLED` · the sum of the absolute terms at x); see `gaps`."""
+        """|F|, or a floor where the terms of F vanish or cancel at x; see `gaps`.
+
+        The floor is `CANCELLED` times the larger of the sum of the absolute terms at x and, at a
+        point that satisfies the first-order conditions, of what they come to in other places: the
+        least, over the variables with a finite range w_j, of the terms w_j(|∇F_j| + ½Σ|P_ij|w_i)
+        in which x_j takes part when all of these variables move through their ranges.
+        """
         size = np.abs(x)
-        terms = float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
-        return max(abs(value), CANCELLED * terms)
+        terms = float(size @ (0.5 * (self._sizes @ size) + np.abs(self.q)))
+        if abs(value) > CANCELLED * terms:
+            return abs(value)
+        gradient = self.gradient(x)
+        moved = self._widths * (np.abs(gradient) + self._bends)
+        moved = moved[(moved > 0.0) & np.isfinite(moved)]
+        if moved.size and moved.min() > terms:
+            # Elsewhere a step leads down, which wide bounds must not make look short.
+            found = self.optimality(self.at(x, gradient), None, _STATIONARY)
+            if found.stationarity <= _STATIONARY:
+                terms = float(moved.min())
+        return CANCELLED * terms
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """|P|, (n, n)."""
+        return np.abs(self.P)
+
+    @cached_property
+    def _widths(self) -> Array:
+        """Widths of the finite ranges of variables, else 0, (n,)."""
+        low, high = self.polyhedron.intervals
+        width = high - low
+        return np.where(np.isfinite(width), width, 0.0)
+
+    @cached_property
+    def _bends(self) -> Array:
+        """What moving all variables with finite ranges adds to each |∇F_j|, by halves, (n,)."""
+        return 0.5 * (self._sizes @ self._widths)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which the residual of the first-order conditions is judged.
@@ -360,7 +397,7 @@ class PolyhedralQP(Structure[Array]):
         z = np.maximum(z, 0.0)
         reduced = gradient + body.G.T @ z + body.A.T @ y
         n, size = self.n, np.abs(x)
-        steep = np.abs(self.P) @ size + np.abs(self.q)
+        steep = self._sizes @ size + np.abs(self.q)
         terms = steep + np.abs(body.G.T) @ z + np.abs(body.A.T) @ np.abs(y)
         count = n + body.h.size + body.b.size + 8.0
         error = count * _EPS * terms

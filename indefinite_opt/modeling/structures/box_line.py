@@ -70,7 +70,7 @@ class PairedBox(Structure[Array]):
     """
 
     takes_start = True
-    open_gap = "Convex, but the bound leaves a duality gap of {:.2e}."
+    open_gap = "Convex, but the bound leaves a duality gap of {}."
     signs: Array
     group: NDArray[np.int64]
     totals: Array

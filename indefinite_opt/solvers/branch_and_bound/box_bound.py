@@ -93,6 +93,7 @@ class Ends:
         self.point, self.value = form.start(), np.inf
         self.lower = -np.inf
         self._lock = Lock()
+        self._measured = (np.nan, np.nan)
         self.offer(self.point)
 
     def offer(self, point: Array) -> None:
@@ -118,14 +119,21 @@ class Ends:
     @property
     def unit(self) -> float:
         """The scale that makes gaps relative."""
-        size = self.asked.gap_unit(self.original(self.value), self.best)
-        return max(size, self.atol / self.gap)
+        value = self.value
+        if self._measured[0] != value:
+            size = self.asked.gap_unit(self.original(value), self.best)
+            self._measured = value, max(size, self.atol / self.gap)
+        return self._measured[1]
+
+    @property
+    def absolute_gap(self) -> float:
+        """The gap of the bracket, 0 if rounding has put the bound above the value."""
+        return max(self.original(self.value) - self.original(self.lower), 0.0)
 
     @property
     def relative_gap(self) -> float:
-        """The relative gap of the bracket, 0 if rounding has put the bound above the value."""
-        value = self.original(self.value)
-        return relative(max(value - self.original(self.lower), 0.0), self.unit)
+        """The same in units of gaps."""
+        return relative(self.absolute_gap, self.unit)
 
     @property
     def closed(self) -> bool:

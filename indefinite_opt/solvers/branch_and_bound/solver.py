@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling import PolyhedralQP, gap_in_words
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.finite_forms import QuadraticStructure, obstacle
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
@@ -46,7 +46,7 @@ class BranchAndBound(Solver[QuadraticStructure]):
             trace=search.trace,
             message=(
                 f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
-                f"relative gap {search.ends.relative_gap:.2e}"
+                f"{gap_in_words(search.ends.absolute_gap, search.ends.relative_gap)}"
             ),
             witness=search.proof,
         )

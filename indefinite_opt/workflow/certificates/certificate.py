@@ -160,21 +160,28 @@ class Certificate:
         return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
 
     def __repr__(self) -> str:
+        absolute = np.isinf(self.measure) and np.isfinite(self.gap)
+        measure = f"{self.gap:.2g} (absolute)" if absolute else f"{self.measure:.2g}"
         return (
             f"Certificate({self.claim.name}, objective={self.objective:.6g}, "
-            f"{self.gap_kind} {self.measure:.2g}, tol={self.tol:g})"
+            f"{self.gap_kind} {measure}, tol={self.tol:g})"
         )
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [("objective", f"{self.objective:.10g}")]
         if np.isfinite(self.bound):
             rows.append(("bound", f"{self.bound:.10g}"))
-            rows.append((self.gap_kind, f"{self.gap:.2e} (relative {self.relative_gap:.2e})"))
+            rows.append((self.gap_kind, self._gap))
         rows += [
             ("constraints", f"{self.primal_residual:.2e}"),
             ("stationarity", f"{self.stationarity:.2e}"),
         ]
         return html_card(self._headline, rows, " ".join(self.reasons))
+
+    @property
+    def _gap(self) -> str:
+        share = f" (relative {self.relative_gap:.2e})" if np.isfinite(self.relative_gap) else ""
+        return f"{self.gap:.2e}{share}"
 
     @property
     def _headline(self) -> str:
@@ -193,7 +200,7 @@ class Certificate:
         lines.append(f"  objective        {self.objective + 0.0:.10g}")  # no -0
         if np.isfinite(self.bound):
             lines.append(f"  bound            {self.bound:.10g}")
-            lines.append(f"  {self.gap_kind:<16} {self.gap:.2e} (relative {self.relative_gap:.2e})")
+            lines.append(f"  {self.gap_kind:<16} {self._gap}")
         if np.isfinite(self.exact_change) and self.exact_change > 0.0:
             lines.append(
                 f"  exact kernel     within {self.exact_change:.2e} of this objective, except with "

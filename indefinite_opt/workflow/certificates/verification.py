@@ -222,7 +222,7 @@ def certify(
     else:
         reasons = [] if structure.multipliers_from_solver else [words, *notes]
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
-            reasons.append(structure.open_gap.format(relative_gap))
+            reasons.append(structure.open_gap.format(_sized(gap, relative_gap)))
     if claim >= Claim.STATIONARY:
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
     if claim >= Claim.FEASIBLE:
@@ -272,6 +272,13 @@ def _gap(value: float, attained: float, bound: float) -> float:
     return max(abs(value - bound), abs(attained - bound))
 
 
+def _sized(gap: float, share: float) -> str:
+    """A gap as its share of the unit, or in absolute terms where no gap is small beside that."""
+    if np.isfinite(share) or np.isinf(gap):
+        return f"{share:.2e}"
+    return f"{gap:.2e} in absolute terms, for which there is `atol`"
+
+
 def _left(task: Task[Any]) -> float:
     """Seconds until the time limit; nothing is started if it has passed."""
     return task.time_limit - task.elapsed
@@ -318,16 +325,12 @@ def _global_bound(
         return bound, [
             "The objective lies beyond the bound, which is valid for exactly feasible points."
         ]
-    left = relative(_gap(value, attained, bound), size)
+    gap = _gap(value, attained, bound)
+    left = relative(gap, size)
     if left <= tol:
         parts = "one box" if boxes <= 1 else f"{boxes} boxes"
         return bound, [f"Not convex, but bounds over {parts} meet the objective."]
-    notes = [f"The bound leaves a global bracket of {left:.2e}."]
-    if size == 0.0 and np.isfinite(bound):
-        notes = [
-            f"The bound leaves a gap of {abs(value - bound):.2e} to an objective of 0, to which no "
-            "gap is small: `atol` of `bound` and `verify` is absolute."
-        ]
+    notes = [f"The bound leaves a global bracket of {_sized(gap, left)}."]
     if better < value - tol * size:
         notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
     return bound, notes
