@@ -39,7 +39,7 @@ from indefinite_opt.foundation.interruptible import (
     limited,
     within,
 )
-from indefinite_opt.foundation.loops import clock, clock_stopped, compiled
+from indefinite_opt.foundation.loops import clock, clock_stopped, compiled, read_only
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
@@ -98,6 +98,7 @@ __all__ = [
     "read_arrays",
     "read_bytes",
     "read_json",
+    "read_only",
     "real_array",
     "scanned_matrix",
     "split_calls",

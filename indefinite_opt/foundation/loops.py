@@ -14,9 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["clock", "clock_stopped", "compiled"]
+from numpy.typing import NDArray
+
+__all__ = ["clock", "clock_stopped", "compiled", "read_only"]
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
 
 _LOGGER = logging.getLogger("indefinite_opt")
 
@@ -45,6 +49,18 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return compile_later
+
+
+def read_only(array: _Array) -> _Array:
+    """A view that cannot be written to: loops are compiled for such, whatever a caller hands over.
+
+    >>> import numpy as np
+    >>> read_only(np.ones(2)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _keep_on_disk(dispatcher: Any, loop: Callable[..., Any]) -> None:

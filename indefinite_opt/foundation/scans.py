@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.foundation.loops import read_only
 from indefinite_opt.foundation.threads import in_tiles, tiles
 
 __all__ = ["Scan", "checksum", "scan"]
@@ -110,7 +111,7 @@ def _each_part(matrix: NDArray[Any], work: Any) -> None:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    return values.view(np.int32 if values.dtype == np.float32 else np.int64)
+    return read_only(values).view(np.int32 if values.dtype == np.float32 else np.int64)
 
 
 @functools.lru_cache(maxsize=4)

@@ -19,6 +19,7 @@ from indefinite_opt.foundation import (
     in_tiles,
     one_thread,
     product,
+    read_only,
     tiles,
 )
 from indefinite_opt.problem.kernel_matrix import Gram, Indices
@@ -79,8 +80,7 @@ class FactorGram(Gram):
         if np.any(np.abs(s) != 1.0):
             raise ProblemError("signs", "numbers -1 and 1, one for each column of F", repr(signs))
         self._checksum = None if owned else checksum(F)
-        self.factors, self.signs = F.view(), s.astype(np.float64)
-        self.factors.flags.writeable = False
+        self.factors, self.signs = read_only(F), s.astype(np.float64)
         self.n, self.dtype = F.shape[0], F.dtype
         self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
 

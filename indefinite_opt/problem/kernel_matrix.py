@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
     checksum,
     in_tiles,
     product,
+    read_only,
     stored,
     tiles,
 )
@@ -227,8 +228,7 @@ class DenseGram(Gram):
         shared: bool = True,
         found: bytes | None = None,
     ) -> None:
-        self.whole = matrix.view()
-        self.whole.flags.writeable = False
+        self.whole = read_only(matrix)
         self.n = self.capacity = matrix.shape[0]
         self.dtype = matrix.dtype
         self._checksum = (found or checksum(self.whole)) if shared else None
@@ -357,8 +357,7 @@ class RowGram(Gram):
 
     def _show(self) -> None:
         """Make the view of the cache that others read."""
-        self._shown = self._storage.view()
-        self._shown.flags.writeable = False
+        self._shown = read_only(self._storage)
 
     @cached_property
     def diagonal(self) -> Array:

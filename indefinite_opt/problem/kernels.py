@@ -34,6 +34,7 @@ from indefinite_opt.foundation import (
     checks,
     in_tiles,
     instantiate,
+    read_only,
     real_array,
     tiles,
 )
@@ -247,8 +248,9 @@ def _distances(X: Array, Z: Array, metric: str) -> Array:
     if metric == "sqeuclidean" and X.size * len(Z) >= _MIN_COMPILED_WORK:
         from indefinite_opt.problem._distance_loops import squared_distances
 
+        left, right = (read_only(np.ascontiguousarray(points)) for points in (X, Z))
         squares = np.empty((len(X), len(Z)))
-        squared_distances(np.ascontiguousarray(X), np.ascontiguousarray(Z), squares)
+        squared_distances(left, right, squares)
         return squares
     from scipy.spatial.distance import cdist
 

@@ -10,7 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, checks, in_tiles, limited, one_thread, product, tiles
+from indefinite_opt.foundation import (
+    Array,
+    checks,
+    in_tiles,
+    limited,
+    one_thread,
+    product,
+    read_only,
+    tiles,
+)
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
 __all__ = [
@@ -80,6 +89,7 @@ def norm_bound(K: Array) -> float:
         return min(float(np.linalg.norm(K)), float(np.abs(K).sum(axis=1).max()))
     from indefinite_opt.problem._norm_loops import row_norms
 
+    K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
     if K.size < _MIN_TILED:
         row_norms(K, sums, squares)

@@ -26,8 +26,11 @@ _POINTS = 90
 """Points of a problem: from about eighty on, a bound computes some eigenvalues instead of all."""
 
 _MANY_POINTS = 720
-"""A multiple of `_POINTS` at which also those loops are called that small problems do without: a
-million products of features, half a million entries of the matrix, and factors that are swept."""
+"""A multiple of `_POINTS` at which also those loops are called that small problems do without, with
+`_MANY_FEATURES`: a million products of features in each part of a kernel matrix, half a million of
+its entries, and factors that are swept."""
+
+_MANY_FEATURES = 10
 
 _BOUND_SECONDS = 2.0
 """Limit of the bound of that problem, which takes longer; loops are called in its first second."""
@@ -48,7 +51,7 @@ def typical_solves() -> list[Callable[[], object]]:
         for precision in ("double", "single")
     )
     factors = KernelProblem.from_factors(X, np.array([1.0, 1.0, -1.0]), y)
-    many = generator.standard_normal((_MANY_POINTS, 2))
+    many = generator.standard_normal((_MANY_POINTS, _MANY_FEATURES))
     labels = np.repeat(y, _MANY_POINTS // y.size)
     many_factors = KernelProblem.from_factors(many, None, labels)
     svm, hard = SVMDual(C=10.0), SVMDual(C=1000.0)
@@ -66,6 +69,7 @@ def typical_solves() -> list[Callable[[], object]]:
         partial(solve, small, svm, solver="smo(second_order=True)"),
         partial(solve, single, svm, solver="smo(second_order=True)"),
         partial(solve, small, svm, solver="smo-lin-lin"),
+        partial(solve, single, svm, solver="smo-lin-lin"),
         partial(bound, double, svm, time_limit=_BOUND_SECONDS),
         partial(_read_as_a_whole, many, labels, "double"),
         partial(_read_as_a_whole, many, labels, "single"),
@@ -73,9 +77,9 @@ def typical_solves() -> list[Callable[[], object]]:
 
 
 def _read_as_a_whole(X: Array, y: Array, precision: str) -> None:
-    """Make a kernel matrix, give it to a second problem, and solve and certify that one."""
+    """Make a kernel matrix, hand it over as a user does, and solve and certify that problem."""
     problem = KernelProblem.from_data(X, y, "gaussian", precision=precision)
-    again = KernelProblem(problem.K, y)
+    again = KernelProblem(np.asarray(problem.gram.whole), y, precision=precision)
     verify(again, SVMDual(), solve(again, SVMDual()).values)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, read_only
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.face import Face
@@ -191,13 +191,11 @@ class Descent:
         self.linear = linear if tilt is None else linear + tilt
         self.box = smo_loops.Box(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
-        rows = np.empty((0, qp.n)) if gram.whole is None else gram.whole
+        rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
         direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
-        direct = direct.view()
-        direct.flags.writeable = False  # one signature for all
-        self.hessian = smo_loops.Hessian(rows, direct, gram.diagonal, qp.hessian, floor)
+        self.hessian = smo_loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
         self.v = np.empty(qp.n)
         self.point = smo_loops.Point(alpha, self.v)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import Array, one_thread, read_only
 from indefinite_opt.modeling.structures import project_line
 from indefinite_opt.problem import Gram, breakdown_direction, zero_tolerance
 
@@ -61,8 +61,7 @@ class Face:
         matrix = np.zeros((self.order, self.order))
         rows, slots, columns = self.gram.whole, self.members, self.members
         if rows is None:
-            rows, slots = self.gram.block(columns, columns), np.arange(columns.size)
-            rows.flags.writeable = False  # loops are compiled for matrices that are not written to
+            rows, slots = read_only(self.gram.block(columns, columns)), np.arange(columns.size)
             columns = slots
         loops.reduced_matrix(rows, slots, columns, self.group, matrix)
         return matrix

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import in_tiles, tiles
+from indefinite_opt.foundation import in_tiles, read_only, tiles
 from indefinite_opt.problem import Gram
 from indefinite_opt.solvers.descent import _loops as loops
 from indefinite_opt.solvers.descent._block_loops import mirror
@@ -161,8 +161,7 @@ class Blocks:
     ) -> tuple[loops.Outcome, loops.Point]:
         """Steps in some weights while the others stay, and where these weights end."""
         count, box, hessian = members.size, self.box, self.hessian
-        part = self.part[:count]
-        part.flags.writeable = False  # loops are compiled for matrices that are not written to
+        part = read_only(self.part[:count])
         inside = loops.Point(point.alpha[members], point.v[members])
         inner = box._replace(
             y=box.y[members], group=box.group[members], lower=box.lower[members],
