@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
@@ -77,20 +78,26 @@ class Polyhedron:
         """Largest violation of a constraint, relative to the size of its terms."""
         size = float(np.max(np.abs(x))) or 1.0
         worst = max(0.0, float(np.max(self.lower - x)), float(np.max(x - self.upper))) / size
-        for rows, rhs, missed in self._missed(x):
-            sizes = np.abs(rows) @ np.abs(x) + np.abs(rhs)
-            # A row of variables near 0 has small terms, but these are rounded relative to others.
-            sizes += _LEAST_TERM_SHARE * size * np.max(np.abs(rows), axis=1, initial=0.0)
-            sizes[sizes == 0.0] = 1.0
-            worst = max(worst, float(np.max(missed / sizes, initial=0.0)))
-        return worst
+        if not self.has_rows:
+            return worst
+        _, missed, sizes = self._sides(x)
+        # A row of variables near 0 has small terms, but these are rounded relative to others.
+        sizes = sizes + _LEAST_TERM_SHARE * size * np.max(self._rows[2], axis=1)
+        sizes[sizes == 0.0] = 1.0
+        return max(worst, float(np.max(missed / sizes)))
 
-    def _missed(self, x: Array) -> list[tuple[Array, Array, Array]]:
-        """Rows, right-hand sides and violations of both kinds of rows."""
-        return [
-            (self.G, self.h, np.maximum(self.G @ x - self.h, 0.0)),
-            (self.A, self.b, np.abs(self.A @ x - self.b)),
-        ]
+    @cached_property
+    def _rows(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        """All rows, their right-hand sides and |entries|, and which of them are equations."""
+        rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
+        return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
+
+    def _sides(self, x: Array) -> tuple[Array, Array, Array]:
+        """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
+        rows, rhs, entries, equal = self._rows
+        over = rows @ x - rhs
+        missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
+        return over, missed, entries @ np.abs(x) + np.abs(rhs)
 
     def price_of_rounding(self, x: Array, gradient: Array, unit: float) -> float:
         """What satisfying the rows exactly may change of an objective with this gradient at x.
@@ -101,29 +108,24 @@ class Polyhedron:
         """
         if not self.has_rows:
             return 0.0
-        rhs = np.concatenate([self.h, self.b])
-        equal = np.arange(rhs.size) >= self.h.size
-        rows = np.vstack([self.G, self.A])
-        sizes = np.abs(rows) @ np.abs(x) + np.abs(rhs)
-        over = rows @ x - rhs
+        rows, rhs, entries, equal = self._rows
+        over, missed, sizes = self._sides(x)
         doubt = (self.n + 2.0) * _EPS * np.where(np.isfinite(rhs), sizes, 0.0)
-        held = (equal | (over + doubt >= 0.0)) & np.any(rows, axis=1)
-        if not held.any():
-            return 0.0
-        rows, rhs, equal = rows[held], rhs[held], equal[held]
-        steep, entries = np.abs(gradient), np.abs(rows)
-        entries[entries == 0.0] = np.inf
-        missed = np.where(equal, np.abs(over[held]), np.maximum(over[held], 0.0)) + doubt[held]
-        price = float(missed.sum() * steep.max() / entries.min())
+        held = np.flatnonzero(equal | (over + doubt >= 0.0))
+        steep, entries = np.abs(gradient), entries[held]
+        least = np.min(entries, where=entries > 0.0, initial=np.inf)
+        price = float((missed + doubt)[held].sum() * steep.max() / least)
         if price <= _HARMLESS_SHARE * unit:
             return price
-        exact = _exact_residuals(rows, x, rhs)
-        exact[~equal] = np.maximum(exact[~equal], 0.0)
+        rows = rows[held]
+        exact = _exact_residuals(rows, x, rhs[held])
+        exact = np.where(equal[held], exact, np.maximum(exact, 0.0))
         if not exact.any():
             return 0.0
         step = np.clip(self._step(x, rows, exact), self.lower - x, self.upper - x)
         left = np.abs(rows @ step + exact)
-        left[left <= _OUTWARD_SHARE * (np.abs(rows) @ np.abs(step) + np.abs(exact))] = 0.0
+        left[left <= _OUTWARD_SHARE * (entries @ np.abs(step) + np.abs(exact))] = 0.0
+        entries[entries == 0.0] = np.inf
         return float(steep @ np.abs(step) + left @ np.max(steep / entries, axis=1))
 
     def repaired(self, x: Array) -> Array:

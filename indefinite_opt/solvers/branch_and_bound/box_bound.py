@@ -119,9 +119,10 @@ class Ends:
     @property
     def unit(self) -> float:
         """The scale that makes gaps relative."""
-        value = self.value
+        with self._lock:
+            value, point = self.value, self.point
         if self._measured[0] != value:
-            size = self.asked.gap_unit(self.original(value), self.best)
+            size = self.asked.gap_unit(self.original(value), self.form.restored(point, value))
             self._measured = value, max(size, self.atol / self.gap)
         return self._measured[1]
 
