@@ -18,7 +18,7 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-from indefinite_opt.foundation.loops import clock
+from indefinite_opt.foundation.loops import clock, pauses, share_pauses
 from indefinite_opt.foundation.threads import one_thread
 
 __all__ = [
@@ -90,8 +90,10 @@ def within(
     done = Event()
     # The context holds how numpy treats floating-point errors.
     context = contextvars.copy_context()
+    own = pauses()
 
     def run() -> None:
+        share_pauses(own)
         try:
             with one_thread():
                 outcome.append(context.run(function, *arguments))

@@ -13,12 +13,20 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-__all__ = ["clock", "clock_stopped", "compiled", "read_only"]
+__all__ = [
+    "Pauses",
+    "clock",
+    "clock_stopped",
+    "compiled",
+    "pauses",
+    "read_only",
+    "share_pauses",
+]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
@@ -73,8 +81,8 @@ def _keep_on_disk(dispatcher: Any, loop: Callable[..., Any]) -> None:
             dispatcher.enable_caching()
 
 
-class _Pauses:
-    """The total time during which at least one thread was compiling or loading."""
+class Pauses:
+    """The total time during which at least one of the threads of a call compiled or loaded."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -82,27 +90,53 @@ class _Pauses:
         self._began = self._total = 0.0
 
     def enter(self) -> None:
+        """A thread begins to compile or load."""
         with self._lock:
             if self._active == 0:
                 self._began = time.perf_counter()
             self._active += 1
 
     def leave(self) -> None:
+        """It has ended."""
         with self._lock:
             self._active -= 1
             if self._active == 0:
                 self._total += time.perf_counter() - self._began
 
     def working_time(self) -> float:
+        """`time.perf_counter` without the pauses."""
         with self._lock:
             return (self._began if self._active else time.perf_counter()) - self._total
 
 
-_PAUSES = _Pauses()
+class _OfThread(local):
+    """What a thread counts as pauses: its own, unless it works for another thread."""
+
+    def __init__(self) -> None:
+        self.pauses = Pauses()
+
+
+_OF_THREAD = _OfThread()
+
+
+def pauses() -> Pauses:
+    """The pauses of this thread."""
+    return _OF_THREAD.pauses
+
+
+def share_pauses(pauses: Pauses) -> None:
+    """Let this thread, which works for another one, have the clock of that one.
+
+    Both wait for each other, so that a pause of one is a pause of both.
+    """
+    _OF_THREAD.pauses = pauses
 
 
 def clock() -> float:
-    """`time.perf_counter` without the time for which this process has been compiling or loading.
+    """`time.perf_counter` without the time for which this thread has been compiling or loading.
+
+    A thread that works for another one has the clock of that one; other threads have clocks of
+    their own, which cannot be compared.
 
     Examples
     --------
@@ -110,21 +144,22 @@ def clock() -> float:
     >>> clock() >= before
     True
     """
-    return _PAUSES.working_time()
+    return pauses().working_time()
 
 
 @contextmanager
 def clock_stopped() -> Iterator[None]:
-    """The clock stands still inside: for what is loaded when it is first used.
+    """The clock of this thread stands still inside: for what is loaded when it is first used.
 
     >>> with clock_stopped():
     ...     import statistics
     """
-    _PAUSES.enter()
+    own = pauses()
+    own.enter()
     try:
         yield
     finally:
-        _PAUSES.leave()
+        own.leave()
 
 
 @functools.cache
@@ -144,7 +179,9 @@ def _numba() -> Any:
         def on_end(self, event: object) -> None:
             self.end()
 
-    event.register("numba:compiler_lock", Listener(_PAUSES.enter, _PAUSES.leave))
+    # A thread that waits for another one to compile has a pause as well.
+    began = Listener(lambda: pauses().enter(), lambda: pauses().leave())
+    event.register("numba:compiler_lock", began)
     event.register("numba:compile", Listener(_say_once, lambda: None))
     return numba
 

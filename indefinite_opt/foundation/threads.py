@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.loops import clock_stopped
+from indefinite_opt.foundation.loops import Pauses, clock_stopped, pauses, share_pauses
 
 __all__ = [
     "TILE",
@@ -190,8 +190,13 @@ def thread_count() -> int:
 
 
 def pool(workers: int) -> ThreadPoolExecutor:
-    """An executor whose threads divide nothing again."""
-    return ThreadPoolExecutor(workers, initializer=_ALLOWED.set, initargs=(1,))
+    """An executor whose threads divide nothing again, and have the clock of this one."""
+    return ThreadPoolExecutor(workers, initializer=_begin_work, initargs=(pauses(),))
+
+
+def _begin_work(pauses: Pauses) -> None:
+    _ALLOWED.set(1)
+    share_pauses(pauses)
 
 
 def tiles(count: int, size: int = TILE) -> Iterator[slice]:

@@ -240,6 +240,11 @@ def bound(
     nonnegative relaxation. Boxes are divided until both ends meet. Every bound is computed from
     its multipliers alone, rounding included, so the bracket is valid whenever the search stops.
 
+    Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
+    it. Several threads bound boxes in the order in which they become free, and a time limit ends
+    the search where the clock has it: then brackets of the same seed may differ within what both
+    prove, in their ends, boxes and best points, but never in that they hold the optimal value.
+
     Parameters
     ----------
     problem : KernelProblem or QuadraticProgram

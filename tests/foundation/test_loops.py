@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import indefinite_opt as iopt
-from indefinite_opt.foundation import clock, compiled
-from indefinite_opt.foundation.loops import _Pauses
+from indefinite_opt.foundation import clock, clock_stopped, compiled, pool, within
+from indefinite_opt.foundation.loops import Pauses
 
 PROGRAM = """
 import logging, time
 import numpy as np
 import indefinite_opt as iopt
-from indefinite_opt.foundation import clock, compiled
+from indefinite_opt.foundation import clock, clock_stopped, compiled, pool, within
 
 @compiled()
 def total(values):
@@ -46,7 +47,7 @@ def test_the_clock_stands_still_while_a_loop_is_compiled_which_is_said_once(tmp_
 def test_pauses_that_overlap_count_once(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     now = iter([1.0, 5.0, 7.0, 7.0, 9.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(now))
-    pauses = _Pauses()
+    pauses = Pauses()
     pauses.enter()  # at 1
     pauses.enter()
     assert pauses.working_time() == 1.0
@@ -56,6 +57,55 @@ def test_pauses_that_overlap_count_once(monkeypatch) -> None:  # type: ignore[no
     assert pauses.working_time() == 7.0 - 4.0
     assert pauses.working_time() == 7.0 - 4.0
     assert pauses.working_time() == 9.0 - 4.0
+
+
+def test_another_thread_does_not_stop_the_clock() -> None:
+    paused, ended = threading.Event(), threading.Event()
+
+    def pause() -> None:
+        with clock_stopped():
+            paused.set()
+            assert ended.wait(60.0)
+
+    other = threading.Thread(target=pause)
+    other.start()
+    try:
+        assert paused.wait(60.0)
+        before = clock()
+        time.sleep(0.01)
+        assert clock() > before
+    finally:
+        ended.set()
+        other.join()
+
+
+def test_threads_that_work_for_a_call_stop_its_clock() -> None:
+    def stands_still() -> bool:
+        with clock_stopped():
+            before = clock()
+            time.sleep(0.01)
+            return before == clock() == within(60.0, clock) == work_of_pool()
+
+    def work_of_pool() -> float:
+        with pool(1) as executor:
+            return executor.submit(clock).result()
+
+    assert stands_still()
+    with pool(1) as executor:
+        gate, paused = threading.Event(), threading.Event()
+
+        def pause() -> None:
+            with clock_stopped():
+                paused.set()
+                assert gate.wait(60.0)
+
+        job = executor.submit(pause)
+        assert paused.wait(60.0)
+        before = clock()
+        time.sleep(0.01)
+        assert clock() == before
+        gate.set()
+        job.result()
 
 
 def test_the_clock_runs_otherwise() -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, clock, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -34,8 +34,10 @@ __all__ = ["BoxBound", "Deadline", "Ends", "Node"]
 
 T = TypeVar("T")
 
-SECONDS_BETWEEN_BOUNDS = 0.15
-"""Time of iterations between two bounds, within the limits below: a bound takes less."""
+WORK_BETWEEN_BOUNDS = 1.5e6
+"""Entries of the matrix of second moments, of order m, that are iterated between two bounds, within
+the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured time would
+make the bracket depend on what else the machine does."""
 
 MIN_CHUNK, MAX_CHUNK = 25, 100
 """Least and most iterations between two bounds."""
@@ -278,7 +280,7 @@ class BoxBound:
         gaps: dict[int, float] = {}
         chunk = MIN_CHUNK
         while not self.deadline.halt.is_set():
-            pace = self._advance(running, chunk)
+            self._advance(running, chunk)
             for relaxation in running:
                 tangent = Tangent(relaxation.multipliers(), relaxation.mean())
                 bound = self.deadline.timed(
@@ -305,7 +307,7 @@ class BoxBound:
                 running = kept or running[:1]
             for relaxation in running:
                 _add_inequalities(relaxation)
-            chunk = int(np.clip(SECONDS_BETWEEN_BOUNDS * pace, MIN_CHUNK, MAX_CHUNK))
+            chunk = int(np.clip(WORK_BETWEEN_BOUNDS / spins.m**2, MIN_CHUNK, MAX_CHUNK))
         node.relaxation = max(own, key=own.__getitem__)
         return best
 
@@ -321,9 +323,9 @@ class BoxBound:
             relaxation.begin_at(spins.place(self.ends.point))
         return found
 
-    def _advance(self, running: list[Relaxation], chunk: int) -> float:
-        """Iterate all of them, in parallel if there are threads; returns iterations per second."""
-        began, before = clock(), sum(each.iterations for each in running)
+    def _advance(self, running: list[Relaxation], chunk: int) -> None:
+        """Iterate all of them, in parallel if there are threads."""
+        before = sum(each.iterations for each in running)
         jobs = []
         if self.spare is not None:
             jobs = [self.spare.submit(self._run, each, chunk) for each in running[1:]]
@@ -333,7 +335,6 @@ class BoxBound:
             job.result()
         with self._lock:
             self.iterations += sum(each.iterations for each in running) - before
-        return chunk / (clock() - began)
 
     def _run(self, relaxation: Relaxation, chunk: int) -> None:
         """Iterate a relaxation, which must not be used any more if this call is abandoned."""
