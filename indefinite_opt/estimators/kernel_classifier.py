@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.machines import MULTICLASS, Machine, Machines, pairings, votes
 from indefinite_opt.estimators.parameters import KernelEstimator
 from indefinite_opt.estimators.training_data import (
@@ -65,6 +66,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     multiclass: Any
     decision_function_shape: Any
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on points X, or on a precomputed matrix, with labels y.
 
@@ -268,7 +270,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 f"{ended} of {len(members)} classifiers of two classes ended at the limit of "
                 "iterations; increase max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         k, support = self.classes_.size, machines.support
         self.support_ = self._order[support]

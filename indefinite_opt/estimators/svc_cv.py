@@ -12,6 +12,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.machines import Machine, pairings
 from indefinite_opt.estimators.svc import IndefiniteSVC
 from indefinite_opt.estimators.training_data import square
@@ -100,6 +101,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         self.multiclass = multiclass
         self.solver = solver
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C by cross-validation and train with it on all points; see `IndefiniteSVC`.
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.parameters import KernelEstimator
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checked_matrix, checks
@@ -60,6 +61,7 @@ class KernelTransformer(_KernelStep):
         self.kernel = kernel
         self.metric = metric
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Keep the training points X, (n, d); labels are ignored."""
         self._data = self._training(X)
@@ -119,6 +121,7 @@ class PseudoEuclideanEmbedding(_KernelStep):
         self.kernel = kernel
         self.metric = metric
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the kernel of the training points X, (n, d); labels are ignored."""
         checks.whole("n_components", self.n_components, optional=True)
@@ -183,6 +186,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def __init__(self, spectrum: Any = "clip") -> None:
         self.spectrum = spectrum
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
