@@ -684,7 +684,8 @@ _KERNELS: dict[str, type[Kernel]] = {
 def definiteness(kernel: object, d: int) -> Definiteness | None:
     """The theorem of a kernel on points in R^d, if there is one that can be trusted.
 
-    A subclass that computes other values does not inherit it.
+    A subclass that computes other values does not inherit it, and parameters that the class of the
+    theorem would refuse have none, however they came into the kernel.
 
     Examples
     --------
@@ -693,9 +694,15 @@ def definiteness(kernel: object, d: int) -> Definiteness | None:
     >>> definiteness(Sigmoid(), 2) is None
     True
     """
-    if isinstance(kernel, Kernel) and _speaks_for_itself(kernel, "definiteness"):
-        return kernel.definiteness(d)
-    return None
+    if not (isinstance(kernel, Kernel) and _speaks_for_itself(kernel, "definiteness")):
+        return None
+    check = getattr(_author(kernel, "definiteness"), "__post_init__", None)
+    try:
+        if check is not None:  # a subclass may have left it out
+            check(kernel)
+    except ParameterError:
+        return None
+    return kernel.definiteness(d)
 
 
 def is_divisible(kernel: Kernel) -> bool:
@@ -709,12 +716,14 @@ def is_divisible(kernel: Kernel) -> bool:
 
 def _speaks_for_itself(kernel: Kernel, name: str) -> bool:
     """Whether the class that says something of the values of a kernel also computes them."""
+    unchanged = all(_author(kernel, method) is Kernel for method in ("values", "__call__"))
+    return unchanged and _author(kernel, name) is _author(kernel, "evaluate")
 
-    def author(attribute: str) -> type:
-        return next(cls for cls in type(kernel).__mro__ if attribute in vars(cls))
 
-    unchanged = author("values") is Kernel and author("__call__") is Kernel
-    return unchanged and author(name) is author("evaluate")
+def _author(kernel: Kernel, attribute: str) -> object:
+    """Where an attribute of a kernel is defined: a class, or the object itself."""
+    holders = (kernel, *type(kernel).__mro__)
+    return next(each for each in holders if attribute in getattr(each, "__dict__", ()))
 
 
 def names() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,13 +121,59 @@ class Noisy(kernels.Gaussian):
         return -super().values(X, Z)
 
 
-@pytest.mark.parametrize("kernel", [Reversed(), Noisy()])
+class Called(kernels.Gaussian):
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        return -super().__call__(X, Z)
+
+
+def shadowed() -> kernels.Kernel:
+    """A kernel whose formula is replaced in the object, not in a class."""
+    kernel = kernels.Gaussian()
+    object.__setattr__(kernel, "evaluate", lambda X, Z: -kernels.Gaussian().evaluate(X, Z))
+    return kernel
+
+
+@pytest.mark.parametrize("kernel", [Reversed(), Noisy(), Called(), shadowed()])
 def test_a_subclass_with_other_values_does_not_inherit_a_theorem(
     kernel: kernels.Kernel, points: np.ndarray
 ) -> None:
     assert kernels.definiteness(kernel, 3) is None
     problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
     assert not problem.is_psd
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Polynomial(degree=2),
+        kernels.Gaussian(),
+        kernels.Laplacian(),
+        kernels.L1Gaussian(),
+        kernels.DistanceSubstitution("euclidean"),
+    ],
+)
+def test_a_theorem_tests_its_own_conditions(kernel: Any) -> None:
+    class Unchecked(type(kernel)):
+        def __post_init__(self) -> None:
+            """Leave out the checks of the parameters."""
+
+    kept = vars(kernel).copy()
+    assert kernels.definiteness(kernel, 1) is not None
+    assert kernels.definiteness(Unchecked(**kept), 1) is not None
+    assert kernels.definiteness(Unchecked(**{**kept, "gamma": -1.0}), 1) is None
+    object.__setattr__(kernel, "gamma", -1.0)
+    assert kernels.definiteness(kernel, 1) is None
+
+
+def test_a_kernel_that_is_not_convex_is_never_so_by_construction(points: np.ndarray) -> None:
+    class Unchecked(kernels.Polynomial):
+        def __post_init__(self) -> None:
+            """Leave out the checks of the parameters."""
+
+    kernel = Unchecked(degree=1, gamma=-1.0, r=0.0)  # K = -XXᵀ
+    problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
+    assert not problem.is_psd
+    assert not problem.known_convex(0)
 
 
 def test_single_precision_is_tested_by_its_eigenvalues(points: np.ndarray) -> None:
