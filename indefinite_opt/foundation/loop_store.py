@@ -74,6 +74,19 @@ def _source_hash(loop: Callable[..., Any]) -> str:
     return ""
 
 
+def _trusted(path: Path) -> bytes:
+    """The content of a file of ours, of root, or of whoever owns this package.
+
+    Unpickling runs what a file says, and others may be able to write to its folder.
+    """
+    with path.open("rb") as file:
+        if hasattr(os, "geteuid"):  # not on Windows
+            owner = os.fstat(file.fileno()).st_uid
+            if owner not in (0, os.geteuid(), Path(__file__).stat().st_uid):
+                raise PermissionError(f"{path} belongs to another user")
+        return file.read()
+
+
 class LoopStore(FunctionCache):  # type: ignore[misc]  # numba has no types
     """Where numba looks for the machine code of a loop, and keeps it.
 
@@ -108,10 +121,10 @@ class LoopStore(FunctionCache):  # type: ignore[misc]  # numba has no types
     def _load_overload(self, signature: Any, target_context: Any) -> Any:
         name = self.file_name(signature, target_context.codegen())
         for folder in (SHIPPED, self._cache_path):
-            # A file that is cut off or cannot be read is as good as none.
+            # A file that is cut off, cannot be read or is another user's is as good as none.
             with suppress(Exception):
                 if folder is not None:
-                    payload = pickle.loads(Path(folder, name).read_bytes())
+                    payload = pickle.loads(_trusted(Path(folder, name)))
                     return _rebuilt(target_context, *payload)
         return None
 

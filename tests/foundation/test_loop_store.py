@@ -92,6 +92,26 @@ def cube(x: float) -> float:
     return x * x * x
 
 
+def test_files_of_another_user_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The owner is what the system says of the opened file, which others cannot exchange then."""
+    path = tmp_path / f"loop{SUFFIX}"
+    path.write_bytes(b"code")
+    own = os.geteuid()
+    for owner, mine, package, trusted in (
+        (own, own, own, True), (0, 1000, 1000, True), (1001, 1000, 1001, True),
+        (1002, 1000, 0, False), (1002, 0, 0, False),
+    ):  # fmt: skip
+        monkeypatch.setattr(os, "fstat", lambda number, uid=owner: SimpleNamespace(st_uid=uid))
+        monkeypatch.setattr(os, "geteuid", lambda uid=mine: uid)
+        monkeypatch.setattr(Path, "stat", lambda self, uid=package: SimpleNamespace(st_uid=uid))
+        if trusted:
+            assert loop_store._trusted(path) == b"code"
+        else:
+            with pytest.raises(PermissionError, match="belongs to another user"):
+                loop_store._trusted(path)
+        monkeypatch.undo()
+
+
 def test_without_a_folder_that_can_be_written_loops_are_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
