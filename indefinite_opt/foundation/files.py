@@ -71,13 +71,15 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
     Raises
     ------
     DataError
-        If it cannot be read, holds Python objects, or would take more than `max_bytes` bytes
-        unpacked, which is checked before anything is unpacked.
+        If it cannot be read, holds Python objects or two arrays of one name, or would take more
+        than `max_bytes` bytes unpacked, which is checked before anything is unpacked.
     """
     checks.whole("max_bytes", max_bytes)
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
+            if len({member.filename for member in members}) < len(members):
+                raise ValueError("two arrays have the same name")
             if sum(member.file_size for member in members) <= max_bytes:
                 return {
                     member.filename.removesuffix(".npy"): _array(archive, member)
@@ -120,11 +122,22 @@ def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def parsed_json(content: bytes) -> Any:
-    """The content of JSON; `ValueError` if malformed, nested too deeply, or with huge integers."""
+    """The content of JSON.
+
+    `ValueError` if it is malformed, nested too deeply, with huge integers, or with a key that
+    occurs twice in an object: one reader would take the first of its values, another the last.
+    """
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_with_unique_keys)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return whole
 
 
 def _too_large(path: Path, max_bytes: int) -> DataError:

@@ -140,6 +140,17 @@ def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
             read_arrays(tmp_path / "huge.npz")
 
 
+def test_an_archive_with_two_arrays_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "two.npz"
+    np.savez(path, K=np.zeros(2))
+    with zipfile.ZipFile(path) as archive:
+        array = archive.read("K.npy")
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("K.npy", array)
+    with pytest.raises(iopt.errors.DataError, match="two arrays have the same name"):
+        read_arrays(path)
+
+
 def test_a_table_that_inflates(tmp_path: Path) -> None:
     path = tmp_path / "zeros.csv.gz"
     path.write_bytes(gzip.compress(b"0," * 10**6))
@@ -167,8 +178,9 @@ def test_a_table_that_inflates(tmp_path: Path) -> None:
         (b'{"alpha": ' + b"9" * 5000 + b"}", "4300"),
         (b"\xff", "utf-8"),
         (b"", "Expecting value"),
+        (b'{"alpha": [0.0], "alpha": [1.0]}', "a key occurs twice"),
     ],
-    ids=["deep", "5000 digits", "bytes", "empty"],
+    ids=["deep", "5000 digits", "bytes", "empty", "twice"],
 )
 def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "values.json"

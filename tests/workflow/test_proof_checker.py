@@ -22,7 +22,7 @@ from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.workflow.certificates import proof_checker
+from indefinite_opt.workflow.certificates import proof_checker, read_document
 from indefinite_opt.workflow.certificates.proof_checker import FailedProof
 from indefinite_opt.workflow.certificates.proof_document import (
     boxes_document,
@@ -272,7 +272,7 @@ def test_the_checker_imports_only_the_standard_library() -> None:
 
 def test_the_checker_is_one_short_file() -> None:
     lines = Path(proof_checker.__file__).read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 400
+    assert len(lines) < 410
     assert max(map(len, lines)) <= 100
 
 
@@ -281,6 +281,7 @@ def test_the_script(tmp_path: Path) -> None:
     good = write_document(document, tmp_path / "good.json")
     bad = write_document({**document, "claim": document["claim"] + 1.0}, tmp_path / "bad.json")
     (tmp_path / "no.json").write_text("[" * 100_000)
+    (tmp_path / "two.json").write_text('{"claim": 9.0, ' + good.read_text()[1:])
 
     def run(path: Path) -> tuple[int, str]:
         command = [sys.executable, "-I", proof_checker.__file__, str(path)]
@@ -291,11 +292,15 @@ def test_the_script(tmp_path: Path) -> None:
     digest = proof_checker.digest(document)
     assert run(good) == (0, f"PROVED {document['claim']!r}\nprogram {digest}\n")
     for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "recursion"),
+                         (tmp_path / "two.json", "a key occurs twice"),
                          (tmp_path / "missing.json", "No such file")):  # fmt: skip
         code, output = run(path)
         assert code == 1
         assert output.startswith("FAILED: ")
         assert reason in output
+        if path != bad:
+            with pytest.raises(iopt.errors.DataError):
+                read_document(path)
 
 
 def test_the_digest_is_that_of_the_numbers() -> None:

@@ -365,6 +365,12 @@ def reached(document: Any) -> Any:
     return objective["sense"] * (least + objective["constant"])
 
 
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a document; a key that occurs twice would say two things."""
+    require(len(dict(pairs)) == len(pairs), "a key occurs twice")
+    return dict(pairs)
+
+
 def check(document: Any) -> tuple[float, Any]:
     """The claimed bound and the program, if the proof holds; raises `FailedProof`."""
     try:
@@ -385,7 +391,7 @@ def digest(document: Any) -> str:
 def main(path: str) -> int:
     """Print what is proved, and return the exit code."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
         print(f"PROVED {check(document)[0]!r}\nprogram {digest(document)}")
     except (OSError, FailedProof, *MALFORMED) as error:
         print(f"FAILED: {str(error)[:400]}")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, read_json
 from indefinite_opt.modeling import Formulation, PolyhedralQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure
@@ -251,14 +251,10 @@ def read_document(path: str | Path) -> Document:
     DataError
         If the file does not contain one.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-        if document["format"] == FORMAT:
-            return document
-        reason = f"not of the format {FORMAT!r}"
-    except (OSError, RecursionError, LookupError, TypeError, ValueError) as error:
-        reason = str(error)[:200]
-    raise DataError("path", "a proof", f"{path}: {reason}")
+    document = read_json(Path(path), "path")
+    if isinstance(document, dict) and document.get("format") == FORMAT:
+        return document
+    raise DataError("path", f"a proof of the format {FORMAT!r}", f"{path}, which is another file")
 
 
 def _document(
