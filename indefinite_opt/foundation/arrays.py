@@ -110,6 +110,7 @@ def real_array(
     Traceback (most recent call last):
     indefinite_opt.errors.ProblemError: alpha: expected two weights, got complex numbers
     """
+    _refuse_mask(argument, value, expected)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -145,6 +146,16 @@ def real_array(
         where = f" at {place[0] if len(place) == 1 else place}" if place else ""
         raise ProblemError(argument, expected, f"{array[place]}{where}")
     return array
+
+
+def _refuse_mask(argument: str, value: object, expected: str) -> None:
+    """Raise `ProblemError` for a masked array: numpy would read what its mask hides."""
+    parts = value if isinstance(value, list | tuple) else (value,)
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        raise ProblemError(
+            argument, expected, "a masked array",
+            f"Fill or leave out the masked entries, or give {argument}.data.",
+        )  # fmt: skip
 
 
 def finite_array(argument: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
@@ -330,6 +341,7 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
 
 def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
     """Labels of any type as a vector; `ProblemError` for anything else."""
+    _refuse_mask(argument, y, expected)
     try:
         labels = np.asarray(y)
     except (TypeError, ValueError):

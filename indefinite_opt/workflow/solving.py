@@ -148,7 +148,7 @@ def solve_with(
         callback=options.callback,
         began=began,
     )
-    chosen = as_solver(structure.default_solver if solver is None else solver)
+    chosen = as_solver(_default_solver(task) if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
     if session is None:
@@ -177,6 +177,16 @@ def solve_with(
                 result.status, result.seconds, result.iterations, result.objective,
             )  # fmt: skip
     return result, session
+
+
+def _default_solver(task: Task[Any]) -> str:
+    """The name of the default solver; where convexity decides on it, that is tested in time."""
+    structure = task.structure
+    order = structure.convexity_order if isinstance(structure, PolyhedralQP) else 0
+    try:
+        return limited(order, task.remaining, lambda: str(structure.default_solver))
+    except TimeLimitReached:
+        return "multistart"  # which needs no convexity, and ends at once with a feasible point
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:

@@ -83,6 +83,18 @@ def test_an_endless_convexity_test_ends_at_the_time_limit(
     np.testing.assert_array_equal(result.values["alpha"], 0.0)
 
 
+def test_an_endless_choice_of_a_solver_ends_at_the_time_limit(
+    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Convexity decides which solver a program with shared rows gets."""
+    monkeypatch.setattr(np.linalg, "eigvalsh", endless)
+    rows = {"G": np.ones((2, LONG)), "h": np.ones(2)}
+    qp = iopt.QuadraticProgram(np.eye(LONG), -np.ones(LONG), **rows, lb=0.0, ub=1.0)
+    result = iopt.solve(qp, time_limit=0.2)
+    assert result.status is Status.TIME_LIMIT
+    assert result.certificate.primal_residual <= 1e-12
+
+
 @pytest.mark.parametrize("title", ["SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LPSVM"])
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 def test_an_endless_conic_solver_leaves_a_feasible_point(
