@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 EPS = 2.0**-52
 
-SECONDS = 5.0
+SECONDS = 2.0
 """Limit of every bracket and solve; programs of this size take milliseconds."""
 
 GAP = 1e-6
@@ -185,7 +185,8 @@ class ProgramHunt:
         for kind, exact in points:
             x = np.array([float(v) for v in exact])
             bound = kind != "random" and g.random() < 0.5
-            call = f"print(iopt.verify(qp, {{'x': {x.tolist()}}}, bound={bound}, time_limit=5.0))"
+            about = f"{{'x': {x.tolist()}}}, bound={bound}, time_limit={SECONDS}"
+            call = f"print(iopt.verify(qp, {about}))"
             certificate = self._call(
                 drawn, call,
                 lambda x=x, bound=bound: iopt.verify(
@@ -252,6 +253,8 @@ def _bracket_findings(
     program, (optimum, _) = drawn.program, drawn.minimum
     x = bracket.values["x"]
     unit = program.unit(x, float(optimum))
+    if "gap inf" in str(bracket).replace("  ", "") and np.isfinite(bracket.lower):
+        yield Finding("words", "the gap of a finite bracket is printed as infinite")
     if not bracket.rigorous and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
         yield Finding("bracket", "a point is found beyond the bound")
     for name, lower in (("bracket", bracket.lower), ("check", checked)):
@@ -293,7 +296,9 @@ def certificate_findings(
     program, (optimum, _) = drawn.program, drawn.minimum
     exact = as_vector(x)
     violation, value = drawn.violation(exact), program.value(exact)
-    unit, tol = program.unit(x, max(abs(float(optimum)), abs(float(value)))), certificate.tol
+    if "relative inf" in str(certificate) or "gap of inf" in str(certificate):
+        yield Finding("words", "a finite gap is printed as infinite")
+    unit, tol = max(program.unit(x, float(value)), abs(float(optimum))), certificate.tol
     if certificate.claim > iopt.Claim.NONE and violation > 1.01 * tol:
         yield Finding("feasible", f"{certificate.claim.name} of a violation of {violation:.1e}")
     if np.isfinite(certificate.bound) and Fraction(certificate.bound) > optimum:

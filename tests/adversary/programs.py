@@ -72,8 +72,18 @@ class Program:
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
     def unit(self, x: Array, value: float) -> float:
-        """What gaps are relative to: |F|, or a thousandth of its terms at x."""
-        return max(abs(value), 1e-3 * self.terms(x))
+        """What gaps are relative to: |F|, or a thousandth of its terms where they cancel to that.
+
+        These are the terms at x, or the least that a variable takes part in when those with two
+        bounds move from one to the other.
+        """
+        least = 1e-3 * self.terms(x)
+        if abs(value) > least:
+            return abs(value)
+        width = np.where(np.isfinite(self.ub - self.lb), self.ub - self.lb, 0.0)
+        slopes = np.abs(self.P @ x + self.q) + 0.5 * np.abs(self.P) @ width
+        moved = (width * slopes)[width * slopes > 0.0]
+        return max(least, 1e-3 * float(np.min(moved, initial=np.inf)) if moved.size else 0.0)
 
     def violation(self, x: Vector, least: float = 0.0) -> float:
         """The largest violation, that of a row relative to its terms, of a bound to max |x|.
@@ -475,7 +485,7 @@ def _floats(part: object, shape: list[int]) -> Array | None:
     return floats.reshape(shape)
 
 
-def _units(g: Generator, base: Program) -> tuple[list[str], Units]:
+def _units(g: Generator, base: Program, best: Vector | None) -> tuple[list[str], Units]:
     n, m, k = base.n, base.h.size, base.b.size
     kinds: list[str] = []
     units = Units(np.ones(n), np.zeros(n), np.ones(m), np.ones(k), 1.0)
@@ -492,17 +502,22 @@ def _units(g: Generator, base: Program) -> tuple[list[str], Units]:
         units = replace(units, size=np.full(n, 2.0 ** g.integers(-27, 28)))
     elif chosen < 0.3:
         kinds.append("variables of different scales")
-        units = replace(units, size=powers(n, 13))
+        units = replace(units, size=powers(n, int(g.choice([13, 40]))))
     elif chosen < 0.4:
         kinds.append("tiny box far away")
         units = replace(units, size=np.full(n, 2.0**-20), objective=2.0**-40)
         units = replace(units, move=g.integers(-4, 5, n).astype(float))
     if g.random() < 0.3:
         kinds.append("scaled rows")
-        units = replace(units, inequality=powers(m, 27), equation=powers(k, 27))
+        most = int(g.choice([27, 40]))
+        units = replace(units, inequality=powers(m, most), equation=powers(k, most))
     if chosen >= 0.4 and g.random() < 0.15:
         kinds.append("moved")
         units = replace(units, move=np.round(10.0 ** g.uniform(0.0, 6.0)) * g.integers(-1, 2, n))
+    elif best is not None and chosen < 0.3 and g.random() < 0.5:
+        # The objective is 0 at 0, without its constant, and nowhere less.
+        kinds.append("optimum moved to zero")
+        units = replace(units, move=-units.size * np.array([float(v) for v in best]))
     return kinds, units
 
 
@@ -565,7 +580,8 @@ def draw_program(seed: int, number: int) -> DrawnProgram:
     """Program `number` of a seed."""
     g = np.random.default_rng([seed, number, 14])
     kinds, base, feasible = _base(g)
-    names, units = _units(g, base)
+    found = base.minimum()
+    names, units = _units(g, base, found and found[1])
     shown = units.shown(base)
     if shown is None:
         names, units = (
@@ -575,7 +591,6 @@ def draw_program(seed: int, number: int) -> DrawnProgram:
             ),
         )
         shown = base
-    found = base.minimum()
     if (found is not None) != feasible:
         raise AssertionError(f"draw {number} of seed {seed}: {kinds}, feasible: {feasible}")
     minimum = None

@@ -261,7 +261,7 @@ class PolyhedralQP(Structure[Array]):
     @cached_property
     def _widths(self) -> Array:
         """Widths of the finite ranges of variables, else 0, (n,)."""
-        low, high = self.polyhedron.intervals
+        low, high = self.polyhedron.ranges
         width = high - low
         return np.where(np.isfinite(width), width, 0.0)
 
