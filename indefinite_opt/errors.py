@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = [
@@ -164,6 +164,13 @@ def _listed(names: list[str]) -> str:
 class InfeasibleProblem(ParameterError):
     """Parameters that leave no feasible point; the message names the nearest that do.
 
+    Attributes
+    ----------
+    conflict : dict of str to array, or None
+        Of a quadratic program: multipliers of its rows and bounds, by their names, whose weighted
+        sum is a contradiction (Farkas's lemma). This was checked in exact arithmetic; entries are
+        rounded to doubles. `verify` accepts the error, and checks it anew.
+
     Examples
     --------
     In the smaller class one weight must be able to reach the total:
@@ -177,14 +184,18 @@ class InfeasibleProblem(ParameterError):
     Below it no class can reach its total weight.
     """
 
+    conflict: Mapping[str, Any] | None = None
+
 
 class UnboundedProblem(IndefiniteOptError):
     """An objective without a finite optimum; the message names the direction that proves it.
 
     Attributes
     ----------
-    direction : (n,) array or None
-        A direction in which the solver's variables may go on without end, if it is known.
+    ray, direction : (n,) array or None
+        A direction d that leaves no bound and no row, with dᵀPd < 0, or with Pd = 0 and qᵀd < 0, so
+        that the objective falls from every feasible point without end. This was checked in exact
+        arithmetic; entries are rounded to doubles. `verify` accepts the error, and checks it anew.
 
     Examples
     --------
@@ -199,7 +210,7 @@ class UnboundedProblem(IndefiniteOptError):
 
     def __init__(self, message: str, direction: Any = None) -> None:
         super().__init__(message)
-        self.direction = direction
+        self.ray = self.direction = direction
 
 
 class IncompatibleSolver(IndefiniteOptError):

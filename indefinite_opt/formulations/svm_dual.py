@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -120,17 +121,23 @@ def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
             raise UnboundedProblem(
                 f"C = inf without a bias is unbounded: K[{worst}, {worst}] = "
                 f"{diagonal[worst]:.6g} ≤ 0, so the objective grows without end along that weight "
-                "(Lin & Lin 2003, Theorem 10). Use a finite C."
+                "(Lin & Lin 2003, Theorem 10). Use a finite C.",
+                np.where(np.arange(problem.n) == worst, 1.0, 0.0),
             )
         return
     positive, negative = np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0)
     for i in positive:
         crossed = problem.gram.block(np.array([i]), negative)[0]
         squared = diagonal[i] + diagonal[negative] - 2.0 * crossed
-        if squared.min() <= 0:
-            j = int(negative[np.argmin(squared)])
-            raise UnboundedProblem(
-                f"C = inf is unbounded: points {i} and {j} of opposite classes have "
-                f"K_ii + K_jj - 2K_ij = {squared.min():.6g} ≤ 0, so the objective grows without "
-                "end along that pair (Lin & Lin 2003, Theorem 5). Use a finite C."
-            )
+        closest = np.flatnonzero(squared <= 0.0)
+        for k in closest[np.argsort(squared[closest], kind="stable")].tolist():
+            j, both = int(negative[k]), float(crossed[k])
+            # Where terms cancel, the sign of a rounded sum proves nothing; that of fsum is exact.
+            exact = math.fsum([diagonal[i], diagonal[j], -both, -both])
+            if exact <= 0.0:
+                raise UnboundedProblem(
+                    f"C = inf is unbounded: points {i} and {j} of opposite classes have "
+                    f"K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the objective grows without end "
+                    "along that pair (Lin & Lin 2003, Theorem 5). Use a finite C.",
+                    np.where(np.isin(np.arange(problem.n), [int(i), j]), 1.0, 0.0),
+                )

@@ -23,6 +23,7 @@ from indefinite_opt.modeling.formulation import (
     weighted_bound,
 )
 from indefinite_opt.modeling.gaps import gap_in_words, relative
+from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_conflict, proved_ray
 from indefinite_opt.modeling.program import Inner, Model, Program, constants
 from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
@@ -35,6 +36,7 @@ from indefinite_opt.modeling.semidefinite import (
 __all__ = [
     "TREATMENTS",
     "Classifier",
+    "Conflict",
     "Formulation",
     "Inner",
     "KernelChange",
@@ -44,6 +46,7 @@ __all__ = [
     "Program",
     "ProxyChange",
     "QuadraticProgram",
+    "Ray",
     "check_weight_bound",
     "check_weights",
     "confidence_classifier",
@@ -53,6 +56,8 @@ __all__ = [
     "kernel_variable",
     "least_error_offset",
     "priced_proxy",
+    "proved_conflict",
+    "proved_ray",
     "proxy_dual",
     "proxy_within",
     "reduced_weight",

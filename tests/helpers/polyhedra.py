@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.modeling.quadratic_programs import Equilibrated
+
 Array = NDArray[np.float64]
 
 
@@ -32,6 +34,10 @@ class Rows(NamedTuple):
     @property
     def polyhedron(self) -> Rows:
         return self
+
+    @property
+    def equilibrated(self) -> Equilibrated:
+        return Equilibrated(self.P, self.q, self)
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:

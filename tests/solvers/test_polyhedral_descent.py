@@ -334,10 +334,10 @@ def test_fixed_and_free_variables_empty_and_repeated_rows() -> None:
 def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
     scaled = equilibrated(qp)
     rows = LinearRows(scaled)
-    ray = falling_ray(scaled, rows, np.random.default_rng(0))
-    assert (ray is not None) == falls
-    if ray is not None:
-        check_ray(qp, scaled.read(rows.feasible_point()), scaled.read(ray))
+    error = falling_ray(scaled, rows, np.random.default_rng(0))
+    assert (error is not None) == falls
+    if error is not None:
+        check_ray(qp, scaled.read(rows.feasible_point()), error.ray)
 
 
 @pytest.mark.parametrize("seed", range(12))

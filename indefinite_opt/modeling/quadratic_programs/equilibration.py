@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import power_near
+from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["Equilibrated", "Rows"]
 
@@ -135,6 +136,13 @@ class Equilibrated:
         other.row_upper = np.concatenate([self.row_upper, rhs])
         other.row = np.concatenate([self.row, np.ones(rhs.size)])
         return other
+
+    @property
+    def form(self) -> StandardForm:
+        """The program in z, which a proof in exact arithmetic may stand for: units are exact."""
+        return StandardForm(
+            1, self.q, self.lower, self.upper, self.row_lower, self.row_upper, self.R, self.P
+        )
 
     def read(self, z: Array) -> Array:
         """The point x that z stands for."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling.linear_programs import new_highs, run_within, simplex_limit
+from indefinite_opt.modeling.no_optimum import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 
 __all__ = ["LinearRows", "Ranges"]
@@ -236,8 +237,8 @@ class LinearRows:
         largest = max(float(np.max(part, initial=0.0)) for part in parts)
         return largest if np.isfinite(largest) else np.inf
 
-    def _conflict(self) -> InfeasibleProblem:
-        """An error that names an irreducible conflict.
+    def _conflict(self) -> InfeasibleProblem | SolverFailed:
+        """An error that names an irreducible conflict, if one is proved in exact arithmetic.
 
         It is a vertex of the polyhedron of the multipliers that prove emptiness (Gleeson & Ryan
         1990), one with the least sum of multipliers in the units of the rows. By duality the
@@ -265,17 +266,46 @@ class LinearRows:
         if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:
             raise TimeLimitReached("the search for a conflict of rows did not end in time")
         if state != highspy.HighsModelStatus.kOptimal:
-            return _infeasible(["the rows and bounds"], "")
+            return _unproved()
         multipliers = np.array(highs.getSolution().col_value)
         part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
         kept = np.flatnonzero(part > _CONFLICT_SHARE * part.max(initial=0.0))
         if kept.size == 0:
             kept = np.flatnonzero(multipliers > 0.0)
+        conflict = self._proved(np.flatnonzero(usable)[kept], multipliers[kept])
+        if conflict is None:
+            return _unproved()
         relaxed = 1.0 / float(multipliers @ units)
-        return _infeasible(
+        error = _infeasible(
             [names[k] for k in kept],
             f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
         )
+        error.conflict = conflict
+        return error
+
+    def _proved(self, sides: NDArray[np.intp], multipliers: Array) -> dict[str, Array] | None:
+        """Multipliers of rows and bounds, by name, near those of some of `_sides`, if proved."""
+        scaled, count = self.scaled, self.scaled.inequalities
+        m = scaled.row_upper.size
+        all_sides = np.zeros(2 * m - count)
+        of_rows = sides < all_sides.size
+        all_sides[sides[of_rows]] = multipliers[of_rows]
+        y = all_sides[:m]
+        y[count:] -= all_sides[m:]
+        conflict = proved_conflict(scaled.form, y)
+        if conflict is None:
+            return None
+        y = np.array([float(price) for price in conflict.multipliers]) * scaled.row
+        reduced = np.array([float(cost) for cost in conflict.reduced]) / scaled.column
+        inequalities = np.zeros(scaled.height)
+        inequalities[scaled.kept] = y[:count]
+        named = {
+            "inequalities": inequalities,
+            "equalities": y[count:],
+            "lower": np.maximum(reduced, 0.0),
+            "upper": np.maximum(-reduced, 0.0),
+        }
+        return {name: value for name, value in named.items() if value.any()}
 
     def _sides(self) -> tuple[Array, Array, list[str], Array]:
         """All sides as normals·z ≤ ends, what each is called, and its multiplier's unit."""
@@ -294,6 +324,13 @@ class LinearRows:
             [scaled.row, scaled.row[count:], 1.0 / scaled.column, 1.0 / scaled.column]
         )
         return normals, ends, names, units
+
+
+def _unproved() -> SolverFailed:
+    return SolverFailed(
+        "HiGHS finds no point that satisfies all rows and bounds, and nothing proves that there is "
+        "none: the constraints may be in conflict by no more than rounding"
+    )
 
 
 def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:

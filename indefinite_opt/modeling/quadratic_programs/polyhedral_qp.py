@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
@@ -84,6 +85,11 @@ class PolyhedralQP(Structure[Array]):
     def linear(self) -> Array:
         """The linear term, (n,)."""
         return self.q
+
+    @cached_property
+    def equilibrated(self) -> Equilibrated:
+        """The program in units in which its entries are near 1."""
+        return Equilibrated(self.P, self.q, self.polyhedron)
 
     # ------------------------------------------------------------------ convexity
 

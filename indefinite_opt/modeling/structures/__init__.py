@@ -29,6 +29,7 @@ from indefinite_opt.modeling.structures.structure import (
     ExplicitProgram,
     Optimality,
     Point,
+    StandardForm,
     Structure,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "ScaledQP",
     "SeparabilityProgram",
     "Stabilised",
+    "StandardForm",
     "Structure",
     "paired",
     "project_line",

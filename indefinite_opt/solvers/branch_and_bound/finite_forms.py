@@ -15,13 +15,14 @@ import numpy as np
 
 from indefinite_opt.foundation import TILE_ENTRIES, Array, in_tiles, tiles
 from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.iterated_search import Effort
 from indefinite_opt.solvers.descent.local_search import LocalSearch
 from indefinite_opt.solvers.descent.pairing import Paired, as_paired
-from indefinite_opt.solvers.polyhedral import Refinement, unbounded_along
+from indefinite_opt.solvers.polyhedral import Refinement, falling_ray
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
@@ -255,9 +256,10 @@ def obstacle(qp: QuadraticStructure) -> str | None:
         if qp.is_bounded:
             return None
         open_ended = np.flatnonzero(~np.isfinite(qp.polyhedron.ranges).all(axis=0))
-        ray = Refinement(qp).ray()
-        if ray is not None:
-            raise unbounded_along("The quadratic program", qp.P, ray)
+        scaled = qp.equilibrated
+        error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
+        if error is not None:
+            raise error
         reason = (
             f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
             "range; give it lower and upper bounds"

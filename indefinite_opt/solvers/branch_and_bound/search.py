@@ -12,7 +12,6 @@ from typing import cast
 
 import numpy as np
 
-from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.foundation import (
     LONG,
     Array,
@@ -43,6 +42,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS
+from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -202,10 +202,8 @@ class GlobalSearch:
         if point is not None:
             self.ends.offer(point)
         if self.ends.value <= self.form.unbounded_at:
-            raise UnboundedProblem(
-                f"{self.task.formulation} is unbounded: along a ray of weights its quadratic form "
-                f"is {self.ends.value:.3g} ≤ 0. Use a finite upper bound."
-            )
+            run = Descent(self.task.on(self.form.asked, start=None), self.ends.point)
+            raise run.endless(self.ends.point)
         return status
 
     def try_multipliers(self, name: str, multipliers: Multipliers) -> None:

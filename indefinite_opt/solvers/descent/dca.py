@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -124,7 +125,13 @@ class _Run:
             max_iter=_INNER_STEPS + _INNER_STEPS_PER_POINT * self.qp.n,
         )  # fmt: skip
         run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
-        run.to_stationarity()
+        try:
+            run.to_stationarity()
+        except (UnboundedProblem, SolverFailed):
+            if run.direction is None:
+                raise
+            # F is below its majorant, whose kernel has other rounding errors than that of F.
+            raise Descent(self.task, self.alpha, self.gradient).endless(run.direction) from None
         gradient = self.qp.gradient(run.alpha)
         self.iterations += 1
         self.steps += run.iterations

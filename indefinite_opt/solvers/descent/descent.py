@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import Array, read_only
-from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import PairedQP
+from indefinite_opt.modeling import proved_ray, relative
+from indefinite_opt.modeling.structures import PairedQP, StandardForm
 from indefinite_opt.solvers.descent.face import Face
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
@@ -168,6 +168,8 @@ class Descent:
         Work in entries of K read, the same on every machine.
     curvature : str
         What is known of the curvature at the end, as a clause.
+    direction : (n,) array, optional
+        Where F seems to fall without end, after an error that says so.
     """
 
     def __init__(
@@ -203,6 +205,7 @@ class Descent:
         self.refreshes = -1
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
+        self.direction: Array | None = None
         self._stopped = False
         self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
         if gradient is None:
@@ -280,7 +283,8 @@ class Descent:
         """Go down until the first-order tests of the certificate pass with an exact gradient.
 
         After every chunk of pair steps the first line of the table that applies decides how to go
-        on; see `_next_action`. `UnboundedProblem` is raised if F has no lower bound.
+        on; see `_next_action`. `UnboundedProblem` is raised if F has no lower bound, and
+        `SolverFailed` if it seems so but is not proved; `direction` then says where F falls.
 
         | pair steps | gradient | and                                      | action            |
         |------------|----------|------------------------------------------|-------------------|
@@ -311,7 +315,7 @@ class Descent:
             if endless is None:
                 self._grow()
             if state == smo_loops.UNBOUNDED:
-                raise self._unbounded(endless)
+                raise self.endless(endless)
             # Small violations of many conditions may add up to a large gap.
             excess = np.inf
             if state == smo_loops.CONVERGED and self._exact:
@@ -357,13 +361,42 @@ class Descent:
             return Status.INACCURATE
         return _Action.TIGHTEN if converged else _Action.REFRESH
 
-    def _unbounded(self, direction: Array | None) -> UnboundedProblem:
-        return UnboundedProblem(
-            f"{self.task.formulation} is unbounded, up to rounding: no curvature opposes a "
-            f"direction of the weights that {self.iterations} steps have reached. "
-            "Use a finite upper bound.",
-            direction,
+    def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
+        """The error for a direction of the weights in which no curvature seems to oppose F."""
+        # After an infinite step the weights themselves are a direction, but for their beginning.
+        self.direction = self.alpha if near is None else near
+        ray = self._proved(self.direction)
+        if ray is not None:
+            return UnboundedProblem(
+                f"{self.task.formulation} is unbounded: no curvature opposes a direction of the "
+                f"weights that {self.iterations} steps have reached. Use a finite upper bound.",
+                ray,
+            )
+        return SolverFailed(
+            f"{self.task.formulation} falls without end as far as rounding tells: no curvature "
+            f"opposes a direction of the weights that {self.iterations} steps have reached, but "
+            "nothing proves that it has no optimum. Use a finite upper bound."
         )
+
+    def _proved(self, near: Array) -> Array | None:
+        """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
+        qp, box, moved = self.qp, self.box, np.flatnonzero(near)
+        if self.gram.whole is None:
+            return None
+        y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
+        rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])
+        form = StandardForm(
+            1, linear[moved], box.lower[moved], box.upper[moved], qp.totals, qp.totals,
+            rows.reshape(-1, moved.size),
+            # Without the factor h > 0, which changes no sign but rounds.
+            y[:, None] * y * self.gram.block(moved, moved),
+        )  # fmt: skip
+        proof = proved_ray(form, near[moved])
+        if proof is None:
+            return None
+        ray = np.zeros(qp.n)
+        ray[moved] = [float(part) for part in proof.direction]
+        return ray
 
     def _endless_step(self) -> Array | None:
         """The direction of an infinite step of a pair or a single weight, if K is stored."""
@@ -625,7 +658,7 @@ class Descent:
             if curvature < 0.0:
                 endless = np.zeros(self.qp.n)
                 endless[face.members] = direction
-                raise self._unbounded(endless)
+                raise self.endless(endless)
         mass = float(np.abs(self.alpha).sum())
         terms = self.hessian.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
@@ -654,7 +687,7 @@ class Descent:
                 direction[j] = -self.box.y[j]
             elif np.isfinite(self.box.upper[i]):
                 direction[i] = -1.0
-            raise self._unbounded(direction)
+            raise self.endless(direction)
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
@@ -709,7 +742,7 @@ class Descent:
         rounding = qp.n * eps * qp.hessian * qp.gram.largest * size**2
         if curvature <= rounding:
             if curvature < -rounding or slope < -self.task.tol * self.unit * size:
-                raise self._unbounded(direction)
+                raise self.endless(direction)
             return
         factor = 1.0 - slope / curvature
         if factor > MIN_GROWTH:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import SolverFailed, UnboundedProblem
+from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import (
     SECONDS_BEYOND_LIMIT,
     Array,
@@ -17,6 +17,9 @@ from indefinite_opt.foundation import (
     clock_stopped,
     within,
 )
+from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.modeling.quadratic_programs import LinearRows
+from indefinite_opt.solvers.polyhedral import falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
@@ -61,7 +64,7 @@ def solve_convex(
     SolverFailed
         If the back end returns no point.
     UnboundedProblem
-        If it finds that the objective is unbounded.
+        If it says that the objective is unbounded, and a ray proves it.
     """
     with clock_stopped():
         import cvxpy as cp
@@ -79,9 +82,13 @@ def solve_convex(
         except KeyboardInterrupt:
             return _abandoned(task, backend, Status.INTERRUPTED)
     if program.status in ("unbounded", "unbounded_inaccurate"):
-        if task.structure.is_bounded:
-            raise SolverFailed(f"{backend} finds no bound on {task.formulation}, which has one")
-        raise UnboundedProblem(f"{task.formulation} is unbounded, as {backend} finds")
+        if isinstance(task.structure, PolyhedralQP):
+            scaled = task.structure.equilibrated
+            rows = LinearRows(scaled, lambda: task.remaining)
+            unbounded = falling_ray(scaled, rows, np.random.default_rng(task.seed))
+            if unbounded is not None:
+                raise unbounded
+        raise SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")
     structure, declared = task.structure, task.program.variables
     found = {name: declared[name].value for name in structure.shapes}
     if any(value is None for value in found.values()):

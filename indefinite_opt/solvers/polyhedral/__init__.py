@@ -1,7 +1,7 @@
 """The local solver of quadratic programs with any linear rows."""
 
-from indefinite_opt.solvers.polyhedral.recession import unbounded_along
+from indefinite_opt.solvers.polyhedral.recession import falling_ray
 from indefinite_opt.solvers.polyhedral.refinement import Refinement
 from indefinite_opt.solvers.polyhedral.search import PolyhedralSearch
 
-__all__ = ["PolyhedralSearch", "Refinement", "unbounded_along"]
+__all__ = ["PolyhedralSearch", "Refinement", "falling_ray"]

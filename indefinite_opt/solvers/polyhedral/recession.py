@@ -1,15 +1,17 @@
-"""Rays of a polyhedron along which a quadratic falls without end, and the error of one."""
+"""Rays of a polyhedron along which a quadratic falls without end, and their proofs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import proved_ray
+from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, with_objective
 
-__all__ = ["falling_ray", "unbounded_along"]
+__all__ = ["endless", "falling_ray"]
 
 _MAX_NAMED = 6
 """Entries of a ray that a message names."""
@@ -27,11 +29,13 @@ which it may be the tolerance of a linear program."""
 
 def falling_ray(
     scaled: Equilibrated, rows: LinearRows, generator: np.random.Generator
-) -> Array | None:
-    """A direction d of the recession cone with dᵀPd < 0, or Pd = 0 and qᵀd < 0; None if not found.
+) -> UnboundedProblem | None:
+    """The error with a ray along which the objective falls without end; None if none is proved.
 
-    The second kind is found by a linear program if there is one. For the first kind ½dᵀPd is
-    minimised locally within a box, from random vertices; whether one exists is an NP-hard question.
+    A ray d with Pd = 0 and qᵀd < 0 is sought by a linear program. For one with dᵀPd < 0, ½dᵀPd is
+    minimised locally on the recession cone within a box, from random vertices; whether one exists
+    is an NP-hard question. HiGHS takes small numbers for zero, so that what it finds may not be a
+    ray: only those count that `proved_ray` proves.
     """
     if np.all(np.isfinite(scaled.lower) & np.isfinite(scaled.upper)):
         return None
@@ -41,12 +45,15 @@ def falling_ray(
     n = scaled.q.size
     low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
     cone = scaled.with_sides(low, high)
-    flat = cone.with_rows(scaled.P, np.zeros(n))
-    largest = float(np.max(np.abs(scaled.P), initial=0.0))
+    # Rows of curvature with largest entry about 1: HiGHS takes those below 1e-9 for zero.
+    sizes = np.max(np.abs(scaled.P), axis=1, initial=0.0)
+    flat = cone.with_rows(scaled.P / power_near(sizes)[:, None], np.zeros(n))
     linear = LinearRows(flat, rows.remaining).best(scaled.q)
     if linear is not None and scaled.q @ linear < -_MIN_FALL:
-        return linear / np.max(np.abs(linear))
-    if largest == 0.0:
+        error = endless(scaled, linear)
+        if isinstance(error, UnboundedProblem):
+            return error
+    if not np.any(scaled.P):
         return None
     homogeneous = with_objective(compiled(cone), scaled.P, np.zeros(n))
     inside = LinearRows(cone, rows.remaining)
@@ -54,18 +61,34 @@ def falling_ray(
         run = ActiveSetDescent(cone, inside.random_vertex(generator), homogeneous)
         run.run()
         if run.z @ scaled.P @ run.z < -_MIN_FALL:
-            return run.z / np.max(np.abs(run.z))
+            error = endless(scaled, run.z)
+            if isinstance(error, UnboundedProblem):
+                return error
     return None
 
 
-def unbounded_along(title: str, P: Array, ray: Array) -> UnboundedProblem:
-    """The error that names a ray, given in the variables of the program."""
-    direction = ray / np.max(np.abs(ray))
-    moved = np.flatnonzero(np.abs(direction) > _NEGLIGIBLE)
-    entries = ", ".join(f"{direction[k]:.3g} in x[{k}]" for k in moved[:_MAX_NAMED])
+def endless(
+    scaled: Equilibrated, near: Array, start: Array | None = None
+) -> UnboundedProblem | SolverFailed:
+    """The error for a direction z along which an algorithm may go on without end from a point.
+
+    It is `UnboundedProblem` only if there is a proof of a ray near that direction.
+    """
+    ray = proved_ray(scaled.form, near, start)
+    if ray is None:
+        return SolverFailed(
+            "as far as rounding tells, the objective falls without end along a direction that no "
+            "row or bound ends, but nothing proves it: add bounds"
+        )
+    d = scaled.read(np.array([float(part) for part in ray.direction]))
+    d /= np.max(np.abs(d))
+    moved = np.flatnonzero(np.abs(d) > _NEGLIGIBLE)
+    entries = ", ".join(f"{d[k]:.3g} in x[{k}]" for k in moved[:_MAX_NAMED])
     more = ", ..." if moved.size > _MAX_NAMED else ""
-    curvature = float(direction @ P @ direction)
+    curvature = float(d / scaled.column @ scaled.P @ (d / scaled.column)) * scaled.unit
     return UnboundedProblem(
-        f"{title} is unbounded: no row or bound ends the direction d with {entries}{more} and "
-        f"zeros elsewhere, dᵀPd = {curvature:.3g}, and ½xᵀPx + qᵀx falls along it. Add bounds."
+        f"The quadratic program is unbounded: no row or bound ends the direction d with {entries}"
+        f"{more} and zeros elsewhere, dᵀPd = {curvature if ray.curvature else 0.0:.3g}, and "
+        "½xᵀPx + qᵀx falls along it. Add bounds.",
+        d,
     )

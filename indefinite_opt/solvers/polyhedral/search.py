@@ -12,7 +12,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread, pool, thread_count
 from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
+from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.descent.iterated_search import CHAINS, Effort, End, IteratedSearch
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
@@ -22,7 +22,7 @@ from indefinite_opt.solvers.polyhedral.descent import (
     nearest_point,
     with_objective,
 )
-from indefinite_opt.solvers.polyhedral.recession import falling_ray, unbounded_along
+from indefinite_opt.solvers.polyhedral.recession import endless, falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
@@ -94,7 +94,9 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
     Raises
     ------
     InfeasibleProblem, UnboundedProblem
-        By `run`; the latter with the ray, also kept as `ray`.
+        By `run`.
+    SolverFailed
+        By `run`, if the objective seems to fall without end and nothing proves it.
     """
 
     rounds, max_idle_rounds = 8, 4
@@ -102,8 +104,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         super().__init__(options, task)
-        self.ray: Array | None = None
-        self.scaled = Equilibrated(self.qp.P, self.qp.q, self.qp.polyhedron)
+        self.scaled = self.qp.equilibrated
         self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
         self.program = compiled(self.scaled)
 
@@ -141,7 +142,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             if not run.escape(self.rows.over, self.task.seed):
                 break
             status = self._finish(run, self._steps())
-        self._raise_unbounded(run.ray)
+        self._raise_unbounded(run.ray, run.z)
         self.iterations += run.iterations
         if run.value <= best.value + _MAX_TIE_SHARE * abs(best.value):
             self.elite[0] = self._end(run, status)
@@ -160,7 +161,9 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             given = scaled.write(np.asarray(task.start, dtype=np.float64))
             run = ActiveSetDescent(scaled, nearest_point(scaled, given, run.z), self.program)
             self.elite = [self._end(run, Status.INTERRUPTED)]
-        self._raise_unbounded(falling_ray(scaled, self.rows, generator))
+        error = falling_ray(scaled, self.rows, generator)
+        if error is not None:
+            raise error
         try:
             status = self._finish(run, task.max_iter)
         except KeyboardInterrupt:
@@ -188,11 +191,9 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
     def _infeasibility(self, z: Array) -> float:
         return self.qp.polyhedron.infeasibility(self.scaled.read(z))
 
-    def _raise_unbounded(self, ray: Array | None) -> None:
-        if ray is None:
-            return
-        self.ray = self.scaled.read(ray)
-        raise unbounded_along(str(self.task.formulation), self.qp.P, self.ray)
+    def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
+        if ray is not None:
+            raise endless(self.scaled, ray, start)
 
     def _descend_from_starts(
         self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
@@ -308,6 +309,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             chain.iterations += run.iterations
             if run.ray is not None:
                 chain.ray = run.ray
+                chain.ends.append(self._end(run, status))
                 break
             if run.value < best - _MAX_TIE_SHARE * abs(best):
                 best, z = run.value, run.z
@@ -334,7 +336,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         return run.z
 
     def _take(self, chain: _Chain) -> None:
-        self._raise_unbounded(chain.ray)
+        self._raise_unbounded(chain.ray, chain.ends[-1].x)
         self.work += chain.work + 0.1 * _OVERHEAD_WORK
         self.iterations += chain.iterations
         self.kicks += chain.kicks

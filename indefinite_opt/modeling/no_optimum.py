@@ -1,0 +1,357 @@
+"""Exact proofs that a program has no optimum: rays along which it falls, and conflicts of rows.
+
+Numbers of type float are fractions, and everything here is computed with fractions. A direction or
+multipliers that a solver has found satisfy equations up to rounding only; `met_exactly` changes as
+few of their entries as there are independent equations, so that these hold exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import mul
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.structures.structure import StandardForm
+
+__all__ = ["Conflict", "Ray", "feasible_exactly", "proved_conflict", "proved_ray"]
+
+Vector = list[Fraction]
+
+_NEGLIGIBLE = (0.0, 1e-12, 1e-9, 1e-6)
+"""Shares of the largest entry below which entries of a direction are tried as zeros, and those of
+the terms of a row below which its product with the direction is: 1e-9 is the tolerance of HiGHS."""
+
+_RANK_TOLERANCE = 1e-9
+"""Share of the largest pivot below which a pivot counts as zero. A wrong rank proves nothing false:
+what follows from it is checked."""
+
+_MAX_EQUATIONS = 60
+"""Most independent equations that are solved exactly; their numbers have as many digits as all
+together, and 60 take a second."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A direction d that leaves no bound and no row, and along which the objective falls for ever.
+
+    Attributes
+    ----------
+    direction : list of Fraction
+        d, (n,).
+    curvature : Fraction
+        dᵀHd ≤ 0.
+    """
+
+    direction: Vector
+    curvature: Fraction
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Multipliers of the rows that prove that no x satisfies rows and bounds (Farkas's lemma).
+
+    Attributes
+    ----------
+    multipliers : list of Fraction
+        y, (m,), positive for upper and negative for lower ends of rows.
+    reduced : list of Fraction
+        Aᵀy, (n,).
+    excess : Fraction
+        By how much the least Σ (Aᵀy)_j x_j between the bounds exceeds the most that the rows allow.
+    """
+
+    multipliers: Vector
+    reduced: Vector
+    excess: Fraction
+
+
+def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> Ray | None:
+    """A ray near a direction, with a proof that the objective has no lower bound if a point exists.
+
+    All of this is exact: d_j ≥ 0 where the lower bound of x_j is finite and d_j ≤ 0 where the upper
+    one is; Ad = 0 in equations and Ad ≤ 0 or Ad ≥ 0 where only one end of a row is finite; and
+    dᵀHd < 0; or dᵀHd = 0 and (Hx + c)ᵀd < 0, with Hd = 0 or at a feasible x.
+
+    Parameters
+    ----------
+    form : StandardForm
+    near : (n,) array
+    start : (n,) array, optional
+        Near a feasible point, by default zero, for a direction that falls from some points only.
+
+    Returns
+    -------
+    Ray, or None if there is no such proof near this direction
+
+    Examples
+    --------
+    x₁ + x₂ = 1 and x ≥ 0 bound no x with x₁ - x₂ added, but those with (1, -1, 1) added to (x, t):
+
+    >>> form = StandardForm(
+    ...     1, np.array([0.0, 0.0, -1.0]), np.array([-np.inf, -np.inf, 0.0]), np.full(3, np.inf),
+    ...     np.array([1.0]), np.array([1.0]), np.array([[1.0, 1.0, 0.0]]),
+    ... )
+    >>> proved_ray(form, np.array([1.0, -1.0 + 1e-15, 1.0])).direction[1]
+    Fraction(-1, 1)
+    """
+    largest = float(np.max(np.abs(near), initial=0.0))
+    if not 0.0 < largest < np.inf:
+        return None
+    low, high = np.isfinite(form.lower), np.isfinite(form.upper)
+    allowed = ~(low & (near < 0.0)) & ~(high & (near > 0.0))
+    for share in _NEGLIGIBLE:
+        chosen = np.flatnonzero(allowed & (np.abs(near) > share * largest))
+        rows = _rows(form, chosen)
+        terms = np.abs(rows) @ np.abs(near[chosen])
+        equations = np.isfinite(form.row_lower) & np.isfinite(form.row_upper)
+        equations |= np.abs(rows @ near[chosen]) <= max(share, _NEGLIGIBLE[1]) * terms
+        held = rows[equations & (terms > 0.0)]
+        flat = [] if form.hessian is None else [form.hessian[:, chosen]]
+        for more in [[], flat] if flat else [[]]:
+            ray = _ray(form, chosen, met_exactly(np.vstack([held, *more]), near[chosen]), start)
+            if ray is not None:
+                return ray
+    return None
+
+
+def _ray(
+    form: StandardForm, chosen: NDArray[np.intp], d: Vector | None, start: Array | None
+) -> Ray | None:
+    """The ray d on some variables and zero on all others, if it satisfies all conditions."""
+    if d is None or not any(d):
+        return None
+    low, high = np.isfinite(form.lower[chosen]), np.isfinite(form.upper[chosen])
+    for part, below, above in zip(d, low, high, strict=True):
+        if (below and part < 0) or (above and part > 0):
+            return None
+    changes = _products(_rows(form, chosen), d)
+    for change, low_end, high_end in zip(changes, form.row_lower, form.row_upper, strict=True):
+        if (change > 0 and high_end < np.inf) or (change < 0 and low_end > -np.inf):
+            return None
+    curvature, slope = Fraction(0), _products(form.cost[None, chosen], d)[0]
+    if form.hessian is not None:
+        image = _products(form.hessian[:, chosen], d)
+        curvature = sum(map(mul, d, (image[j] for j in chosen)), Fraction())
+        if curvature == 0 and any(image):
+            x = feasible_exactly(form, np.zeros(form.cost.size) if start is None else start)
+            if x is None:
+                return None
+            slope += sum(map(mul, image, x), Fraction())
+    if curvature > 0 or (curvature == 0 and slope >= 0):
+        return None
+    whole = [Fraction(0)] * form.cost.size
+    for place, part in zip(chosen.tolist(), d, strict=True):
+        whole[place] = part
+    return Ray(whole, curvature)
+
+
+def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
+    """A point near another one that satisfies all rows and bounds exactly; None without one.
+
+    Rows that the point misses, or is nearly at, become equations, and few entries that are inside
+    their bounds meet these.
+    """
+    x = np.clip(near, form.lower, form.upper)
+    rows = _rows(form, np.arange(x.size))
+    size = float(np.max(np.abs(x), initial=0.0)) or 1.0
+    inside = np.minimum(np.minimum(x - form.lower, form.upper - x), size)
+    activity, terms = rows @ x, np.abs(rows) @ np.abs(x)
+    at_upper = np.abs(activity - form.row_upper) <= np.abs(activity - form.row_lower)
+    ends = np.where(at_upper, form.row_upper, form.row_lower)
+    for share in _NEGLIGIBLE:
+        held = np.isfinite(ends) & (np.abs(activity - ends) <= share * (terms + np.abs(ends)))
+        held |= (activity > form.row_upper) | (activity < form.row_lower)
+        held |= form.row_lower == form.row_upper
+        found = met_exactly(rows[held], x, ends[held], inside)
+        if found is not None and _is_feasible(form, found, rows):
+            return found
+    return None
+
+
+def _is_feasible(form: StandardForm, x: Vector, rows: Array) -> bool:
+    entries = (*zip(x, form.lower, form.upper, strict=True),)
+    activities = (*zip(_products(rows, x), form.row_lower, form.row_upper, strict=True),)
+    return all(low <= value <= high for value, low, high in (*entries, *activities))
+
+
+def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
+    """Multipliers near some of the rows that prove that rows and bounds exclude every x.
+
+    Every feasible x satisfies (Aᵀy)ᵀx ≤ Σ y_i · (upper end of row i if y_i > 0, else lower end);
+    y is a proof if the least value of the left-hand side between the bounds is larger.
+
+    Parameters
+    ----------
+    form : StandardForm
+    near : (m,) array
+        Positive for upper and negative for lower ends.
+
+    Returns
+    -------
+    Conflict, or None if there is no such proof near these multipliers
+
+    Examples
+    --------
+    x₁ + x₂ ≤ 1 and x₁, x₂ ≥ 1:
+
+    >>> form = StandardForm(
+    ...     1, np.zeros(2), np.ones(2), np.full(2, np.inf), np.array([-np.inf]), np.ones(1),
+    ...     np.ones((1, 2)),
+    ... )
+    >>> proved_conflict(form, np.array([1.0])).excess
+    Fraction(1, 1)
+    """
+    usable = np.where(near > 0.0, form.row_upper < np.inf, form.row_lower > -np.inf)
+    chosen = np.flatnonzero(usable & (near != 0.0) & np.isfinite(near))
+    rows = _rows(form, np.arange(form.cost.size))[chosen]
+    y = near[chosen]
+    reduced, terms = y @ rows, np.abs(y) @ np.abs(rows)
+    # The reduced costs of variables without the bound that they need must vanish exactly.
+    lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
+    open_ = np.isinf(form.lower) | np.isinf(form.upper)
+    for share in _NEGLIGIBLE:
+        zero = (lacking | (open_ & (np.abs(reduced) <= share * terms))) & (terms > 0.0)
+        conflict = _conflict(form, chosen, met_exactly(rows[:, zero].T, y))
+        if conflict is not None:
+            return conflict
+    return None
+
+
+def _conflict(form: StandardForm, chosen: NDArray[np.intp], y: Vector | None) -> Conflict | None:
+    if y is None:
+        return None
+    most = least = Fraction(0)
+    for row, price in zip(chosen, y, strict=True):
+        end = form.row_upper[row] if price > 0 else form.row_lower[row]
+        if price:
+            if not np.isfinite(end):
+                return None
+            most += price * Fraction(float(end))
+    rows = _rows(form, np.arange(form.cost.size))[chosen]
+    reduced = _products(rows.T, y)
+    for j, cost in enumerate(reduced):
+        end = form.lower[j] if cost > 0 else form.upper[j]
+        if cost:
+            if not np.isfinite(end):
+                return None
+            least += cost * Fraction(float(end))
+    if not least > most:
+        return None
+    whole = [Fraction(0)] * form.row_lower.size
+    for place, price in zip(chosen.tolist(), y, strict=True):
+        whole[place] = price
+    return Conflict(whole, reduced, least - most)
+
+
+def met_exactly(
+    rows: Array, near: Array, rhs: Array | None = None, weights: Array | None = None
+) -> Vector | None:
+    """A vector v near another one with rows·v = rhs exactly, by a change of few of its entries.
+
+    Parameters
+    ----------
+    rows : (m, k) array
+    near : (k,) array
+    rhs : (m,) array, optional
+        By default zeros.
+    weights : (k,) array, optional
+        Entries of large weight change first; by default those that are large, which keep their
+        signs.
+
+    Returns
+    -------
+    list of Fraction, or None if there are too many rows
+
+    Examples
+    --------
+    >>> met_exactly(np.array([[3.0, -1.0]]), np.array([1 / 3, 1.0]))
+    [Fraction(1, 3), Fraction(1, 1)]
+    """
+    found = [Fraction(entry) for entry in near.tolist()]
+    missed = _products(rows, found)
+    if rhs is not None:
+        missed = [has - Fraction(wanted) for has, wanted in zip(missed, rhs.tolist(), strict=True)]
+    if not any(missed):
+        return found
+    from scipy.linalg import qr
+
+    sizes = np.max(np.abs(rows), axis=1, initial=0.0)
+    weighted = rows * (np.abs(near) if weights is None else weights)
+    weighted /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    _, factor, columns = qr(weighted, mode="economic", pivoting=True)
+    pivots = np.abs(np.diag(factor))
+    rank = int(np.count_nonzero(pivots > _RANK_TOLERANCE * pivots[0])) if pivots.size else 0
+    if not 0 < rank <= _MAX_EQUATIONS:
+        return None
+    moving = columns[:rank].tolist()
+    _, _, order = qr(weighted[:, moving].T, mode="economic", pivoting=True)
+    system = [[*map(Fraction, rows[k, moving].tolist()), -missed[k]] for k in order[:rank].tolist()]
+    steps = _solved(system)
+    if steps is None:
+        return None
+    for place, step in zip(moving, steps, strict=True):
+        found[place] += step
+    return found
+
+
+def _solved(rows: list[Vector]) -> Vector | None:
+    """The solution of a square system, its right-hand side in the last column; None if singular.
+
+    Elimination without fractions (Bareiss 1968): every division leaves no remainder.
+    """
+    n, M, previous = len(rows), [_whole(row) for row in rows], 1
+    for k in range(n):
+        pivot = next((r for r in range(k, n) if M[r][k]), None)
+        if pivot is None:
+            return None
+        M[k], M[pivot] = M[pivot], M[k]
+        top, lead = M[k], M[k][k]
+        for r in range(k + 1, n):
+            row, factor = M[r], M[r][k]
+            M[r] = [0] * (k + 1) + [
+                (entry * lead - factor * above) // previous
+                for entry, above in zip(row[k + 1 :], top[k + 1 :], strict=True)
+            ]
+        previous = lead
+    solution: Vector = [Fraction(0)] * n
+    for k in range(n - 1, -1, -1):
+        known = sum(map(mul, M[k][k + 1 : n], solution[k + 1 :]), Fraction())
+        solution[k] = (M[k][n] - known) / M[k][k]
+    return solution
+
+
+def _whole(v: Sequence[Fraction]) -> list[int]:
+    """v times the least number that makes all entries integers."""
+    common = math.lcm(*(part.denominator for part in v))
+    return [part.numerator * (common // part.denominator) for part in v]
+
+
+def _products(rows: Array, v: Sequence[Fraction]) -> Vector:
+    """rows·v: integers with a common exponent are much faster than fractions."""
+    if not len(v):
+        return [Fraction(0)] * len(rows)
+    common, whole = math.lcm(*(part.denominator for part in v)), _whole(v)
+    products = []
+    for row in rows:
+        mantissas, exponents = np.frexp(row)
+        integers = (mantissas * 2.0**53).astype(np.int64).tolist()
+        lowest = int(exponents.min(initial=0))
+        total = sum(
+            (a << (e - lowest)) * w
+            for a, e, w in zip(integers, exponents.tolist(), whole, strict=True)
+            if a and w
+        )
+        products.append(Fraction(total, common) * Fraction(2) ** (lowest - 53))
+    return products
+
+
+def _rows(form: StandardForm, chosen: NDArray[np.intp]) -> Array:
+    """The columns of A of some variables, dense."""
+    part = form.matrix[:, chosen]
+    return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), dtype=float)

@@ -1,0 +1,175 @@
+"""Rays and conflicts: what is proved holds in exact fractions, and nothing false is proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.modeling import proved_conflict, proved_ray
+from indefinite_opt.modeling.no_optimum import feasible_exactly
+from indefinite_opt.modeling.structures import StandardForm
+
+Q, INF = iopt.QuadraticProgram, np.inf
+
+
+def fractions(values: object) -> list[Fraction]:
+    return [Fraction(float(value)) for value in np.ravel(np.asarray(values, dtype=float))]
+
+
+def dot(one: list[Fraction], other: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(one, other, strict=True)), Fraction())
+
+
+def random_form(generator: np.random.Generator, n: int = 5, m: int = 2) -> StandardForm:
+    """Small integers and thirds of them, with equations, one-sided rows and open variables."""
+    A = generator.integers(-3, 4, (m, n)) / generator.choice([1.0, 3.0], (m, 1))
+    H = generator.integers(-2, 3, (n, n)).astype(float)
+    low = np.where(generator.random(n) < 0.5, 0.0, -INF)
+    high = np.where(generator.random(n) < 0.2, 1.0, INF)
+    ends = generator.integers(-2, 3, m).astype(float)
+    equal = generator.random(m) < 0.5
+    return StandardForm(
+        1, generator.integers(-3, 4, n).astype(float), low, high,
+        np.where(equal, ends, -INF), ends, A, H + H.T,
+    )  # fmt: skip
+
+
+def is_ray(form: StandardForm, d: list[Fraction]) -> bool:
+    """Every condition again, entry by entry."""
+    rows = [dot(fractions(row), d) for row in form.matrix]
+    for part, low, high in zip(d, form.lower, form.upper, strict=True):
+        if (part < 0 and low > -INF) or (part > 0 and high < INF):
+            return False
+    for change, low, high in zip(rows, form.row_lower, form.row_upper, strict=True):
+        if (change < 0 and low > -INF) or (change > 0 and high < INF):
+            return False
+    image = [dot(fractions(row), d) for row in form.hessian]  # type: ignore[union-attr]
+    curvature, slope = dot(image, d), dot(fractions(form.cost), d)
+    return curvature < 0 or (curvature == 0 and (slope < 0 or any(image)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_proved_is_a_ray(seed: int) -> None:
+    """Directions with the rounding that algorithms leave, of programs that may have no ray."""
+    generator = np.random.default_rng(seed)
+    form = random_form(generator)
+    for entries in product([-1.0, 0.0, 1.0], repeat=4):
+        near = np.array([*entries, generator.integers(-1, 2)]) / 3.0
+        near *= 1.0 + 1e-15 * generator.standard_normal(5)
+        ray = proved_ray(form, near)
+        if ray is not None:
+            assert is_ray(form, ray.direction)
+            assert ray.curvature <= 0
+
+
+def test_a_rounded_ray_of_equations_is_found() -> None:
+    """x₁/3 + x₂/7 + x₃ = 1 leaves (3, 7, -2) where that falls by 1."""
+    A = np.array([[1 / 3, 1 / 7, 1.0]])
+    form = StandardForm(
+        1, np.array([0.0, 0.0, 0.5]), np.full(3, -INF), np.full(3, INF), np.ones(1), np.ones(1), A,
+    )  # fmt: skip
+    ray = proved_ray(form, np.array([3.0, 7.0, -2.0]))
+    assert ray is not None
+    assert dot(fractions(A), ray.direction) == 0
+    assert [float(part) for part in ray.direction] == pytest.approx([3.0, 7.0, -2.0])
+
+
+@pytest.mark.parametrize("curvature", [1e-16, 1e-9, 1e-300])
+def test_no_curvature_is_too_small_to_end_a_fall(curvature: float) -> None:
+    form = StandardForm(
+        1, -np.ones(1), np.zeros(1), np.full(1, INF), np.empty(0), np.empty(0),
+        np.empty((0, 1)), np.array([[curvature]]),
+    )  # fmt: skip
+    assert proved_ray(form, np.ones(1)) is None
+    assert proved_ray(form._replace(hessian=-form.hessian), np.ones(1)) is not None  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_proved_is_a_conflict(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    form = random_form(generator, n=3, m=4)
+    for _ in range(20):
+        conflict = proved_conflict(form, generator.integers(-2, 3, 4) / 3.0)
+        if conflict is None:
+            continue
+        # The rows weighted and added exclude every x between the bounds.
+        reduced = [
+            dot(conflict.multipliers, fractions(form.matrix[:, j])) for j in range(form.cost.size)
+        ]
+        most = least = Fraction()
+        for y, low, high in zip(conflict.multipliers, form.row_lower, form.row_upper, strict=True):
+            most += y * Fraction(high if y > 0 else low) if y else 0
+        for r, low, high in zip(reduced, form.lower, form.upper, strict=True):
+            least += r * Fraction(low if r > 0 else high) if r else 0
+        assert least - most == conflict.excess > 0
+
+
+def test_points_meet_their_rows_exactly() -> None:
+    A = np.array([[1 / 3, 1 / 7, 1.0], [1.0, -1.0, 0.0]])
+    form = StandardForm(
+        1, np.zeros(3), np.zeros(3), np.full(3, INF), np.array([1.0, -INF]), np.array([1.0, 0.1]), A
+    )
+    x = feasible_exactly(form, np.array([0.75, 0.65, 1.0 - 0.25 - 0.65 / 7]))
+    assert x is not None
+    assert dot(fractions(A[0]), x) == 1
+    assert dot(fractions(A[1]), x) <= Fraction(0.1)
+    assert feasible_exactly(form._replace(upper=np.zeros(3)), np.zeros(3)) is None
+
+
+FINITE = {
+    # The optimum of the first is at (q₁, q₂)/P with the row x₁ - x₂ ≤ 1 slack.
+    "steep": (Q(np.diag([1.0, 1e-3]), [-1e6, -1e6], G=[[1.0, -1.0]], h=[1.0]), -5.005e14),
+    "cheap": (Q(np.zeros((2, 2)), [1.0, 1.0], G=[[-1.0, -1.0]], h=[1e10], lb=-1000.0), -2000.0),
+    "far": (Q(np.zeros((2, 2)), [1.0, 1.0], G=[[-1.0, -1.0]], h=[1e10], lb=-1e12), -1e10),
+    "one": (Q([[1e-14]], [-1.0]), -5e13),
+    **{
+        f"concave {k}": (
+            Q(np.diag([1.0, -(10.0**-k)]), [4.0, -4.0], lb=[-INF, -1.0], ub=[INF, 0.0]), -8.0
+        )
+        for k in (4, 9, 10, 11, 12, 13)
+    },
+    **{
+        f"convex {k}": (
+            Q(np.diag([1.0, 10.0**-k]), [-1.0, -1.0], G=[[1.0, -1.0]], h=[1.0]),
+            -0.5 - 0.5 * 10.0**k,
+        )
+        for k in (4, 9, 10, 13)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_finite_programs_are_not_called_unbounded(name: str) -> None:
+    """Separable or with slack rows, so that the optimum is that of each variable alone."""
+    qp, optimum = FINITE[name]
+    assert iopt.solve(qp).objective == pytest.approx(optimum, rel=1e-9)
+
+
+def test_an_unbounded_program_carries_its_ray() -> None:
+    qp = Q(np.diag([1.0, 0.0]), [0.0, -1.0], G=[[1.0, -1.0]], h=[1.0])
+    for solver in (None, "clarabel", "multistart"):
+        with pytest.raises(iopt.errors.UnboundedProblem) as caught:
+            iopt.solve(qp, solver=solver)
+        np.testing.assert_array_equal(caught.value.ray, [0.0, 1.0])
+
+
+def test_an_infeasible_program_carries_its_conflict() -> None:
+    """x₁ + x₂ ≤ 1 against x ≥ 1: the row and both bounds, each once."""
+    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
+        iopt.solve(Q(np.eye(2), G=[[1.0, 1.0]], h=[1.0], lb=1.0))
+    conflict = caught.value.conflict
+    assert conflict is not None
+    share = conflict["inequalities"][0]
+    np.testing.assert_array_equal(conflict["inequalities"], [share])
+    np.testing.assert_array_equal(conflict["lower"], [share, share])
+
+
+def test_what_is_missing_by_little_is_proved_as_well() -> None:
+    """x₁ + x₂ = 1 against x ≤ (1 - 10⁻⁶)/2."""
+    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
+        iopt.solve(Q(np.eye(2), A=[[1.0, 1.0]], b=[1.0], ub=0.5 * (1.0 - 1e-6)))
+    assert caught.value.conflict is not None
