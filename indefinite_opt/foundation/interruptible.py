@@ -8,6 +8,8 @@ the interpreter's lock runs in a process of its own.
 from __future__ import annotations
 
 import contextvars
+import ctypes
+import functools
 import os
 import pickle
 import select
@@ -59,7 +61,9 @@ def within(
     runs on in the background until it returns or the process ends, and so must not change anything
     that others read. It must also release the interpreter's lock, as numpy's linear algebra does;
     scipy's wrappers of BLAS and LAPACK keep it. It has one BLAS thread until it returns: OpenBLAS
-    would wait forever at the end of the process for threads that it has given work at that time.
+    would wait forever at the end of the process for threads that it has given work at that time. A
+    process with an abandoned call ends without the destructors of its libraries, which would free
+    the memory that the call works in.
 
     Parameters
     ----------
@@ -103,16 +107,38 @@ def within(
             done.set()
 
     end = clock() + seconds
-    if seconds > 0.0:
-        Thread(target=run, daemon=True).start()
-    while not done.wait(min(_INTERVAL, max(end - clock(), 0.0))):
-        if clock() >= end or (stop is not None and stop()):
-            whole = getattr(function, "func", function)  # of functools.partial
-            name = getattr(whole, "__name__", type(whole).__name__)
-            raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
+    try:
+        if seconds > 0.0:
+            Thread(target=run, daemon=True).start()
+        while not done.wait(min(_INTERVAL, max(end - clock(), 0.0))):
+            if clock() >= end or (stop is not None and stop()):
+                whole = getattr(function, "func", function)  # of functools.partial
+                name = getattr(whole, "__name__", type(whole).__name__)
+                raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
+    except BaseException:
+        _end_without_destructors()
+        raise
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+@functools.cache
+def _end_without_destructors() -> None:
+    """Let the process end by `_exit`, with the same status, once Python has shut down.
+
+    Without it, processes in which OpenBLAS was computing ended one time in ten with "Bad memory
+    unallocation" or a segmentation fault, as its destructor unmaps the memory of its threads. What
+    libraries have printed is flushed before. Only the C libraries of Linux have `on_exit`, and not
+    all of them; elsewhere the process ends as it did.
+    """
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    if hasattr(library, "on_exit") and hasattr(library, "__cxa_atexit"):
+        # The last that was registered is called first.
+        library.on_exit(library._exit, None)
+        library.__cxa_atexit(library.fflush, None, None)
 
 
 def limited(

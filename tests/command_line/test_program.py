@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,73 @@ def test_ctrl_c_in_a_terminal(script: str, folder: Path) -> None:
     assert_bracket(answer)
     assert answer["status"] == "interrupted"
     assert "━" in shown.decode(errors="ignore")
+
+
+PROGRAM = Path(__file__).parents[2] / "indefinite_opt_program.py"
+
+
+def interrupted(seconds: float, *arguments: object) -> tuple[int, str]:
+    """Exit code and errors of the program if Ctrl-C comes after so many seconds."""
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), *map(str, arguments)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, errors
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are Unix's")
+def test_ctrl_c_while_the_package_loads(tmp_path: Path) -> None:
+    """A package whose import says that it has begun stands for the real one."""
+    room = tmp_path / "indefinite_opt" / "command_line"
+    room.mkdir(parents=True)
+    (room.parent / "__init__.py").touch()
+    (room / "__init__.py").touch()
+    (room / "app.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(3600)\n")
+    shutil.copy(PROGRAM, tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / PROGRAM.name)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, errors) == (130, "interrupted\n")
+
+
+def test_the_program_outside_the_package_is_the_program() -> None:
+    finished = execute(sys.executable, PROGRAM, "--version")
+    assert finished.returncode == 0
+    assert finished.stdout == f"indefinite-opt {iopt.__version__}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals are Unix's")
+@pytest.mark.parametrize("after", [1.0, 3.0, 6.0])
+def test_ctrl_c_always_ends_in_the_same_way(after: float, tmp_path: Path) -> None:
+    """Also while eigendecompositions run in threads that cannot be ended, beside a busy process."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((1500, 10))
+    np.savez(tmp_path / "points.npz", X=X, y=np.where(X[:, 0] > 0.0, 1, -1))
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        for trial in range(10):
+            seconds = after + 0.05 * trial
+            code, errors = interrupted(seconds, "bound", tmp_path / "points.npz", "SVMDual(C=10)")
+            assert code == 130
+            assert "Traceback" not in errors
+    finally:
+        busy.kill()
+        busy.wait()
 
 
 def _drain(terminal: int) -> None:

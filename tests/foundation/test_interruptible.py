@@ -116,6 +116,33 @@ def test_an_interrupt_ends_the_wait_and_the_process() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="on_exit is a function of Linux")
+def test_a_process_with_an_abandoned_call_ends_before_its_libraries_do() -> None:
+    """`abort` stands for a destructor that frees the memory of the call; it would end in -6."""
+    code = (
+        "import ctypes, os, time\n"
+        "from indefinite_opt.foundation.interruptible import within\n"
+        "library = ctypes.CDLL(None)\n"
+        "if not hasattr(library, 'on_exit'):\n"
+        "    raise SystemExit('without on_exit')\n"
+        "library.on_exit(library.abort, None)\n"
+        "library.printf(b'of a library\\n')\n"
+        "try:\n"
+        "    within(0.01, time.sleep, 3600.0)\n"
+        "except Exception:\n"
+        "    print('abandoned')\n"
+        "raise SystemExit(7)\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    if "without on_exit" in process.stderr:
+        pytest.skip("this C library has no on_exit")
+    assert process.returncode == 7
+    assert sorted(process.stdout.splitlines()) == ["abandoned", "of a library"]
+    assert process.stderr == ""
+
+
 # ------------------------------------------------------------------------- interrupts held back
 
 
