@@ -210,7 +210,7 @@ class Polyhedron:
         suffice, HiGHS minimises and maximises the variable, and its multipliers prove the end. Ends
         that are finite are kept.
         """
-        low, high = self._intervals()
+        low, high = self.intervals
         missing = np.isinf(low) | np.isinf(high)
         if missing.any() and self.has_rows:
             found = self._linear_rows.ranges(missing).in_units(self._linear_rows.scaled.column)
@@ -218,8 +218,9 @@ class Polyhedron:
             high = np.where(np.isinf(high), found.upper, high)
         return low, high
 
-    def _intervals(self) -> tuple[Array, Array]:
-        """Ends from interval arithmetic on the rows."""
+    @cached_property
+    def intervals(self) -> tuple[Array, Array]:
+        """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
         low, high = self.lower.copy(), self.upper.copy()
         rows = np.vstack([self.G, self.A, -self.A])
         right = np.concatenate([self.h, self.b, -self.b])
