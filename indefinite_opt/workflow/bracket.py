@@ -76,7 +76,9 @@ class Bracket:
         The best point found.
     rigorous : bool
         Whether the bound, which accounts for rounding, holds for the best point; a point beyond
-        it would disprove it.
+        it would disprove it. The bound is about points that satisfy the constraints exactly; the
+        best point does so as far as `primal_residual` of `verify` says. So a program that is
+        empty by less than a solver notices has a bracket, too, but no optimal value inside of it.
     method : str
         The method that gave the bound.
     bounds : dict of str to float

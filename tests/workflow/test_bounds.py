@@ -402,3 +402,18 @@ def test_unknown_names() -> None:
 def test_other_structures_are_refused(name: str) -> None:
     with pytest.raises(iopt.errors.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
         iopt.bound(problem_of(4, 0), name)
+
+
+@pytest.mark.parametrize("missing", [1e-12, 1e-9])
+def test_the_bracket_of_a_program_that_is_almost_empty(missing: float) -> None:
+    """x₁ + x₂ = 2 + missing on the unit square: the only point within reach has the value -1."""
+    qp = iopt.QuadraticProgram(
+        -np.eye(2), [0.0, 0.0], A=[[1.0, 1.0]], b=[2.0 + missing], lb=0.0, ub=1.0
+    )
+    bracket = iopt.bound(qp, time_limit=10.0)
+    certificate = iopt.verify(qp, bracket.values)
+    # The row is missed by what is missing, which 4 relates to its terms; rounding is far below.
+    assert certificate.primal_residual == pytest.approx(missing / 4.0, rel=0.1)
+    assert bracket.lower == pytest.approx(-1.0, abs=4.0 * missing)
+    assert bracket.upper == pytest.approx(-1.0, abs=4.0 * missing)
+    assert bracket.rigorous != ("WRONG" in str(bracket))  # a contradiction is always shown

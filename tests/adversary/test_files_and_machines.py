@@ -1,0 +1,96 @@
+"""Drawn machines of several classes against exact optima, and archives that inflate."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rational import BoxProgram, as_matrix
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line.model_file import read_model
+from indefinite_opt.foundation import read_arrays
+
+ZERO = Fraction(0)
+
+
+def least(K: Any, y: Any, C: float) -> Fraction:
+    """The optimal value Σα - ½αᵀQα of the SVM dual, exactly, by enumeration of all faces."""
+    n = len(y)
+    signs = [Fraction(int(sign)) for sign in y]
+    Q = [[signs[i] * signs[j] * K[i][j] for j in range(n)] for i in range(n)]
+    dual = BoxProgram(
+        Q, [Fraction(-1)] * n, [ZERO] * n, [Fraction(C)] * n, [signs], [ZERO]
+    )  # fmt: skip
+    return -dual.minimum()[0]
+
+
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+@pytest.mark.parametrize("estimator", [iopt.IndefiniteSVC, iopt.KernelClassifier])
+def test_certificates_of_several_classes_claim_nothing_false(scheme: str, estimator: Any) -> None:
+    """Six points of three classes: a pair has four of them, one class and the rest all six."""
+    for draw in range(4):
+        g = np.random.default_rng([draw, 7])
+        A = g.integers(-4, 5, (6, 6)).astype(float)
+        K, labels = A + A.T, np.repeat([0, 1, 2], 2)[g.permutation(6)]
+        options: dict[str, Any] = {"kernel": "precomputed", "multiclass": scheme}
+        if estimator is iopt.KernelClassifier:
+            options["formulation"] = iopt.SVMDual(C=1.0)
+        fitted = estimator(**options).fit(K, labels)
+        pairs = [*combinations(range(3), 2)] if scheme == "ovo" else [(k, "rest") for k in range(3)]
+        assert list(fitted.certificate_) == pairs
+        for (one, other), certificate in fitted.certificate_.items():
+            chosen = np.arange(6) if other == "rest" else np.isin(labels, (one, other)).nonzero()[0]
+            y = np.where(labels[chosen] == one, 1, -1)
+            best = float(least(as_matrix(K[np.ix_(chosen, chosen)]), y, 1.0))
+            # Both accept relative residuals of 1e-8 (`tol`), of values of at most a hundred.
+            assert certificate.objective <= best + 1e-5
+            assert certificate.bound >= best - 1e-5
+            if certificate.claim is iopt.Claim.GLOBAL:
+                assert certificate.objective == pytest.approx(best, abs=1e-5)
+
+
+def inflated(arrays: dict[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def test_archives_that_inflate_are_refused_by_every_reader(tmp_path: Path) -> None:
+    """16 MB of zeros in some kilobytes, and archives whose directory lies about their size."""
+    path = tmp_path / "bomb.npz"
+    path.write_bytes(inflated({name: np.zeros(2**20) for name in ("facts", "y")}))
+    assert path.stat().st_size < 2**16
+    for read in (read_arrays, read_model):
+        with pytest.raises(iopt.errors.DataError, match="expected at most 1000000 bytes"):
+            read(path, 10**6)
+    # The sizes in the directory of the archive and in the headers of its members become 100.
+    content, size = path.read_bytes(), (2**20 * 8 + 128).to_bytes(4, "little")
+    assert content.count(size) >= 2
+    path.write_bytes(content.replace(size, (100).to_bytes(4, "little")))
+    for read in (read_arrays, read_model):
+        with pytest.raises(iopt.errors.DataError, match=r"readable \.npz file"):
+            read(path, 10**6)
+
+
+def test_damaged_archives_end_in_one_error(tmp_path: Path) -> None:
+    path, sound = tmp_path / "damaged.npz", inflated({"K": np.eye(3), "y": np.ones(3)})
+    for draw in range(300):
+        g = np.random.default_rng([draw, 8])
+        content = bytearray(sound)
+        for place in g.integers(len(sound), size=int(g.integers(1, 4))):
+            content[place] = g.integers(256)
+        path.write_bytes(bytes(content[: len(sound) if draw % 3 else int(g.integers(len(sound)))]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = read_arrays(path, 10**6)
+            except iopt.errors.DataError:
+                continue
+        assert sum(array.nbytes for array in found.values()) <= 10**6
