@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
+from email.message import Message
+from gzip import BadGzipFile
+from http.client import IncompleteRead
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.error import HTTPError, URLError
 
 import numpy as np
 import pandas as pd
@@ -145,3 +150,30 @@ def test_fetch_refuses_other_data_than_before(openml: SimpleNamespace, tmp_path:
     assert "Did you mean heart" in complaint("fetch", "hart", "--data-dir", tmp_path)
     assert "a data set of OpenML" in complaint("fetch", "liver", "--data-dir", tmp_path)
     assert "at least one data set" in complaint("fetch", "--data-dir", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        URLError("no network"), HTTPError("address", 503, "busy", Message(), None),
+        IncompleteRead(b"12", 98), TimeoutError("slow"), ConnectionResetError("reset"),
+        EOFError("cut off"), BadGzipFile("not a gzipped file"), zlib.error("incorrect data check"),
+        ValueError("md5 checksum of local file does not match description"),
+    ],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_a_bad_download_is_one_error_and_changes_nothing(
+    error: Exception, openml: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed("fetch", "heart", "--data-dir", tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
+    for folder in (tmp_path, tmp_path / "new"):
+        told = complaint("fetch", "heart", "--data-dir", folder)
+        assert "expected the data set to be fetched" in told
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after == before
