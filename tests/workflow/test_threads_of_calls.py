@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -88,3 +91,62 @@ def test_a_thread_that_is_held_up_leaves_the_tiles_to_others() -> None:
     with threadpool_limits(2, user_api="blas"):
         in_tiles(work, tiles(count, 1))
     assert sorted(done) == list(range(1, count))
+
+
+FIRST_CALLS = """
+import threading
+import numpy as np
+import indefinite_opt as iopt
+
+def problem(seed):
+    K = np.random.default_rng(seed).standard_normal((30, 30))
+    return iopt.KernelProblem(K + K.T, np.resize([1, -1], 30))
+
+def bracket(seed):
+    found = iopt.bound(problem(seed), "SVMDual(C=1)", time_limit=None, max_nodes=2)
+    return found.rigorous and found.lower <= found.upper and found.nodes > 0
+
+def solution(seed):
+    return iopt.solve(problem(seed), "SVMDual(C=1)").certificate.claim >= iopt.Claim.LOCAL
+
+def fit(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 3))
+    machine = iopt.IndefiniteSVC(kernel="sigmoid").fit(X, X[:, 0] > 0.0)
+    return np.isfinite(machine.decision_function(X)).all()
+
+calls = [bracket, solution, fit, bracket, solution, fit]
+begin, right = threading.Barrier(len(calls)), []
+
+def run(seed):
+    begin.wait()
+    right.append(bool(calls[seed](seed)))
+
+threads = [threading.Thread(target=run, args=(seed,)) for seed in range(len(calls))]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(right.count(True))
+"""
+
+
+def test_six_threads_of_a_fresh_process_end_as_one_does() -> None:
+    """Each loads loops while others work."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, timeout=600
+    )
+    assert done.stdout == "6\n", done.stderr
+
+
+def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:
+    """With one thread and without a time limit, to the last bit."""
+
+    def bracket(seed: int) -> tuple[Any, ...]:
+        problem = iopt.KernelProblem(symmetric(40, seed), np.resize([1, -1], 40))
+        found = iopt.bound(problem, "SVMDual(C=1)", time_limit=None, max_nodes=3, gap=1e-6)
+        return found.lower, found.upper, found.nodes, found.iterations
+
+    with threadpool_limits(1, user_api="blas"):
+        alone = [bracket(seed) for seed in range(4)]
+        with ThreadPoolExecutor(4) as executor:
+            assert list(executor.map(bracket, range(4))) == alone
