@@ -32,7 +32,7 @@ from indefinite_opt.estimators.training_data import (
     training_data,
 )
 from indefinite_opt.formulations import known
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import Status
@@ -98,6 +98,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         checks.choice("decision_function_shape", self.decision_function_shape, MULTICLASS)
         weights = np.ones(y.size)
         if sample_weight is not None:
+            refuse_mask("sample_weight", sample_weight, "an array without a mask")
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
             if weights.min() < 0.0:
                 raise ValueError(f"sample_weight: expected no negative weight, got {weights.min()}")

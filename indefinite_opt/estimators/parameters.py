@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.foundation import refuse_mask
 from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.studies import as_method
 
@@ -88,6 +89,8 @@ class KernelEstimator(BaseEstimator):
     def _validated(self, X: Any, **options: Any) -> Any:
         """X as an array of float64, or as a sparse matrix with rows that can be selected."""
         accepted = False if self._precomputed else "csr"
+        for name, value in {"X": X, **options}.items():
+            refuse_mask(name, value, "an array without a mask")
         try:
             found = validate_data(self, X, accept_sparse=accepted, dtype=np.float64, **options)
         except ValueError as error:

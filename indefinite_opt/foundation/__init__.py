@@ -21,6 +21,7 @@ from indefinite_opt.foundation.arrays import (
     finite_array,
     label_vector,
     real_array,
+    refuse_mask,
     scanned_matrix,
     stored,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "read_json",
     "read_only",
     "real_array",
+    "refuse_mask",
     "scanned_matrix",
     "split_calls",
     "stored",

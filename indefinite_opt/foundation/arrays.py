@@ -29,6 +29,7 @@ __all__ = [
     "finite_array",
     "label_vector",
     "real_array",
+    "refuse_mask",
     "scanned_matrix",
     "stored",
 ]
@@ -110,7 +111,7 @@ def real_array(
     Traceback (most recent call last):
     indefinite_opt.errors.ProblemError: alpha: expected two weights, got complex numbers
     """
-    _refuse_mask(argument, value, expected)
+    refuse_mask(argument, value, expected)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -148,7 +149,7 @@ def real_array(
     return array
 
 
-def _refuse_mask(argument: str, value: object, expected: str) -> None:
+def refuse_mask(argument: str, value: object, expected: str) -> None:
     """Raise `ProblemError` for a masked array: numpy would read what its mask hides."""
     parts = value if isinstance(value, list | tuple) else (value,)
     if any(isinstance(part, np.ma.MaskedArray) for part in parts):
@@ -341,7 +342,7 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
 
 def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
     """Labels of any type as a vector; `ProblemError` for anything else."""
-    _refuse_mask(argument, y, expected)
+    refuse_mask(argument, y, expected)
     try:
         labels = np.asarray(y)
     except (TypeError, ValueError):

@@ -61,6 +61,27 @@ def test_what_is_no_array_of_finite_numbers(value: Any, got: str) -> None:
     )
 
 
+@pytest.mark.parametrize("mask", [True, False])
+def test_no_mask_is_ignored(mask: bool) -> None:
+    """Labels, and points of estimators, included: numpy reads what a mask hides."""
+    y = np.ma.masked_array([-1.0, 1.0], mask=mask)
+    K = np.ma.masked_array(np.eye(2), mask=mask)
+    hint = "Fill or leave out the masked entries, or give {}.data."
+    assert message(real_array, "K", K, "numbers") == (
+        f"K: expected numbers, got a masked array. {hint.format('K')}"
+    )
+    for call in (
+        lambda: real_array("it", list(K), "rows"),
+        lambda: label_vector("y", y),
+        lambda: iopt.KernelProblem(K, [-1, 1]),
+        lambda: iopt.KernelProblem(np.eye(2), y),
+        lambda: iopt.KernelClassifier(kernel="linear").fit(K, [-1, 1]),
+        lambda: iopt.IndefiniteSVC(kernel="linear").fit(np.eye(2), y),
+        lambda: iopt.KernelClassifier(kernel="linear").fit(np.eye(2), [-1, 1], abs(y)),
+    ):
+        assert "got a masked array" in message(call)
+
+
 def test_numbers_that_are_too_large() -> None:
     largest = "it: expected numbers up to 1.8e+308, the largest float64, got larger ones"
     for value in ([[10**400, 0], [0, 1]], [10**5000]):

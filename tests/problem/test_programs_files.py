@@ -254,9 +254,9 @@ def test_every_part_of_a_program_is_kept(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp"])
 def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
-    # HiGHS refuses coefficients above 1e15 and drops those below 1e-12.
-    digits = 5 if suffix == ".lp" else 300
-    P = generator.standard_normal((5, 5)) * 10.0 ** generator.integers(-digits, digits, (5, 5))
+    # HiGHS refuses coefficients above 1e15 and drops those below 1e-12; above 1e150 all refuse.
+    digits = (-5, 5) if suffix == ".lp" else (-300, 140)
+    P = generator.standard_normal((5, 5)) * 10.0 ** generator.integers(*digits, (5, 5))
     program = programs.quadratic_arrays(
         P + P.T, generator.standard_normal(5), lb=-generator.random(5), name="bits"
     )

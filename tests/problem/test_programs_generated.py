@@ -325,9 +325,25 @@ def test_arrays_are_completed_and_symmetrised() -> None:
         ({"ub": np.nan}, "ub: expected a number or 2 numbers"),
         ({"lb": 1.0, "ub": [2.0, 0.0]}, r"got lb\[1\] = 1, ub\[1\] = 0"),
         ({"lb": np.inf}, "lb: expected lower bounds"),
+        ({"P": np.ma.masked_array(np.eye(2), mask=np.eye(2))}, "P: .* got a masked array"),
+        ({"q": [1e160, 0.0]}, r"q: expected terms of at most 1e\+150 .* got a size of 1e\+160"),
+        ({"P": np.full((2, 2), 1e308)}, "P: .* got a size of inf"),
+        ({"P": 1e100 * np.eye(2), "lb": -1e30, "ub": 1e30}, r"P: .* got a size of 1e\+160"),
+        ({"ub": 1e154}, r"lb and ub: .* got a size of 1e\+154"),
+        ({"G": [[1e155, 2.0]], "h": [1.0]}, r"G: .* got a size of 1e\+155"),
+        ({"A": [[1.0, 2.0]], "b": [1e155]}, r"b: .* got a size of 1e\+155"),
+        ({"constant": -1e200}, r"constant: .* got a size of 1e\+200"),
     ],
 )
 def test_wrong_arrays_are_named(arguments: dict[str, object], words: str) -> None:
     given = {"P": np.eye(2), "q": [0.0, 0.0], **arguments}
     with pytest.raises((ProblemError, InfeasibleProblem), match=words):
         programs.quadratic_arrays(**given)
+
+
+def test_large_data_that_cannot_overflow_are_taken() -> None:
+    """Up to 1e150 within the bounds, and rows that hold everywhere have no size."""
+    made = programs.quadratic_arrays(
+        1e100 * np.eye(2), [1e149, 0.0], G=[[1.0, 1.0]], h=[np.inf], lb=-1.0, ub=[1.0, 1e20]
+    )
+    assert made.objective(np.array([1.0, 1e20])) == pytest.approx(5e139 + 1e149, rel=1e-14)

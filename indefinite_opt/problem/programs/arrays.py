@@ -18,6 +18,11 @@ MAX_ENTRIES = 25_000_000
 5,000 variables."""
 
 
+LARGEST_TERM = 1e150
+"""Largest size of the terms of the objective and of a row within the bounds: solvers compute with
+squares of these, and a number of double precision is at most 1.8e308."""
+
+
 @dataclass(frozen=True, eq=False)
 class QuadraticArrays:
     """A quadratic program in the letters of qpsolvers, always a minimisation.
@@ -99,8 +104,9 @@ def quadratic_arrays(
     Raises
     ------
     ProblemError
-        For arrays whose shapes do not fit one another, and for entries that are not finite real
-        numbers.
+        For arrays whose shapes do not fit one another, for entries that are not finite real
+        numbers, and for data that may overflow: terms above 1e150 within the bounds, where a
+        variable without finite bounds counts as 1.
     InfeasibleProblem
         For a lower bound above the upper one.
 
@@ -139,9 +145,38 @@ shape (2,)
     changed = not np.array_equal(square, square.T)
     if changed:
         square = 0.5 * square + 0.5 * square.T
-    return QuadraticArrays(
+    made = QuadraticArrays(
         square, linear, G[bounded], h[bounded], A, b, lower, upper, symmetrised=changed, **others
     )
+    _refuse_overflow(made)
+    return made
+
+
+def _refuse_overflow(program: QuadraticArrays) -> None:
+    """Raise `ProblemError` where terms of the objective or of a row exceed `LARGEST_TERM`.
+
+    A variable is at most as large as its finite bounds, and at least 1, as entries are squared too.
+    """
+    ends = np.abs([program.lb, program.ub])
+    reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=1.0)
+    with np.errstate(over="ignore"):
+        sizes = {
+            "lb and ub": reach,
+            "P": 0.5 * (np.abs(program.P) @ reach * reach).sum(),
+            "q": np.abs(program.q) @ reach,
+            "G": np.abs(program.G) @ reach,
+            "h": np.abs(program.h),
+            "A": np.abs(program.A) @ reach,
+            "b": np.abs(program.b),
+            "constant": abs(program.constant),
+        }
+    for argument, size in sizes.items():
+        largest = float(np.max(size, initial=0.0))
+        if largest > LARGEST_TERM:
+            raise ProblemError(
+                argument, f"terms of at most {LARGEST_TERM:g} within the bounds, or they overflow",
+                f"a size of {largest:.3g}", "Rescale the program, or leave out vast bounds.",
+            )  # fmt: skip
 
 
 def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array, Array, Array]:
