@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import indefinite_opt as iopt
+from helpers import shaking
 from helpers.problems import random_problem
 from indefinite_opt.foundation import threads
 
@@ -34,6 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_report_header() -> str:
+    return f"INDEFINITE_OPT_SHAKE={shaking.SEED or ''}"
 
 
 @pytest.fixture

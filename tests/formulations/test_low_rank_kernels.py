@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers import shaking
 from indefinite_opt.solvers import Status
 
 
@@ -14,6 +15,8 @@ def pair(n: int = 90, seed: int = 0) -> tuple[iopt.KernelProblem, iopt.KernelPro
     generator = np.random.default_rng(seed)
     F = generator.standard_normal((n, 6)) * [2.0, 1.0, 1.0, 0.5, 1.0, 0.5]
     y = np.where(F[:, 0] + F[:, 1] * F[:, 4] + 0.5 * generator.standard_normal(n) > 0.0, 1, -1)
+    shaken = shaking.order(n, seed)
+    F, y = F[shaken], y[shaken]
     signs = [1, 1, 1, 1, -1, -1]
     whole = iopt.KernelProblem((F * signs) @ F.T, y)
     return iopt.KernelProblem.from_factors(F, signs, y), whole

@@ -6,11 +6,12 @@ from the closed form written beside them, never from the package.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 import indefinite_opt as iopt
+from helpers import shaking
 
 INF = float("inf")
 
@@ -40,8 +41,29 @@ class Case:
     def problem(self) -> iopt.KernelProblem:
         return iopt.KernelProblem(self.K, self.y)
 
+    def shaken(self) -> Case:
+        """The same case, with its points in another order where tests are shaken."""
+        order = shaking.order(np.size(self.y), self.name)
 
-CASES = [
+        def moved(value: object) -> object:
+            array = np.asarray(value)
+            for axis in [k for k, size in enumerate(array.shape) if size == order.size]:
+                array = np.take(array, order, axis=axis)
+            return array
+
+        parameters = {
+            name: moved(value) for name, value in vars(self.formulation).items()
+            if isinstance(value, np.ndarray)
+        }  # fmt: skip
+        return replace(
+            self, K=moved(self.K), y=moved(self.y),
+            formulation=replace(self.formulation, **parameters),
+            values={name: moved(value) for name, value in self.values.items()},
+            multipliers={name: moved(value) for name, value in self.multipliers.items()},
+        )  # fmt: skip
+
+
+CASES = [case.shaken() for case in [
     # α = (a, a): 2a - 2a², a = 1/2 if C allows; the multiplier of the line is the offset 0.
     Case("two points, hard enough", TWO_POINTS, [1, -1], iopt.SVMDual(C=10.0), (0.5,),
          {"alpha": [0.5, 0.5]}, {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
@@ -212,5 +234,5 @@ CASES = [
          {"alpha": [1, 3]}, claim=iopt.Claim.LOCAL),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
-]  # fmt: skip
+]]  # fmt: skip
 """Every formulation appears at least once; a test sees to it."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers import shaking
 from indefinite_opt.modeling.quadratic_programs import Equilibrated
 
 Array = NDArray[np.float64]
@@ -94,6 +95,17 @@ def program(
     )  # fmt: skip
 
 
+def shaken(qp: Rows, *name: object) -> Rows:
+    """The same program, where tests are shaken with other orders and in another unit of F."""
+    x, unit = shaking.order(qp.n, *name), shaking.unit(*name)
+    upper, even = shaking.order(qp.h.size, "G", *name), shaking.order(qp.b.size, "A", *name)
+    return Rows(
+        unit * qp.P[np.ix_(x, x)], unit * qp.q[x],
+        qp.G[np.ix_(upper, x)], qp.h[upper], qp.A[np.ix_(even, x)], qp.b[even],
+        qp.lower[x], qp.upper[x],
+    )  # fmt: skip
+
+
 def indefinite(n: int, generator: np.random.Generator) -> Array:
     """A random symmetric matrix with integer entries from -50 to 50."""
     matrix = generator.integers(-50, 51, (n, n)).astype(float)
@@ -113,10 +125,11 @@ def random_rows(n: int, inequalities: int, equalities: int, seed: int, share: fl
 
     G, A = matrix(inequalities), matrix(equalities)
     middle = generator.random(n)
-    return program(
+    made = program(
         n, indefinite(n, generator), generator.integers(-50, 51, n),
         G, G @ middle + generator.random(inequalities), A, A @ middle, 0.0, 1.0,
     )  # fmt: skip
+    return shaken(made, "random_rows", n, inequalities, equalities, seed)
 
 
 def bilinear(n: int, rows: int, seed: int) -> Rows:
@@ -128,9 +141,10 @@ def bilinear(n: int, rows: int, seed: int) -> Rows:
     G = np.zeros((2 * rows, n))
     G[:rows, :half] = generator.random((rows, half))
     G[rows:, half:] = generator.random((rows, n - half))
-    return program(
+    made = program(
         n, P + P.T, generator.integers(-5, 6, n), G, 0.3 * G.sum(axis=1), lower=0.0, upper=1.0
     )
+    return shaken(made, "bilinear", n, rows, seed)
 
 
 def concave(n: int, rows: int, seed: int) -> Rows:
@@ -138,14 +152,18 @@ def concave(n: int, rows: int, seed: int) -> Rows:
     generator = np.random.default_rng(seed)
     factor = generator.standard_normal((n, n))
     G = generator.random((rows, n))
-    return program(
+    made = program(
         n, -factor @ factor.T / n, generator.standard_normal(n), G, 0.25 * G.sum(axis=1),
         lower=0.0, upper=1.0,
     )  # fmt: skip
+    return shaken(made, "concave", n, rows, seed)
 
 
 def transportation(sources: int, sinks: int, seed: int) -> Rows:
-    """Flows between sources and sinks with concave and bilinear costs; the rows are dependent."""
+    """Flows between sources and sinks with concave and bilinear costs; the rows are dependent.
+
+    Its variables are never shaken: tests read them as a table.
+    """
     generator = np.random.default_rng(seed)
     n = sources * sinks
     A = np.vstack(
@@ -161,10 +179,11 @@ def knapsack(n: int, seed: int) -> Rows:
     """A random indefinite quadratic over the unit box and one knapsack row."""
     generator = np.random.default_rng(seed)
     weights = generator.integers(1, 50, n).astype(float)
-    return program(
+    made = program(
         n, indefinite(n, generator), generator.integers(-50, 51, n), weights, 0.4 * weights.sum(),
         lower=0.0, upper=1.0,
     )  # fmt: skip
+    return shaken(made, "knapsack", n, seed)
 
 
 def rescaled(qp: Rows, seed: int) -> Rows:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers import shaking
 
 Array = NDArray[np.float64]
 
@@ -15,7 +16,8 @@ def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, 5))
     y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1, -1)
-    return iopt.KernelProblem.from_data(X, y, kernel)
+    shaken = shaking.order(n, kernel, seed)
+    return iopt.KernelProblem.from_data(X[shaken], y[shaken], kernel)
 
 
 def noisy_problem(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:
@@ -24,7 +26,9 @@ def noisy_problem(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem
         return random_problem(kernel, n, seed)
     generator = np.random.default_rng(seed)
     K = generator.standard_normal((n, n))
-    return iopt.KernelProblem(K + K.T, np.where(generator.uniform(size=n) > 0.4, 1, -1))
+    y = np.where(generator.uniform(size=n) > 0.4, 1, -1)
+    shaken = shaking.order(n, seed)
+    return iopt.KernelProblem((K + K.T)[np.ix_(shaken, shaken)], y[shaken])
 
 
 def rugged_problem(n: int, seed: int = 0) -> iopt.KernelProblem:
@@ -53,7 +57,9 @@ def points(n: int, seed: int) -> tuple[Array, Array]:
     """Two overlapping classes in five dimensions."""
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, 5))
-    return X, np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1.0, -1.0)
+    y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1.0, -1.0)
+    shaken = shaking.order(n, seed)
+    return X[shaken], y[shaken]
 
 
 FAMILIES = (
@@ -73,7 +79,7 @@ def kernel(family: str, n: int, seed: int) -> Array:
     graded = 10.0 ** generator.uniform(-4.0, 4.0, n)
     sign = float(generator.choice([-1.0, 1.0]))
     S = A + A.T
-    return {
+    K = {
         "random": S,
         "integers": (integers + np.triu(integers, 1).T).astype(float),
         "psd": A @ A.T,
@@ -89,3 +95,5 @@ def kernel(family: str, n: int, seed: int) -> Array:
         "large diagonal": S + np.diag(1e6 * x),
         "graded": S * np.outer(graded, graded),
     }[family]
+    shaken = shaking.order(n, family, seed)
+    return shaking.unit(family, seed) * K[np.ix_(shaken, shaken)]

@@ -50,8 +50,13 @@ def optimum(dual: ProxyDual) -> float:
     """Of f, by Newton's method; certain to 1e-9 of itself."""
     solution = run(dual, Newton(), tol=1e-9)
     best = value(dual, solution.values["alpha"])
-    assert min(solution.trace.bound) + dual.constant <= best + 1e-8 * best
+    assert min(solution.trace.bound) + dual.constant <= best + 1e-8 * best + rounding(dual)
     return best
+
+
+def rounding(dual: ProxyDual) -> float:
+    """Of ρ times squared eigenvalues, which cancel in `value`: 2e9 at the largest price."""
+    return dual.n * float(np.finfo(float).eps) * abs(dual.constant)
 
 
 def check_feasible(dual: ProxyDual | ProxyBall, alpha: Array) -> None:
@@ -196,7 +201,8 @@ def test_agrees_with_newton_far_out(C: float, rho: float) -> None:
     assert solution.status is Status.SOLVED
     assert solution.iterations < 60
     assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
-    assert min(solution.trace.bound) + dual.constant >= best - 1e-9 * best
+    least = min(solution.trace.bound) + dual.constant
+    assert least >= best - 1e-9 * best - rounding(dual)
 
 
 @pytest.mark.parametrize(
