@@ -46,10 +46,13 @@ class Ray:
         d, (n,).
     curvature : Fraction
         dᵀHd ≤ 0.
+    start : list of Fraction or None
+        A feasible point from which it falls; None if none is found that is exactly feasible.
     """
 
     direction: Vector
     curvature: Fraction
+    start: Vector | None
 
 
 @dataclass(frozen=True)
@@ -134,21 +137,19 @@ def _ray(
     for change, low_end, high_end in zip(changes, form.row_lower, form.row_upper, strict=True):
         if (change > 0 and high_end < np.inf) or (change < 0 and low_end > -np.inf):
             return None
-    curvature, slope = Fraction(0), _products(form.cost[None, chosen], d)[0]
+    slope, image = _products(form.cost[None, chosen], d)[0], [Fraction(0)] * form.cost.size
     if form.hessian is not None:
         image = _products(form.hessian[:, chosen], d)
-        curvature = sum(map(mul, d, (image[j] for j in chosen)), Fraction())
-        if curvature == 0 and any(image):
-            x = feasible_exactly(form, np.zeros(form.cost.size) if start is None else start)
-            if x is None:
-                return None
-            slope += sum(map(mul, image, x), Fraction())
-    if curvature > 0 or (curvature == 0 and slope >= 0):
+    curvature = sum(map(mul, d, (image[j] for j in chosen)), Fraction())
+    if curvature > 0 or (curvature == 0 and slope >= 0 and not any(image)):
+        return None
+    x = feasible_exactly(form, np.zeros(form.cost.size) if start is None else start)
+    if curvature == 0 and any(image) and (x is None or slope + sum(map(mul, image, x)) >= 0):
         return None
     whole = [Fraction(0)] * form.cost.size
     for place, part in zip(chosen.tolist(), d, strict=True):
         whole[place] = part
-    return Ray(whole, curvature)
+    return Ray(whole, curvature, x)
 
 
 def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:

@@ -272,7 +272,7 @@ def test_the_checker_imports_only_the_standard_library() -> None:
 
 def test_the_checker_is_one_short_file() -> None:
     lines = Path(proof_checker.__file__).read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 410
+    assert len(lines) < 440
     assert max(map(len, lines)) <= 100
 
 
@@ -612,3 +612,71 @@ def test_forged_proofs_of_convex_programs_prove_nothing_false(count: int) -> Non
 @pytest.mark.parametrize("part", range(20))
 def test_ten_thousand_forged_proofs_prove_nothing_false(part: int) -> None:
     assert attack(first=1000 + 40 * part, count=500) > 20
+
+
+# ------------------------------------------------------------------------ programs without optimum
+
+
+def checked_apart(path: Path) -> str:
+    """What the checker prints, run as a script by itself."""
+    run = subprocess.run(
+        [sys.executable, proof_checker.__file__, str(path)], capture_output=True, text=True
+    )
+    return run.stdout
+
+
+def ended(qp: iopt.QuadraticProgram) -> Exception:
+    with pytest.raises((iopt.errors.UnboundedProblem, iopt.errors.InfeasibleProblem)) as caught:
+        iopt.solve(qp)
+    return caught.value
+
+
+WITHOUT_OPTIMUM = {
+    # Along (1, 1) the row is kept and the objective falls by 1 for each step.
+    "flat": iopt.QuadraticProgram([[1, -1], [-1, 1]], [-1, 0], [[1, -1]], [1], lb=0),
+    "curved": iopt.QuadraticProgram([[0, 1], [1, 0]], A=[[1, 1]], b=[1 / 3]),
+    "linear": iopt.QuadraticProgram(np.zeros((2, 2)), [1, -2], [[-1, 1]], [1], lb=0),
+    "rows": iopt.QuadraticProgram(np.eye(2), G=[[1, 1], [-1, -1]], h=[1 / 3, -0.5]),
+    "bounds": iopt.QuadraticProgram(np.eye(3), A=[[1, 1, 1]], b=[1], ub=0.3),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_OPTIMUM)
+def test_that_there_is_no_optimum_is_proved_to_anybody(name: str, tmp_path: Path) -> None:
+    qp = WITHOUT_OPTIMUM[name]
+    found = iopt.verify(qp, ended(qp))
+    assert found.proved
+    path = found.save(tmp_path / "proof.json")
+    lines = checked_apart(path).splitlines()
+    expected = "infeasible" if name in ("rows", "bounds") else "unbounded"
+    assert lines[0] == f"PROVED {expected}"
+
+
+@pytest.mark.parametrize("name", WITHOUT_OPTIMUM)
+def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> None:
+    """The same ray or multipliers of a program that has an optimum; and signs that are changed."""
+    qp = WITHOUT_OPTIMUM[name]
+    path = iopt.verify(qp, ended(qp)).save(tmp_path / "proof.json")
+    document = json.loads(path.read_text())
+    bounded = copy.deepcopy(document)
+    bounded["program"]["lower"] = [-9] * len(bounded["program"]["lower"])
+    bounded["program"]["upper"] = [9] * len(bounded["program"]["upper"])
+    bounded["program"]["row_lower"] = [None] * len(bounded["program"]["row_lower"])
+    others = [bounded]
+    (key,) = {"direction", "multipliers"} & document["proof"].keys()
+    for k, (above, below) in enumerate(document["proof"][key]):
+        other = copy.deepcopy(document)
+        other["proof"][key][k] = [-above, below]
+        others.append(other)
+    for other in others:
+        with pytest.raises(proof_checker.FailedProof):
+            proof_checker.check(other)
+
+
+def test_a_direction_that_proves_nothing_is_said_to() -> None:
+    qp = WITHOUT_OPTIMUM["flat"]
+    assert not iopt.verify(qp, {"ray": [1.0, 0.0]}).proved
+    assert iopt.verify(qp, {"ray": [2.0, 2.0 + 1e-15]}).proved
+    assert not iopt.verify(qp, {"conflict": {"inequalities": [1.0]}}).proved
+    with pytest.raises(iopt.errors.ParameterError, match="NOT PROVED"):
+        iopt.verify(qp, {"ray": [1.0, 0.0]}).save("proof.json")

@@ -307,12 +307,13 @@ class QuadraticProgram(Formulation, Problem):
         return self.model().program(str(self), self.structure())
 
     def structure(self, problem: object = None) -> PolyhedralQP:
-        return self._structure
+        _ = self.as_written.polyhedron.point  # or the error that there is none
+        return self.as_written
 
     @cached_property
-    def _structure(self) -> PolyhedralQP:
+    def as_written(self) -> PolyhedralQP:
+        """The program as solvers read it, whether or not it has a feasible point."""
         body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub)
-        _ = body.point
         return PolyhedralQP(self.P, self.q, body, self.sense, self.constant, self.notes)
 
     def classifier(self, problem: object, values: Values) -> Classifier:

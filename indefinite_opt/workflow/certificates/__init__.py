@@ -6,7 +6,16 @@ writes proofs to files, which `proof_checker` checks in exact arithmetic without
 
 from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.certificates.no_optimum import NoOptimum
 from indefinite_opt.workflow.certificates.proof_document import read_document
 from indefinite_opt.workflow.certificates.verification import verify
 
-__all__ = ["Certificate", "Facts", "claim_of", "proof_checker", "read_document", "verify"]
+__all__ = [
+    "Certificate",
+    "Facts",
+    "NoOptimum",
+    "claim_of",
+    "proof_checker",
+    "read_document",
+    "verify",
+]

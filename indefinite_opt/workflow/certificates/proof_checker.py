@@ -2,8 +2,8 @@
 
 Only the standard library is used. docs/optimality-conditions.md proves every rule and describes the
 file. Its numbers are doubles, which are read as fractions; nothing is computed in floating point.
-Prints `PROVED value` (exit code 0) and a digest of the program and its objective, or `FAILED: where
-and why` (exit code 1).
+Prints `PROVED value`, or that the program is unbounded or infeasible (exit code 0), and a digest of
+the program and its objective, or `FAILED: where and why` (exit code 1).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def require(condition: bool, message: str) -> None:
 def exact(value: Any) -> Any:
     """The content of a document, with its numbers, all of which are doubles, as fractions."""
     if type(value) is dict and value:
-        raw = ("format", "kind", "rule", "multipliers")
+        raw = ("format", "kind", "rule", "multipliers", "direction", "start")
         return {key: entry if key in raw else exact(entry) for key, entry in value.items()}
     if type(value) is list:
         return [exact(entry) for entry in value]
@@ -311,10 +311,15 @@ def tree(data: Any, proof: Any) -> Any:
     return min(least, default=inf)
 
 
+def fractions(pairs: Any) -> Numbers:
+    """The numbers that pairs of integers stand for."""
+    require({type(a) for pair in pairs for a in pair} <= {int}, "not a fraction")
+    return [Fraction(above, below) for above, below in pairs]
+
+
 def linear_bound(data: Any, proof: Any) -> Fraction:
     """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    require({type(a) for pair in proof["multipliers"] for a in pair} <= {int}, "not a fraction")
-    prices = [Fraction(above, below) for above, below in proof["multipliers"]]
+    prices = fractions(proof["multipliers"])
     reduced, bound = data["cost"].copy(), Fraction(0)
     for row, price in zip(data["rows"], prices, strict=True):
         for i, a in row:
@@ -344,6 +349,29 @@ def proxy_bound(data: Any, proof: Any) -> Fraction:
     return -(sum(map(mul, u, z)) / Fraction(2) + data["C"] * above + rho * square)
 
 
+def unbounded(data: Any, proof: Any) -> None:
+    """From a feasible x the objective falls along d, which no bound and no row ends."""
+    H, c = symmetric(data["H"]), data["cost"]
+    d, x = fractions(proof["direction"]), fractions(proof["start"])
+    require(len(H) == len(c) == len(d) == len(x), "a list has another length")
+    rows = [[sum(a * v[index(i, len(c))] for i, a in row) for row in data["rows"]] for v in (d, x)]
+    bounds = zip(d, x, data["lower"], data["upper"], strict=True)
+    sides = zip(*rows, data["row_lower"], data["row_upper"], strict=True)
+    for change, value, low, high in [*bounds, *sides]:
+        require(low is None or (low <= value and change >= 0), "a lower end is not respected")
+        require(high is None or (high >= value and change <= 0), "an upper end is not respected")
+    image = [sum(map(mul, row, d)) for row in H]
+    curvature, slope = sum(map(mul, image, d)), sum(map(mul, image, x)) + sum(map(mul, c, d))
+    require(curvature < 0 or (curvature == 0 and slope < 0), "the objective does not fall")
+
+
+def infeasible(data: Any, proof: Any) -> None:
+    """Farkas: multipliers with which rows and bounds would prove 0 > 0."""
+    bound = linear_bound({**data, "cost": [Fraction(0)] * len(data["cost"])}, proof)
+    require(bound > 0, "the multipliers exclude no point")
+
+
+WITHOUT_OPTIMUM = {"unbounded": unbounded, "infeasible": infeasible}
 RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
 KINDS = {"boxes": tree, "linear": linear_bound, "proxy": proxy_bound}
 
@@ -371,9 +399,15 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def check(document: Any) -> tuple[float, Any]:
-    """The claimed bound and the program, if the proof holds; raises `FailedProof`."""
+def check(document: Any) -> tuple[float | str, Any]:
+    """The claimed bound, or "unbounded" or "infeasible", and the program; raises `FailedProof`."""
     try:
+        kind = document["kind"]
+        if kind in WITHOUT_OPTIMUM:
+            whole = exact(document)
+            require(whole["format"] == FORMAT, f"the format is not {FORMAT!r}")
+            WITHOUT_OPTIMUM[kind](whole["program"], whole["proof"])
+            return kind, document["program"]
         bound, claim = reached(document), float(exact(document["claim"]))
         beyond = document["objective"]["sense"] * (Fraction(claim) - bound) > 0
         require(not beyond, f"{claim!r} is claimed, {float(bound)!r} is proved")
@@ -392,7 +426,7 @@ def main(path: str) -> int:
     """Print what is proved, and return the exit code."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
-        print(f"PROVED {check(document)[0]!r}\nprogram {digest(document)}")
+        print(f"PROVED {check(document)[0]}\nprogram {digest(document)}")
     except (OSError, FailedProof, *MALFORMED) as error:
         print(f"FAILED: {str(error)[:400]}")
         return 1

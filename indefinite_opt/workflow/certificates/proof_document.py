@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json
-from indefinite_opt.modeling import Formulation, PolyhedralQP
+from indefinite_opt.modeling import Conflict, Formulation, PolyhedralQP, Ray
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure
+from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure, StandardForm
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (
@@ -43,7 +43,13 @@ from indefinite_opt.solvers.branch_and_bound import (
 )
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL, kernel_program
-from indefinite_opt.workflow.certificates.proof_checker import FORMAT, FailedProof, exact, reached
+from indefinite_opt.workflow.certificates.proof_checker import (
+    FORMAT,
+    FailedProof,
+    check,
+    exact,
+    reached,
+)
 from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
 from indefinite_opt.workflow.certificates.proof_checker import Minorant as ExactMinorant
 from indefinite_opt.workflow.certificates.proof_checker import Program as ExactProgram
@@ -54,6 +60,7 @@ __all__ = [
     "certificate_document",
     "convex_document",
     "linear_document",
+    "no_optimum_document",
     "proxy_document",
     "read_document",
     "write_document",
@@ -176,24 +183,61 @@ def _finite_form(qp: QuadraticStructure) -> FiniteForm:
 
 def linear_document(program: LinearProgram, multipliers: Array) -> Document:
     """The proof of a bound on a linear program, from row multipliers made exactly dual feasible."""
-    rows = _entries(program)
+    content = _linear_program(program.standard_form())
+    rows: list[dict[int, float]] = [dict(row) for row in content["rows"]]
+    prices = _repaired(program, rows, multipliers)
     return _document(
-        "linear",
-        {
-            "cost": _plain(program.cost),
-            "lower": _ends(program.lower),
-            "upper": _ends(program.upper),
-            "row_lower": _ends(program.row_lower),
-            "row_upper": _ends(program.row_upper),
-            "rows": [[[j, a] for j, a in row.items()] for row in rows],
-        },
-        {"sense": program.sense, "constant": 0},
-        {
-            "multipliers": [
-                [*price.as_integer_ratio()] for price in _repaired(program, rows, multipliers)
-            ]
-        },
+        "linear", content, {"sense": program.sense, "constant": 0}, {"multipliers": _pairs(prices)}
     )
+
+
+def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
+    """The proof that a program is unbounded, by a ray and a point, or infeasible.
+
+    Raises
+    ------
+    ParameterError
+        If no point is found that satisfies all rows and bounds exactly.
+    """
+    program = _linear_program(form)
+    if isinstance(proof, Conflict):
+        # The checker bounds 0 from below: with the signs of a lower bound, and none is above 0.
+        parts = {"multipliers": _pairs([-price for price in proof.multipliers])}
+        return _without_optimum("infeasible", program, parts)
+    if proof.start is None:
+        raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
+    H = np.zeros((form.cost.size,) * 2) if form.hessian is None else form.hessian
+    parts = {"direction": _pairs(proof.direction), "start": _pairs(proof.start)}
+    return _without_optimum("unbounded", program | {"H": _triangle(H)}, parts)
+
+
+def _without_optimum(kind: str, program: Document, proof: Document) -> Document:
+    document = {
+        "format": FORMAT,
+        "kind": kind,
+        "claim": None,
+        "objective": {"sense": 1, "constant": 0},
+        "program": program,
+        "proof": proof,
+    }
+    check(document)
+    return document
+
+
+def _pairs(numbers: list[Fraction]) -> list[list[int]]:
+    return [[*number.as_integer_ratio()] for number in numbers]
+
+
+def _linear_program(form: StandardForm) -> Document:
+    matrix = form.matrix if isinstance(form.matrix, np.ndarray) else form.matrix.toarray()
+    return {
+        "cost": _plain(form.cost),
+        "lower": _ends(form.lower),
+        "upper": _ends(form.upper),
+        "row_lower": _ends(form.row_lower),
+        "row_upper": _ends(form.row_upper),
+        "rows": [[[int(j), float(row[j])] for j in np.flatnonzero(row)] for row in matrix],
+    }
 
 
 def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
@@ -278,13 +322,6 @@ def _document(
         away = -np.inf * objective["sense"]
         document["claim"] = float(np.nextafter(nearest, away)) if beyond else nearest
     return document
-
-
-def _entries(program: LinearProgram) -> list[dict[int, float]]:
-    """The nonzero entries of each row."""
-    matrix: Any = program.matrix
-    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    return [{int(j): float(row[j]) for j in np.flatnonzero(row)} for row in dense]
 
 
 def _ends(values: Array) -> list[float | None]:

@@ -12,7 +12,12 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import IncompatibleSolver, SolverFailed
+from indefinite_opt.errors import (
+    IncompatibleSolver,
+    InfeasibleProblem,
+    SolverFailed,
+    UnboundedProblem,
+)
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
@@ -42,6 +47,7 @@ from indefinite_opt.solvers.branch_and_bound import (
 )
 from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
 __all__ = ["certify", "verify"]
@@ -49,6 +55,12 @@ __all__ = ["certify", "verify"]
 INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
 
 
+@overload
+def verify(
+    problem: QuadraticProgram,
+    formulation: UnboundedProblem | InfeasibleProblem,
+    /,
+) -> NoOptimum: ...
 @overload
 def verify(
     problem: QuadraticProgram,
@@ -74,15 +86,19 @@ def verify(
 ) -> Certificate: ...
 def verify(
     problem: KernelProblem | QuadraticProgram,
-    formulation: Formulation | str | Mapping[str, ArrayLike] | None = None,
-    values: Mapping[str, ArrayLike] | None = None,
+    formulation: Formulation | str | Mapping[str, ArrayLike] | Exception | None = None,
+    values: Mapping[str, ArrayLike] | Exception | None = None,
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
     bound: bool = False,
     time_limit: float | None = 60.0,
     atol: float = 0.0,
-) -> Certificate:
+) -> Certificate | NoOptimum:
     """Certify a point: check its values, and multipliers if given, and state what they prove.
+
+    In place of a point it takes the proof that there is no optimum: the error `UnboundedProblem` or
+    `InfeasibleProblem`, or {"ray": d} or {"conflict": multipliers of rows and bounds by name}. Then
+    it returns a `NoOptimum`, which was checked in exact arithmetic.
 
     Parameters
     ----------
@@ -90,7 +106,7 @@ def verify(
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like
-        One entry per declared variable.
+        One entry per declared variable; or a ray or a conflict, see above.
     multipliers : mapping of str to array_like, optional
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
         nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
@@ -110,7 +126,7 @@ def verify(
 
     Returns
     -------
-    Certificate
+    Certificate, or NoOptimum for a ray or a conflict
 
     Raises
     ------
@@ -136,8 +152,10 @@ def verify(
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
     if isinstance(problem, QuadraticProgram) and values is None:
-        formulation, values = None, cast("Mapping[str, ArrayLike]", formulation)
+        formulation, values = None, cast("Mapping[str, ArrayLike] | Exception", formulation)
     asked, chosen = posed(problem, formulation)
+    if isinstance(values, Exception) or (values is not None and {*values} & {"ray", "conflict"}):
+        return no_optimum(asked, chosen, values)
     structure = chosen.structure(asked)
     checked = checked_values("values", values, structure.shapes)
     given = multipliers
