@@ -9,6 +9,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from adversary.rational import as_matrix, as_vector, dot, product
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -615,3 +616,139 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
     certificate = iopt.verify(qp, {"x": np.array([size, size, 0.0, 0.0])[order]})
     assert certificate.claim < iopt.Claim.LOCAL
     assert certificate.gap >= 0.99
+
+
+def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
+    """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) - Σ |r_i|·reach_i, exact, with r = ∇F + Gᵀz + Aᵀy."""
+    body = structure.polyhedron
+    P, G, A = (as_matrix(part) for part in (structure.P, body.G, body.A))
+    at, q = as_vector(x), as_vector(structure.q)
+    value = dot(at, product(P, at)) / 2 + dot(at, q)
+    slope = [a + b for a, b in zip(product(P, at), q, strict=True)]
+    for rows, right, prices in ((G, body.h, as_vector(z)), (A, body.b, as_vector(y))):
+        for row, end, price in zip(rows, as_vector(right), prices, strict=True):
+            value += price * (dot(row, at) - end)
+            slope = [entry + price * share for entry, share in zip(slope, row, strict=True)]
+    return value - dot([abs(entry) for entry in slope], as_vector(reach))
+
+
+@pytest.mark.parametrize("part", ["linear", "quadratic", "inequalities", "equalities"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -> None:
+    """All variables are fixed, so that the bound is a sum of terms, of which one kind is there."""
+    g = np.random.default_rng(seed)
+    n, m = 6, 3
+    x, rows = g.standard_normal(n), g.standard_normal((m, n))
+    F, prices = g.standard_normal((n, n)), g.random(m)
+    P = F @ F.T if part == "quadratic" else np.zeros((n, n))
+    q = g.standard_normal(n) if part == "linear" else np.zeros(n)
+    parts: dict[str, Any] = {"lb": x, "ub": x}
+    if part == "inequalities":
+        parts |= {"G": rows, "h": rows @ x}
+    if part == "equalities":
+        parts |= {"A": rows, "b": rows @ x}
+    structure = iopt.QuadraticProgram(P, q, **parts).structure()
+    multipliers = {part: prices} if part.endswith("equalities") else {}
+    z, y = (multipliers.get(name, np.zeros(0)) for name in ("inequalities", "equalities"))
+    exact = dual_value(structure, x, z, y, np.zeros(n))
+    bound = structure.bound_at(structure.at(x), multipliers)
+    # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
+    # the terms are below 1000.
+    assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(seed: int) -> None:
+    """It is 0 as computed, but not exactly, and the ranges of the variables are ±1e12."""
+    g = np.random.default_rng(seed)
+    n, m, wide = 6, 3, 1e12
+    A, y = g.standard_normal((m, n)), g.standard_normal(m)
+    qp = iopt.QuadraticProgram(np.zeros((n, n)), -(A.T @ y), A=A, b=np.zeros(m), lb=-wide, ub=wide)
+    structure, x = qp.structure(), np.zeros(n)
+    exact = dual_value(structure, x, np.zeros(0), y, np.full(n, wide))
+    assert exact < 0
+    assert Fraction(structure.bound_at(structure.at(x), {"equalities": y})) <= exact
+
+
+@pytest.mark.parametrize("missed", [1e-3, -1e-6])
+def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
+    missed: float,
+) -> None:
+    """-½x₁² + ½x₂² with x₁ = 1 is least at x₂ = 0, with -½; the tangent at 1 + δ is δ²/2 above."""
+    qp = iopt.QuadraticProgram(
+        np.diag([-1.0, 1.0]), [0.0, 0.0], A=[[1.0, 0.0]], b=[1.0], lb=-4, ub=4
+    )
+    structure, x = qp.structure(), np.array([1.0 + missed, 0.0])
+    bound = structure.bound_at(structure.at(x), {"equalities": np.array([x[0]])})
+    # ‖P‖(2‖d‖ + δ)δ with ‖d‖ < 8 is taken off, with three to spare.
+    assert -0.5 - 50.0 * abs(missed) <= bound <= -0.5
+
+
+@pytest.mark.parametrize(
+    ("P", "rows", "said"),
+    [
+        (np.zeros((2, 2)), {}, "Convex by the eigenvalues of P"),
+        ([[1.0, -1.0], [-1.0, 1.0]], {}, "Convex by the eigenvalues of P"),
+        ([[0.1, 0.3], [0.3, 0.9]], {"A": [[1, 0]], "b": [0]}, "Convex by the eigenvalues of P"),
+        (
+            np.diag([-1.0, 1.0]),
+            {"A": [[1, 0]], "b": [0]},
+            "Convex by the eigenvalues of P along the equality rows",
+        ),
+        (np.diag([-1.0, 1.0]), {"A": [[0, 1]], "b": [0]}, None),
+        (np.diag([-1.0, 1.0]), {}, None),
+        (np.diag([-1e-9, 1.0]), {"A": [[0, 1]], "b": [0]}, None),
+    ],
+)
+def test_which_convexity_is_claimed(P: Any, rows: dict[str, Any], said: str | None) -> None:
+    structure = iopt.QuadraticProgram(P, [0.0, 0.0], **rows).structure()
+    assert structure.is_convex == (said is not None)
+    if said:
+        assert structure.why_convex == said
+
+
+def polyhedron(n: int, **parts: Any) -> Any:
+    return iopt.QuadraticProgram(np.zeros((n, n)), np.zeros(n), **parts).structure().polyhedron
+
+
+@pytest.mark.parametrize(
+    ("parts", "x", "share"),
+    [
+        ({"lb": 0.0, "ub": 3.0}, [-1.0, 2.0], Fraction(1, 2)),
+        ({"lb": 0.0, "ub": 3.0}, [1.0, 5.0], Fraction(2, 5)),
+        ({"lb": 2.0}, [0.0, 0.0], Fraction(2)),
+        ({"lb": 0.0, "ub": 3.0}, [1.0, 3.0], Fraction(0)),
+        ({"G": [[3, -4]], "h": [-9]}, [1.0, 2.0], Fraction(4, 20)),
+        ({"G": [[3, -4]], "h": [-5]}, [1.0, 2.0], Fraction(0)),
+        ({"A": [[3, -4]], "b": [-9]}, [1.0, 2.0], Fraction(4, 20)),
+        ({"A": [[3, -4]], "b": [-2]}, [1.0, 2.0], Fraction(3, 13)),
+        ({"A": [[3, -4]], "b": [2]}, [0.0, 0.0], Fraction(1)),
+        ({"G": [[1, 0]], "h": [0], "A": [[0, 0]], "b": [0]}, [4.0, 1.0], Fraction(1)),
+    ],
+)
+def test_violations_are_shares_of_the_terms_of_a_row(
+    parts: dict[str, Any], x: list[float], share: Fraction
+) -> None:
+    found = polyhedron(2, **parts).infeasibility(np.array(x))
+    # A millionth of the largest term is added to the terms of a row.
+    assert found == pytest.approx(float(share), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parts", "x", "nearest"),
+    [
+        ({"A": [[1, 2]], "b": [5]}, [0.0, 0.0], [1.0, 2.0]),
+        ({"A": [[1, 2]], "b": [5]}, [4.0, 3.0], [3.0, 1.0]),
+        ({"G": [[2, 1]], "h": [-5]}, [0.0, 0.0], [-2.0, -1.0]),
+        ({"G": [[2, 1]], "h": [5]}, [1.0, 1.0], [1.0, 1.0]),
+        ({"A": [[1, 2]], "b": [5], "G": [[0, 1]], "h": [3]}, [0.0, 0.0], [1.0, 2.0]),
+        ({"A": [[1, 1]], "b": [3], "lb": 0.0, "ub": [1.0, 9.0]}, [1.0, 1.0], [1.0, 2.0]),
+    ],
+)
+def test_a_point_is_moved_onto_the_rows_by_the_shortest_step(
+    parts: dict[str, Any], x: list[float], nearest: list[float]
+) -> None:
+    """The foot of the perpendicular; a variable at its bound stays there if the others suffice."""
+    found = polyhedron(2, **parts).repaired(np.array(x))
+    # Least squares of two numbers below 10: 1e-14 with a factor of a hundred to spare.
+    np.testing.assert_allclose(found, nearest, rtol=0.0, atol=1e-12)

@@ -206,3 +206,60 @@ def test_results_can_be_pickled() -> None:
     problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 10)
     result = pickle.loads(pickle.dumps(iopt.solve(problem, "SVMDual")))
     assert result.problem.approximation.method == "nystrom"
+
+
+def test_the_bound_on_the_error_is_the_lemma_and_the_rounding_of_exact_products() -> None:
+    """K of rank 4, kept whole: what is left of K - K̃ is rounding, which the bound must not miss.
+
+    `rounding` is eps·(n + r + 8)(n·max|K| + ‖F‖²), and each of the vectors ω loses that share of
+    ‖ω‖, about √n; the factor of the lemma is δ^(-1/k)·√(2/π).
+    """
+    X, y = points(n=50)
+    problem = iopt.KernelProblem.approximate(X, y, "linear", rank=4)
+    assert problem.approximation is not None
+    assert problem.factors is not None
+    F = np.asarray(problem.factors.factors)
+    size = 50 * np.max(np.abs(X @ X.T)) + np.sum(F**2)
+    rounding = 2.0**-52 * (50 + 4 + 8) * size
+    bound = problem.approximation.bound_error(vectors=10, passes=1, failure=1e-6)
+    factor = 1e-6 ** (-1 / 10) * np.sqrt(2 / np.pi)
+    assert np.linalg.norm(X @ X.T - matrix(problem), 2) <= bound.norm
+    # ‖ω‖ of ten vectors of 50 entries is between 4 and 12, and what is computed adds to it.
+    assert 4.0 * factor * rounding <= bound.norm <= 14.0 * factor * rounding
+
+
+def test_what_is_computed_in_tiles_is_what_is_computed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from indefinite_opt.problem import approximation
+
+    X, y = points(n=53)
+    z = np.random.default_rng(0).integers(-5, 6, 53).astype(float)
+
+    def measured() -> list[object]:
+        problem = iopt.KernelProblem.approximate(X, y, "sigmoid", rank=5, landmarks=10)
+        assert problem.approximation is not None
+        bound = problem.approximation.bound_error().norm
+        return [bound, problem.approximation.quadratic_difference(z), *matrix(problem)[0]]
+
+    whole = measured()
+    monkeypatch.setattr(approximation, "_TILE", 10 * 53)
+    # The tiles change the order of sums only: 1e-12 with a factor of a hundred to spare.
+    np.testing.assert_allclose(measured(), whole, rtol=1e-10, atol=1e-10)
+
+
+def test_degrees_of_random_features_are_drawn_by_the_sizes_of_their_terms() -> None:
+    """Sizes |c_k|·(mean‖x‖²)^k with c = (r², 2γr, γ²), γ = ½, r = -3 and mean‖x‖² = 4: 9, 12, 4."""
+    X = np.tile([[2.0, 0.0], [0.0, -2.0]], (20, 1))
+    kernel = iopt.kernels.Polynomial(degree=2, gamma=0.5, r=-3.0)
+    y, count = np.resize([1, -1], 40), 40
+    seen = np.zeros(3)
+    for seed in range(100):
+        problem = iopt.KernelProblem.approximate(X, y, kernel, count, "random-features", seed=seed)
+        assert problem.approximation is not None
+        assert problem.factors is not None
+        degrees = np.array([len(v) for v in problem.approximation.features.vectors])  # type: ignore[attr-defined]
+        seen += np.bincount(degrees, minlength=3)
+        np.testing.assert_array_equal(problem.factors.signs, np.where(degrees == 1, -1.0, 1.0))
+    # Five standard deviations of a share of 4000 draws.
+    np.testing.assert_allclose(seen / 4000, np.array([9, 12, 4]) / 25, atol=2.5 / np.sqrt(4000))

@@ -146,3 +146,26 @@ def test_changed_factors_are_noticed() -> None:
 def test_signs_are_checked(signs: list[float]) -> None:
     with pytest.raises(iopt.errors.ProblemError, match="signs"):
         iopt.KernelProblem.from_factors(np.ones((4, 2)), signs, [1, 1, -1, -1])
+
+
+@pytest.mark.parametrize("n", [40, 3000])
+def test_the_bound_on_rounding_covers_the_worst_case_of_the_sums(n: int) -> None:
+    """k terms round by (k - 1)·eps/2 of their absolute values at worst (Higham 2002, section 3.1).
+
+    The sums of Fᵀx have blocks of 1024 terms and as many terms as blocks, and those of F(s∘w) have
+    r terms; the absolute terms of an entry of Kx are those of |F||F|ᵀ|x|, exact here: F and x are
+    integers.
+    """
+    generator = np.random.default_rng(n)
+    F = generator.integers(-9, 10, (n, 2)).astype(float)
+    x = generator.integers(-9, 10, n).astype(float)
+    problem = iopt.KernelProblem.from_factors(F, [1, -1], np.resize([1, -1], n))
+    terms = np.abs(F) @ (np.abs(F).T @ np.abs(x))
+    longest = min(n, 1024) + n / 1024 + 2
+    needed = 2.0**-53 * longest * float(terms.max())
+    # Twice of what is needed, and room for eight terms more.
+    assert 2.0 * needed <= problem.factors.largest_rounding(x) <= 3.0 * needed  # type: ignore[union-attr]
+    square = np.abs(F).T @ np.abs(F)
+    norm = 2.0**-53 * longest * float(np.linalg.eigvalsh(square)[-1])
+    # The norm of |F|ᵀ|F| may be bounded by that of Frobenius: at most √2 times the norm.
+    assert 2.0 * norm <= problem.factors.rounding <= 4.5 * norm  # type: ignore[union-attr]
