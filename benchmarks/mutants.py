@@ -1,8 +1,10 @@
 """Mutation tests; run `python benchmarks/mutants.py --seed 1 minorant relaxation`.
 
 One random change at a time is made in a temporary copy of the package: of an operator, a
-comparison, a constant or a sign. A change survives if no test fails: either nothing tests what it
-changed, or it changes nothing. A test run that takes too long counts as failed.
+comparison, a constant or a sign, or a term is dropped, or two arguments change places. A change
+survives if no test fails: either nothing tests what it changed, or it changes nothing. A test run
+that takes too long counts as failed. The tests run once without any change first, because a test
+that fails anyway would hide every survivor.
 """
 
 from __future__ import annotations
@@ -31,6 +33,18 @@ STAGES = (
 )  # fmt: skip
 """Test files in the order in which they run, the fastest first."""
 
+OWN_TESTS = {
+    "factored_kernel": ("factors", "low_rank"),
+    "approximation": ("approximation",),
+    "polyhedral_qp": ("quadratic_program",),
+    "polyhedron": ("quadratic_program", "polyhedral_rows"),
+    "linear_rows": ("polyhedral_rows", "quadratic_program"),
+    "proof_checker": ("proof_checker",),
+    "proof_document": ("proof_checker",),
+    "verification": ("claims", "certificate"),
+}
+"""Test files of modules that need no others: they run instead of the stages."""
+
 OPERATORS = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
     ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"), ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"),
@@ -42,6 +56,8 @@ NAMES = {
     "min": "max", "minimum": "maximum", "argmin": "argmax", "floor": "ceil", "any": "all",
 }  # fmt: skip
 NAMES |= {new: old for old, new in NAMES.items()}
+
+OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider")
 
 SWITCHES = ("strict", "frozen", "eq", "repr", "copy", "overwrite_a", "check_finite")
 """Keyword arguments that do not affect any number."""
@@ -86,9 +102,14 @@ def mutants(module: str, source: bytes) -> Iterator[Mutant]:
     def whole(node: ast.AST, new: str) -> Mutant:
         return Mutant(module, node.lineno, place(node), place(node, end=True), new)  # type: ignore[attr-defined]
 
+    def written(node: ast.AST) -> str:
+        return source[place(node) : place(node, end=True)].decode()
+
     for node in _code(ast.parse(source)):
         if isinstance(node, ast.BinOp):
             yield from between(node.left, node.right, node.op)
+            if isinstance(node.op, ast.Add | ast.Sub):
+                yield whole(node, f"({written(node.left)})")
         elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for left, right, operator in zip(sides, sides[1:], node.ops, strict=False):
@@ -110,6 +131,13 @@ def mutants(module: str, source: bytes) -> Iterator[Mutant]:
             yield Mutant(
                 module, node.end_lineno or 0, last - len(node.attr), last, NAMES[node.attr]
             )
+        elif isinstance(node, ast.Call) and len(node.args) > 1:
+            first, second = node.args[:2]
+            if not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
+                comma = source[place(first, end=True) : place(second)].decode()
+                swapped = written(second) + comma + written(first)
+                start, end = place(first), place(second, end=True)
+                yield Mutant(module, first.lineno, start, end, swapped)
         elif isinstance(node, ast.Name) and node.id in NAMES:
             yield whole(node, NAMES[node.id])
 
@@ -131,7 +159,7 @@ def noticed(folder: Path, stages: list[list[str]], seconds: float) -> str | None
     """The test run that noticed the change, or None."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     for files in stages:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
+        command = [sys.executable, "-m", "pytest", *OPTIONS, *files]
         try:
             outcome = subprocess.run(
                 command,
@@ -170,8 +198,13 @@ def main() -> None:
         sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
     else:
         sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
-    names = [chosen.tests] if chosen.tests else STAGES[: chosen.stages]
-    stages = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in names]
+
+    def test_runs(module: str) -> list[list[str]]:
+        names = [chosen.tests] if chosen.tests else STAGES[: chosen.stages]
+        if module in OWN_TESTS and not chosen.tests:
+            names = [OWN_TESTS[module]]
+        return [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in names]
+
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
@@ -179,12 +212,16 @@ def main() -> None:
         for name in ("indefinite_opt", "tests", "pyproject.toml"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, folder / name)
+        runs = {module: test_runs(module) for module in sorted({m.module for m in sample})}
+        unchanged = sorted({tuple(files) for stages in runs.values() for files in stages})
+        if failed := noticed(folder, [list(files) for files in unchanged], 3.0 * chosen.seconds):
+            parser.error(f"without any change the tests fail: {failed}")
         for mutant in sample:
             began, source = time.perf_counter(), sources[mutant.module]
             path = folder / places[mutant.module]
             path.write_bytes(source[: mutant.start] + mutant.new.encode() + source[mutant.end :])
             line = path.read_text().splitlines()[mutant.line - 1].strip()
-            by = noticed(folder, stages, chosen.seconds)
+            by = noticed(folder, runs[mutant.module], chosen.seconds)
             shutil.copy2(ROOT / places[mutant.module], path)
             survivors += by is None
             old = source[mutant.start : mutant.end].decode()
