@@ -31,7 +31,7 @@ def all_or_nothing(fit: Fit) -> Fit:
     >>> estimator = Mean().fit([1.0, 2.0])
     >>> estimator.fit([])
     Traceback (most recent call last):
-    ZeroDivisionError: float division by zero
+    ZeroDivisionError: division by zero
     >>> estimator.count_, estimator.mean_
     (2, 1.5)
     """
