@@ -147,7 +147,7 @@ class ProgramHunt:
         self.counts["brackets"] += 1
         if drawn.minimum is not None:
             optimum = drawn.minimum[0]
-            unit = drawn.program.unit(bracket.values["x"], float(optimum))
+            unit = drawn.unit(bracket.values["x"], float(optimum))
             unit = max(unit, SMALL * drawn.terms) or 1.0
             self.gaps.append((bracket.upper - bracket.lower) / unit)
             self.counts[f"closed to {GAP:g}"] += self.gaps[-1] <= GAP
@@ -250,9 +250,9 @@ def _bracket_findings(
     if drawn.minimum is None:
         yield Finding("bracket", "a bracket of a program that is infeasible")
         return
-    program, (optimum, _) = drawn.program, drawn.minimum
+    optimum = drawn.minimum[0]
     x = bracket.values["x"]
-    unit = program.unit(x, float(optimum))
+    unit = drawn.unit(x, float(optimum))
     if "gap inf" in str(bracket).replace("  ", "") and np.isfinite(bracket.lower):
         yield Finding("words", "the gap of a finite bracket is printed as infinite")
     if not bracket.rigorous and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
@@ -277,7 +277,7 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     if violation > NEARLY_FEASIBLE:
         yield Finding(what, f"its point violates a constraint by {violation:.1e}")
     better = float(drawn.minimum[0] - Fraction(value))
-    unit = program.unit(x, float(drawn.minimum[0]))
+    unit = drawn.unit(x, float(drawn.minimum[0]))
     if better > ACROSS * unit + 200 * EPS * terms + ROUNDING * drawn.terms:
         yield Finding(what, f"{value!r} is better than {number(drawn.minimum[0])}")
 
@@ -298,7 +298,7 @@ def certificate_findings(
     violation, value = drawn.violation(exact), program.value(exact)
     if "relative inf" in str(certificate) or "gap of inf" in str(certificate):
         yield Finding("words", "a finite gap is printed as infinite")
-    unit, tol = max(program.unit(x, float(value)), abs(float(optimum))), certificate.tol
+    unit, tol = max(drawn.unit(x, float(value)), abs(float(optimum))), certificate.tol
     if certificate.claim > iopt.Claim.NONE and violation > 1.01 * tol:
         yield Finding("feasible", f"{certificate.claim.name} of a violation of {violation:.1e}")
     if np.isfinite(certificate.bound) and Fraction(certificate.bound) > optimum:

@@ -71,16 +71,15 @@ class Program:
         size = np.abs(x)
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
-    def unit(self, x: Array, value: float) -> float:
+    def unit(self, x: Array, value: float, width: Array) -> float:
         """What gaps are relative to: |F|, or a thousandth of its terms where they cancel to that.
 
-        These are the terms at x, or the least that a variable takes part in when those with two
-        bounds move from one to the other.
+        These are the terms at x, or the least that a variable takes part in when all move by
+        their `width`.
         """
         least = 1e-3 * self.terms(x)
         if abs(value) > least:
             return abs(value)
-        width = np.where(np.isfinite(self.ub - self.lb), self.ub - self.lb, 0.0)
         slopes = np.abs(self.P @ x + self.q) + 0.5 * np.abs(self.P) @ width
         moved = (width * slopes)[width * slopes > 0.0]
         return max(least, 1e-3 * float(np.min(moved, initial=np.inf)) if moved.size else 0.0)
@@ -538,6 +537,21 @@ class DrawnProgram:
     def violation(self, x: Vector) -> float:
         """The largest violation, where no variable is smaller than a thousandth of its unit."""
         return self.program.violation(x, float(self.units.size.max()))
+
+    def unit(self, x: Array, value: float) -> float:
+        """What gaps are relative to; see `Program.unit`."""
+        return self.program.unit(x, value, self._width)
+
+    @cached_property
+    def _width(self) -> Array:
+        """The distance of the bounds or, without them, a multiple of that of the vertices.
+
+        Rows are read one after the other in the package, which leaves more than they allow.
+        """
+        p = self.program
+        X = np.array([x for x, _, _ in self.base.stationary]).reshape(-1, p.n)
+        reach = 10.0 * self.units.size * (np.ptp(X, axis=0) if len(X) else 0.0)
+        return np.where(np.isfinite(p.ub - p.lb), p.ub - p.lb, reach)
 
     @property
     def terms(self) -> float:

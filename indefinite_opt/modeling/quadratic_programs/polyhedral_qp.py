@@ -111,10 +111,17 @@ class PolyhedralQP(Structure[Array]):
         return norm_bound(self._scaled)
 
     @cached_property
+    def _curved(self) -> NDArray[np.bool_]:
+        """The variables in which F is not linear."""
+        return np.any(self.P, axis=1)
+
+    @cached_property
     def _least_everywhere(self) -> float:
-        """Least eigenvalue of the Hessian in z."""
+        """Least eigenvalue of the Hessian in z, without rows and columns of zeros."""
+        curved = self._curved
+        block = self._scaled if curved.all() else self._scaled[np.ix_(curved, curved)]
         with one_thread():
-            return float(np.linalg.eigvalsh(self._scaled)[0])
+            return float(np.linalg.eigvalsh(block)[0]) if block.size else 0.0
 
     @cached_property
     def _least_along_rows(self) -> float:
@@ -127,7 +134,7 @@ class PolyhedralQP(Structure[Array]):
     def least(self) -> Array:
         """σ with proved dᵀPd ≥ Σ σ_i d_i² for all d, or else for those along Ax = b; (n,)."""
         if self._least_everywhere >= -self._zero or not self.polyhedron.b.size:
-            everywhere = np.full(self.n, self._least_everywhere - self._zero)
+            everywhere = np.where(self._curved, self._least_everywhere - self._zero, 0.0)
             return everywhere / self._unit / self._unit
         # The basis of these directions is turned by an angle of the size of the rounding of A
         # times the condition number of A.

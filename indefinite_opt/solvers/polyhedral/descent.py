@@ -118,9 +118,26 @@ class ActiveSetDescent:
         return self.state.x
 
     @property
+    def end(self) -> Array:
+        """z, with 0 in place of entries that are rounding of a unit, if that violates no more.
+
+        Where all terms of a row are such entries they may violate it by all that it has.
+        """
+        z = self.state.x
+        rounding = (z != 0.0) & (np.abs(z) <= np.finfo(float).eps)
+        if not rounding.any():
+            return z
+        clean = np.where(rounding, 0.0, z)
+        return clean if self._violation(clean) <= self._violation(z) else z
+
+    def _violation(self, z: Array) -> float:
+        values = np.concatenate([z, self.program.R @ z])
+        return float(np.max(np.maximum(self.program.low - values, values - self.program.high)))
+
+    @property
     def value(self) -> float:
         """The objective without its rounding of updates."""
-        x = self.state.x
+        x = self.end
         return float(x @ (0.5 * (self.program.P @ x) + self.program.q))
 
     @property

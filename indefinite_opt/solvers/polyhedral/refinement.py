@@ -34,4 +34,4 @@ class Refinement:
         z = nearest_point(scaled, scaled.write(np.asarray(x, dtype=np.float64)), self._feasible)
         run = ActiveSetDescent(scaled, z, compiled(scaled))
         run.run()
-        return scaled.read(run.z)
+        return scaled.read(run.end)

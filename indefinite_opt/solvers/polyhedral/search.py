@@ -179,17 +179,9 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         return ActiveSetDescent(self.scaled, start, self.program)
 
     def _end(self, run: ActiveSetDescent, status: Status) -> _End:
-        z, value = run.z.copy(), run.value
-        rounding = (z != 0.0) & (np.abs(z) <= np.finfo(float).eps)
-        if rounding.any():
-            # Where all terms of a row are rounding of a unit, they violate it by all that it has.
-            clean = np.where(rounding, 0.0, z)
-            if self._infeasibility(clean) <= self._infeasibility(z):
-                z, value = clean, float(clean @ (0.5 * (self.program.P @ clean) + self.program.q))
-        return _End(z, value, status, run.curvature, run.residual(), run.multipliers())
-
-    def _infeasibility(self, z: Array) -> float:
-        return self.qp.polyhedron.infeasibility(self.scaled.read(z))
+        return _End(
+            run.end.copy(), run.value, status, run.curvature, run.residual(), run.multipliers()
+        )
 
     def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
         if ray is not None:
