@@ -28,7 +28,7 @@ NAMESPACES = {
 
 RESULTS = {
     "indefinite_opt.workflow": ("Result", "Bracket"),
-    "indefinite_opt.workflow.certificates": ("Certificate",),
+    "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
     "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),
     "indefinite_opt.solvers": ("Optimum", "Solution", "Task", "Trace"),

@@ -94,14 +94,15 @@ def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> R
 
     Examples
     --------
-    x₁ + x₂ = 1 and x ≥ 0 bound no x with x₁ - x₂ added, but those with (1, -1, 1) added to (x, t):
+    x₁ + x₂ = 1 and x₃ ≥ 0 leave (1, -1, 1), along which -x₃ falls; rounding is taken off:
 
     >>> form = StandardForm(
     ...     1, np.array([0.0, 0.0, -1.0]), np.array([-np.inf, -np.inf, 0.0]), np.full(3, np.inf),
     ...     np.array([1.0]), np.array([1.0]), np.array([[1.0, 1.0, 0.0]]),
     ... )
-    >>> proved_ray(form, np.array([1.0, -1.0 + 1e-15, 1.0])).direction[1]
-    Fraction(-1, 1)
+    >>> ray = proved_ray(form, np.array([1.0, -1.0 + 1e-15, 1.0]))
+    >>> ray.direction[0] + ray.direction[1]
+    Fraction(0, 1)
     """
     largest = float(np.max(np.abs(near), initial=0.0))
     if not 0.0 < largest < np.inf:

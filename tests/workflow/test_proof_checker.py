@@ -659,9 +659,9 @@ def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> N
     path = iopt.verify(qp, ended(qp)).save(tmp_path / "proof.json")
     document = json.loads(path.read_text())
     bounded = copy.deepcopy(document)
-    bounded["program"]["lower"] = [-9] * len(bounded["program"]["lower"])
-    bounded["program"]["upper"] = [9] * len(bounded["program"]["upper"])
-    bounded["program"]["row_lower"] = [None] * len(bounded["program"]["row_lower"])
+    data = bounded["program"]
+    n, m = len(data["cost"]), len(data["rows"])
+    data |= {"lower": [-9] * n, "upper": [9] * n, "row_lower": [None] * m, "row_upper": [99] * m}
     others = [bounded]
     (key,) = {"direction", "multipliers"} & document["proof"].keys()
     for k, (above, below) in enumerate(document["proof"][key]):
