@@ -23,7 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = ("minorant", "optimality_conditions", "proof", "box_line", "spectrum")
+MODULES = (
+    "factored_kernel", "approximation", "polyhedral_qp", "polyhedron", "linear_rows",
+    "proof_checker", "proof_document", "verification",
+)  # fmt: skip
 
 STAGES = (
     ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem"),
