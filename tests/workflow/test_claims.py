@@ -105,6 +105,17 @@ def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> Non
     assert 0.0 < rounding <= 1e-13 * np.abs(K).sum()
 
 
+@pytest.mark.parametrize("lines", [0, 1])
+def test_units_of_variables_hide_no_curvature(lines: int) -> None:
+    """diag(10¹², -10⁻⁵, 10⁻⁶) is negative along (0, 1, 0), and along (0, 1, 1) on yᵀd = 0."""
+    qp = program(np.diag([1e12, -1e-5, 1e-6]), lines=lines)
+    least, rounding = qp.least_curvature(np.arange(3))
+    assert least < -rounding
+    definite = program(np.diag([1e12, 1e-5, 1e-6]), lines=lines)
+    least, rounding = definite.least_curvature(np.arange(3))
+    assert least > rounding
+
+
 def test_rounding_of_the_curvature_is_that_of_the_block() -> None:
     """n·eps·‖block‖ with n at least 10: ‖diag(4, 4)‖ is 4 by rows."""
     least, rounding = program(np.diag([4.0, 4.0, 1e9])).least_curvature(np.array([0, 1]))

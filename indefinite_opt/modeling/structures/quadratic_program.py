@@ -20,7 +20,7 @@ from indefinite_opt.modeling.structures.structure import (
     StandardForm,
     sign_of_curvature,
 )
-from indefinite_opt.problem import KernelProblem, norm_bound, zero_tolerance
+from indefinite_opt.problem import KernelProblem, in_own_units, norm_bound, zero_tolerance
 
 __all__ = ["BoxLineQP"]
 
@@ -305,18 +305,22 @@ class BoxLineQP(BoxLine, PairedQP):
     def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
         """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
 
-        That of hK on {v = y∘d}, where every line says that the sum of v over its group is zero.
+        That of hK on {v = y∘d}, where every line says that the sum of v over its group is zero; of
+        a whole matrix in units of the variables in which no row is small beside others.
         """
         members = self.group[kept] == np.arange(self.totals.size)[:, None]
         counts = np.count_nonzero(members, axis=1)
-        normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
+        rows = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0]
+        normals = rows.T
         if kept.size <= normals.shape[1]:
             return np.inf, 0.0
         factors = self.problem.factors
         if factors is not None:
             least = factors.least_eigenvalue(kept, normals)
             return self.hessian * least, self.hessian * factors.rounding
-        block = self.hessian * self.problem.gram.block(kept, kept)
+        block, scaled = in_own_units(self.hessian * self.problem.gram.block(kept, kept), rows)
+        if scaled is not rows:
+            normals = scaled.T / np.linalg.norm(scaled, axis=1)
         norm = norm_bound(block)
         if norm == 0.0:
             return 0.0, 0.0
