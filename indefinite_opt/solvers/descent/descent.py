@@ -232,9 +232,14 @@ class Descent:
 
         A product of k weights with rows of K has the rounding of k updates.
         """
-        size = self.hessian.h * self.gram.largest_read * float(np.abs(self.alpha).sum())
-        product = np.finfo(float).eps * size * np.count_nonzero(self.alpha)
+        product = self._terms * np.finfo(float).eps * np.count_nonzero(self.alpha)
         return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
+
+    @property
+    def _terms(self) -> float:
+        """What the absolute terms of an entry of Hα sum up to at most."""
+        size = self.hessian.h * self.gram.largest_read * np.abs(self.alpha).sum()
+        return float(size)
 
     def _balance(self) -> None:
         """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
@@ -257,7 +262,10 @@ class Descent:
     def _keep(self, gradient: Array) -> None:
         np.multiply(-self.qp.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
-        self.unit = self.qp.gradient_unit(gradient)
+        self.unit, terms = self.qp.gradient_unit(gradient), self._terms
+        if self.unit <= np.finfo(float).eps * self.qp.n * terms:
+            # A gradient of rounding only is a gradient of zero, relative to its terms.
+            self.unit = terms
         self._exact = self._kept = True
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
