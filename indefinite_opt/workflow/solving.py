@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram,
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
+from indefinite_opt.workflow.certificates import convex_gap
 from indefinite_opt.workflow.choice import available_solvers
 from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
@@ -156,23 +157,29 @@ def solve_with(
     with shown(options.verbose):
         if options.verbose:
             LOGGER.info("%s by %s", formulation, chosen)
+        # A solver that needs convexity refuses a program without it.
+        convex = chosen.needs_convex and isinstance(structure, PolyhedralQP)
+        replaceable = convex and solver is None
         try:
             limited(chosen.preparation_order(task), task.remaining, _prepare, chosen, task)
         except TimeLimitReached:
-            solution = _unprepared(task)
+            solution, convex = _unprepared(task), False
         else:
             try:
                 solution = session.solve(task)
             except SolverFailed as error:
                 # Interior points may fail where data are badly scaled; descents do not.
-                if solver is not None or not isinstance(structure, PolyhedralQP):
+                if not replaceable:
                     raise
                 chosen = as_solver("multistart")
                 LOGGER.info("%s is used instead: %s", chosen, error)
                 session = chosen.session()
                 solution = session.solve(task)
                 solution.message = f"{solution.message}; used because {error}"
-        result = _result(task, chosen, solution)
+        measured = _measures(task, solution, convex)
+        if replaceable and chosen.needs_convex:
+            solution, measured = _polished(task, solution, measured)
+        result = _result(task, chosen, solution, measured)
         if options.verbose:
             LOGGER.info(
                 "%s after %.3g s, %d iterations: objective %.9g",
@@ -227,22 +234,80 @@ def _willing(task: Task[Any]) -> list[str]:
     return [name for name in names if as_solver(name).refusal(task) is None]
 
 
-def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
-    objective, residual, multipliers, infeasibility = _measures(task, solution)
+class _Measures(NamedTuple):
+    """What is computed from the values and multipliers of a solution alone.
+
+    Attributes
+    ----------
+    objective, residual, infeasibility : float
+    multipliers : dict of str to array
+    gap : float
+        The relative duality gap of a convex program with rows, if the ranges of its variables are
+        known without linear programs; if not, the larger one of stationarity and relative
+        complementarity. NaN for other programs.
+    tol : float
+        What all of them may be.
+    """
+
+    objective: float
+    residual: float
+    multipliers: dict[str, Array]
+    infeasibility: float
+    gap: float
+    tol: float
+
+    @property
+    def missing(self) -> float:
+        """The larger one of infeasibility and gap."""
+        return float(np.nanmax([self.infeasibility, self.gap]))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the tests hold that the certificate will make."""
+        return self.missing <= self.tol
+
+
+def _polished(
+    task: Task[Any], solution: Solution, measured: _Measures
+) -> tuple[Solution, _Measures]:
+    """The end of a descent with an active set, if that is closer to the optimum.
+
+    Interior points end beside the constraints that are active, which is too far from them for
+    some certificates. The descent is left out where the tests hold, or a limit was reached.
+    """
+    unsure = solution.status is Status.INACCURATE
+    if not unsure and (solution.status is not Status.SOLVED or measured.closed):
+        return solution, measured
+    try:
+        polished = as_solver("multistart").solve(task)
+    except SolverFailed:
+        return solution, measured
+    better = _measures(task, polished, convex=True)
+    done = polished.status is Status.SOLVED and better.closed
+    if not done and better.missing >= measured.missing:
+        return solution, measured
+    message = f"{solution.message}; polished by multistart: {polished.message}"
+    steps = solution.iterations + polished.iterations
+    return replace(polished, iterations=steps, message=message), better
+
+
+def _result(
+    task: Task[Any], solver: Solver[Any], solution: Solution, measured: _Measures
+) -> Result:
     status = solution.status
-    if status is Status.SOLVED and not infeasibility <= task.tol:
+    if status is Status.SOLVED and not measured.closed:
         # The solver's own test accepted a point that the certificate would reject.
         status = Status.INACCURATE
     return Result(
         problem=task.problem,
         formulation=task.formulation,
         values=solution.values,
-        multipliers=multipliers,
-        objective=objective,
+        multipliers=measured.multipliers,
+        objective=measured.objective,
         status=status,
         solver=str(solver),
         seconds=task.elapsed,
-        residual=residual,
+        residual=measured.residual,
         iterations=solution.iterations,
         trace=solution.trace,
         message=solution.message,
@@ -254,21 +319,27 @@ def _result(task: Task[Any], solver: Solver[Any], solution: Solution) -> Result:
     )
 
 
-def _measures(task: Task[Any], solution: Solution) -> tuple[float, float, dict[str, Array], float]:
-    """Objective, residual, multipliers and infeasibility, computed from the values alone."""
-    structure, multipliers = task.structure, solution.multipliers
+def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:
+    """What is computed from a solution alone; `convex` says that its program is known to be."""
+    structure, multipliers, gap = task.structure, solution.multipliers, np.nan
     point = structure.at(structure.from_values(solution.values), solution.gradient)
     infeasibility = structure.infeasibility(point.x)
     if structure.multipliers_from_solver:
         bound = -np.inf
         if multipliers:
             bound = task.formulation.dual_bound(task.problem, multipliers)
-        gap = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
-        residual = max(gap, infeasibility)
+        missing = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
+        residual = max(missing, infeasibility)
     else:
         found = structure.optimality(point, multipliers or None, task.tol)
         residual, multipliers = found.stationarity, dict(found.multipliers)
-    return structure.declared(point.value), residual, multipliers, infeasibility
+        if convex and np.isfinite(structure.polyhedron.intervals).all():
+            gap = convex_gap(task, point, multipliers)
+        elif convex:
+            unit = structure.gap_unit(point.value, point.x)
+            gap = max(residual, relative(found.complementarity, unit))
+    objective = structure.declared(point.value)
+    return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)
 
 
 def _feasible_start(structure: Structure[Any], start: Start) -> Array | None:

@@ -173,6 +173,11 @@ class ProgramHunt:
             self._examined(drawn, findings, call)
             if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
                 self._fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
+            if solver is None and drawn.convex:
+                ended = result.status is iopt.Status.SOLVED
+                if not ended or certificate.claim is not iopt.Claim.GLOBAL:
+                    said = f"{result.status.name} by {result.solver}, {certificate.claim.name}"
+                    self._fail(drawn, "convex", said, call)
 
     def _verified(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         g = np.random.default_rng([drawn.seed, drawn.number, 15])

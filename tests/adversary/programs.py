@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from rational import Matrix, Vector, as_matrix, as_vector, dot, product, solved
+from rational import Matrix, Vector, as_matrix, as_vector, dot, is_psd, product, solved
 
 __all__ = ["DrawnProgram", "Program", "draw_program"]
 
@@ -585,6 +585,11 @@ class DrawnProgram:
     @property
     def nonconvex(self) -> bool:
         return bool(np.linalg.eigvalsh(self.program.P)[0] < 0.0)
+
+    @property
+    def convex(self) -> bool:
+        """Whether it has a feasible point and its Hessian, exactly, no negative curvature."""
+        return self.minimum is not None and is_psd(self.base.exact[0])
 
     def __str__(self) -> str:
         return f"draw {self.number} of seed {self.seed}: {', '.join(self.kinds)}"

@@ -8,13 +8,14 @@ from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum
 from indefinite_opt.workflow.certificates.proof_document import read_document
-from indefinite_opt.workflow.certificates.verification import verify
+from indefinite_opt.workflow.certificates.verification import convex_gap, verify
 
 __all__ = [
     "Certificate",
     "Facts",
     "NoOptimum",
     "claim_of",
+    "convex_gap",
     "proof_checker",
     "read_document",
     "verify",

@@ -192,10 +192,7 @@ def certify(
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
     convex = _is_convex(task)
     point = structure.at(structure.from_values(values))
-    primal = structure.infeasibility(point.x)
-    near = structure.feasible_near(point, primal)
-    size = max(structure.gap_unit(point.value, point.x), atol / tol)
-    price = structure.price_of_rounding(near, size)
+    primal, near, size, price = _made_feasible(structure, point, atol / tol)
     attained = near.value + price
 
     multipliers = multipliers or None
@@ -266,6 +263,26 @@ def certify(
         exact_change=exact_change,
         exact_failure=exact_failure,
     )
+
+
+def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
+    """The relative gap that the certificate of a point of a convex program will have."""
+    _, near, size, price = _made_feasible(task.structure, point)
+    bound = _convex_bound(task, point, near, multipliers, False, size, None)
+    return relative(_gap(point.value, near.value + price, bound), size)
+
+
+def _made_feasible(
+    structure: Structure[Any], point: Point[Any], least: float = 0.0
+) -> tuple[float, Point[Any], float, float]:
+    """Infeasibility, a feasible point nearby, the unit of gaps, and the price of its rounding.
+
+    The unit is at least `least`.
+    """
+    primal = structure.infeasibility(point.x)
+    near = structure.feasible_near(point, primal)
+    size = max(structure.gap_unit(point.value, point.x), least)
+    return primal, near, size, structure.price_of_rounding(near, size)
 
 
 def _exact_kernel(
