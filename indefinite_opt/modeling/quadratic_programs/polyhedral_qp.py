@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
+from indefinite_opt.modeling.quadratic_programs.polyhedron import (
+    Polyhedron,
+    exact_residuals,
+    solved_by_highs,
+)
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
@@ -30,6 +34,17 @@ _EPS = float(np.finfo(float).eps)
 
 _RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
+
+_HARMLESS_SHARE = 1e-9
+"""Share of the least unit of gaps that the rounding of reduced gradients may cost before they are
+summed exactly: a thousandth of the default tolerance."""
+
+_MOST_EXACT = 10**6
+"""Most products that are summed exactly, which takes some tenths of a second."""
+
+_SAFE_SIZE = 1e140
+"""Largest size, and inverse of the least one, of factors whose product is split without over- and
+underflow."""
 
 _MISSED_SHARE = 0.01
 """Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
@@ -132,10 +147,14 @@ class PolyhedralQP(Structure[Array]):
 
     @property
     def least(self) -> Array:
-        """σ with proved dᵀPd ≥ Σ σ_i d_i² for all d, or else for those along Ax = b; (n,)."""
+        """σ with proved dᵀPd ≥ Σ σ_i d_i² for all d, or else for those along Ax = b; (n,).
+
+        A variable without products with others has σ_i = P_ii.
+        """
         if self._least_everywhere >= -self._zero or not self.polyhedron.b.size:
-            everywhere = np.where(self._curved, self._least_everywhere - self._zero, 0.0)
-            return everywhere / self._unit / self._unit
+            everywhere = np.full(self.n, self._least_everywhere - self._zero)
+            alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
+            return np.where(alone, np.diag(self.P), everywhere / self._unit / self._unit)
         # The basis of these directions is turned by an angle of the size of the rounding of A
         # times the condition number of A.
         largest, least = self._row_sizes
@@ -417,7 +436,21 @@ class PolyhedralQP(Structure[Array]):
         low, high = body.ranges
         falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
         sigma = self.least
-        least = _lowest(reduced - error, rises, sigma) + _lowest(-reduced - error, -falls, sigma)
+
+        def lowest(slopes: Array, error: Array) -> Array:
+            down, up = (
+                _lowest(slopes - error, rises, sigma),
+                _lowest(-slopes - error, -falls, sigma),
+            )
+            return down + up
+
+        least = lowest(reduced, error)
+        worth = _HARMLESS_SHARE * CANCELLED * float(size @ steep) / n
+        with np.errstate(invalid="ignore"):
+            dear = ~(lowest(reduced, np.zeros(n)) - least <= worth)
+        if dear.any():
+            reduced, error = self._summed_exactly(dear, x, z, y, reduced, error)
+            least = lowest(reduced, error)
         slack_sizes = np.abs(body.G) @ size + np.abs(body.h), np.abs(body.A) @ size + np.abs(body.b)
         paid = float(z @ (body.G @ x - body.h)) + float(y @ (body.A @ x - body.b))
         rounding = float(z @ slack_sizes[0]) + float(np.abs(y) @ slack_sizes[1])
@@ -426,6 +459,25 @@ class PolyhedralQP(Structure[Array]):
         if self._least_everywhere < -self._zero:
             bound -= self._across_rows(x, np.maximum(rises, -falls))
         return bound if np.isfinite(bound) else -np.inf
+
+    def _summed_exactly(
+        self, chosen: NDArray[np.bool_], x: Array, z: Array, y: Array, reduced: Array, error: Array
+    ) -> tuple[Array, Array]:
+        """Reduced gradients and their errors, those of the chosen variables with one rounding.
+
+        Rounding of the sums is worth much where a variable has a wide range, and more than any
+        bound where it has none.
+        """
+        body, weights = self.polyhedron, np.concatenate([x, z, y])
+        sums = np.hstack([self.P[chosen], body.G.T[chosen], body.A.T[chosen]])
+        sizes = np.abs(np.concatenate([sums.ravel(), weights]))
+        sizes = sizes[sizes > 0.0]
+        if sums.size > _MOST_EXACT or np.any((sizes < 1.0 / _SAFE_SIZE) | (sizes > _SAFE_SIZE)):
+            return reduced, error
+        reduced, error = reduced.copy(), error.copy()
+        reduced[chosen] = exact_residuals(sums, weights, -self.q[chosen])
+        error[chosen] = _EPS * np.abs(reduced[chosen])
+        return reduced, error
 
     def _across_rows(self, x: Array, reach: Array) -> float:
         """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""

@@ -15,7 +15,7 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrate
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["Polyhedron", "solved_by_highs"]
+__all__ = ["Polyhedron", "exact_residuals", "solved_by_highs"]
 
 _EPS = float(np.finfo(float).eps)
 
@@ -118,7 +118,7 @@ class Polyhedron:
         if price <= _HARMLESS_SHARE * unit:
             return price
         rows = rows[held]
-        exact = _exact_residuals(rows, x, rhs[held])
+        exact = exact_residuals(rows, x, rhs[held])
         exact = np.where(equal[held], exact, np.maximum(exact, 0.0))
         if not exact.any():
             return 0.0
@@ -240,13 +240,13 @@ class Polyhedron:
         return bool(np.isfinite(self.ranges).all())
 
 
-def _exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
+def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
     """rows·x - rhs, each with one rounding, unless a product over- or underflows.
 
     Each product is the sum of two floats, by splitting both factors (Dekker 1971).
 
     >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
-    >>> rows @ x - 0.5, _exact_residuals(rows, x, np.array([0.5]))
+    >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
     products = rows * x

@@ -60,7 +60,13 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
         if found is None:
             return _searched(PolyhedralSearch(self, task))
         start = None if task.start is None else found.place(task.start)
-        return found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
+        ended = found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
+        if ended.status is not Status.INACCURATE:
+            return ended
+        # Pair steps stall where units are mixed; a descent with an active set goes on from there.
+        start = structure.from_values(ended.values)
+        again = _searched(PolyhedralSearch(self, task.on(structure, start=start)))
+        return again if again.status is Status.SOLVED else ended
 
 
 def _searched(search: LocalSearch | PolyhedralSearch) -> Solution:
