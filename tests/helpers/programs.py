@@ -122,7 +122,9 @@ class Program:
         assert result.residual * unit <= violation + rounding
         if result.status is iopt.Status.SOLVED:
             assert violation <= TOL * unit + rounding
-            assert result.certificate.claim >= iopt.Claim.STATIONARY
+            # Beyond it two sums of one gradient differ by more than the certificate allows.
+            if rounding <= TOL * unit:
+                assert result.certificate.claim >= iopt.Claim.STATIONARY
         return x
 
 
