@@ -515,8 +515,10 @@ def _units(g: Generator, base: Program, best: Vector | None) -> tuple[list[str],
         units = replace(units, move=np.round(10.0 ** g.uniform(0.0, 6.0)) * g.integers(-1, 2, n))
     elif best is not None and chosen < 0.3 and g.random() < 0.5:
         # The objective is 0 at 0, without its constant, and nowhere less.
-        kinds.append("optimum moved to zero")
-        units = replace(units, move=-units.size * np.array([float(v) for v in best]))
+        known = _floats(best, [n])
+        if known is not None:
+            kinds.append("optimum moved to zero")
+            units = replace(units, move=-units.size * known)
     return kinds, units
 
 
