@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.foundation import TimeLimitReached, Values, checks, html_card
+from indefinite_opt.foundation import (
+    TimeLimitReached,
+    Values,
+    checks,
+    clock,
+    html_card,
+    limited,
+)
 from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
 from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
+    DESCENT_TOL,
     GlobalSearch,
     Proof,
     QuadraticStructure,
@@ -22,8 +31,11 @@ from indefinite_opt.solvers.branch_and_bound import (
     obstacle,
     proved_bound,
 )
+from indefinite_opt.workflow.certificates import Certificate, verify
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
 from indefinite_opt.workflow.posing import posed
+from indefinite_opt.workflow.result import Result
+from indefinite_opt.workflow.solving import Options, solve_with
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +57,12 @@ class _Method(NamedTuple):
     boxes: int | None = 0
     solver: str | None = None
 
+
+_CONVEX_TOL = 1e-6
+"""Largest tolerance with which a convex program is solved: the default one of `solve`."""
+
+_LEAST_SECONDS = 1e-3
+"""Least time limit of a solver, which then ends at once with a point."""
 
 METHODS = {
     "branch-and-bound": _Method(boxes=None),
@@ -94,8 +112,9 @@ class Bracket:
     seconds : float
     program : BoxLineQP or PolyhedralQP
         The program that was bracketed.
-    proof : Proof or None
-        The proof of the bound, if branch and bound gave it.
+    proof : Proof, Certificate or None
+        The proof of the bound: boxes and their multipliers, if branch and bound gave it, or the
+        certificate of a convex program with its multipliers.
 
     Examples
     --------
@@ -125,7 +144,7 @@ class Bracket:
     trace: Trace = field(repr=False)
     seconds: float
     program: QuadraticStructure = field(repr=False)
-    proof: Proof | None = field(repr=False)
+    proof: Proof | Certificate | None = field(repr=False)
 
     @property
     def maximised(self) -> bool:
@@ -197,6 +216,9 @@ class Bracket:
         asked.check_unchanged()
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
+        if isinstance(self.proof, Certificate):
+            given = self.values, self.proof.multipliers, self.proof.tol
+            return verify(problem, None if own else formulation, *given).bound
         qp = _bracketable(formulation, asked)
         return qp.declared(proved_bound(qp, self.proof))
 
@@ -206,13 +228,15 @@ class Bracket:
         Raises
         ------
         ParameterError
-            If there is no proof, as in `check`.
+            If there is no proof, as in `check`, or no finite box, which these files describe.
         DataError
             If the file cannot be written.
         """
         if self.proof is None or not np.isfinite(self.bound):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         self.problem.check_unchanged()
+        if isinstance(self.proof, Certificate):
+            return self.proof.save(path)
         return write_document(bracket_document(self.program, self.proof, self.bound), path)
 
     def plot(self) -> Figure:
@@ -241,6 +265,9 @@ def bound(
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
     nonnegative relaxation. Boxes are divided until both ends meet. Every bound is computed from
     its multipliers alone, rounding included, so the bracket is valid whenever the search stops.
+
+    Boxes need finite ranges. A convex program without them is solved by its default solver, and
+    bracketed by the bound that its multipliers prove; `method` and `max_nodes` are not used.
 
     Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
     it. Several threads bound boxes in the order in which they become free, and a time limit ends
@@ -278,7 +305,8 @@ def bound(
     Raises
     ------
     IncompatibleSolver
-        If the formulation is not one of these quadratic programs, or has no finite box.
+        If the formulation is not one of these quadratic programs, or is not convex and has no
+        finite box.
     UnknownName
         If the method is unknown.
     UnboundedProblem
@@ -308,14 +336,21 @@ def bound(
     asked, chosen = posed(problem, formulation)
     asked.check_unchanged()
     structure = _bracketable(chosen, asked)
+    limit, began = np.inf if time_limit is None else float(time_limit), clock()
     reason = obstacle(structure)
     if reason is not None:
-        raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
+        if not _is_convex(structure, limit - (clock() - began)):
+            raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
+        tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
+        left = max(limit - (clock() - began), _LEAST_SECONDS)
+        options = Options(tol, left, seed=seed, callback=callback)
+        result = solve_with(asked, chosen, None, None, options)[0]
+        return _dual_bracket(result, structure, gap, atol)
     task = Task(
         problem=asked,
         formulation=chosen,
         structure=structure,
-        time_limit=np.inf if time_limit is None else time_limit,
+        time_limit=limit,
         max_iter=plan.boxes or max_nodes,
         seed=0 if seed is None else int(seed),
         callback=callback,
@@ -327,6 +362,48 @@ def bound(
     elif plan.solver is not None and status is not Status.INTERRUPTED:
         status = _bound_by_conic_solver(search, plan.solver)
     return _bracket(search, status)
+
+
+def _is_convex(structure: QuadraticStructure, seconds: float) -> bool:
+    """Whether the program is convex; False if that cannot be found out in this time."""
+    if isinstance(structure, BoxLineQP) and not structure.problem.curvature_known:
+        return False
+    try:
+        return limited(structure.convexity_order, seconds, lambda: bool(structure.is_convex))
+    except TimeLimitReached:
+        return False
+
+
+def _dual_bracket(
+    result: Result, structure: QuadraticStructure, gap: float, atol: float
+) -> Bracket:
+    """The bracket of a convex program: a point, and the bound that its multipliers prove."""
+    certificate = result.certificate
+    lower, upper = sorted((certificate.bound, certificate.objective))
+    closed = certificate.relative_gap <= gap or certificate.gap <= atol
+    stopped = result.status not in (Status.SOLVED, Status.INACCURATE)
+    trace = Trace()
+    trace.add(result.seconds, 0, certificate.objective, certificate.relative_gap, certificate.bound)
+    return Bracket(
+        problem=result.problem,
+        formulation=result.formulation,
+        name=result.problem.name,
+        n=result.problem.n,
+        lower=lower,
+        upper=upper,
+        relative_gap=certificate.relative_gap,
+        values=result.values,
+        rigorous=structure.sense * (certificate.objective - certificate.bound) >= 0.0,
+        method="dual",
+        bounds={"dual": certificate.bound},
+        status=Status.SOLVED if closed else result.status if stopped else Status.INACCURATE,
+        nodes=0,
+        iterations=result.iterations,
+        trace=trace,
+        seconds=result.seconds,
+        program=structure,
+        proof=certificate,
+    )
 
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:

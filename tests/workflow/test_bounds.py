@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -417,3 +418,70 @@ def test_the_bracket_of_a_program_that_is_almost_empty(missing: float) -> None:
     assert bracket.lower == pytest.approx(-1.0, abs=4.0 * missing)
     assert bracket.upper == pytest.approx(-1.0, abs=4.0 * missing)
     assert bracket.rigorous != ("WRONG" in str(bracket))  # a contradiction is always shown
+
+
+CONVEX = {
+    # ½x² - x in one free variable.
+    "free": (iopt.QuadraticProgram([[1.0]], [-1.0]), -0.5),
+    # 2x² - 2x + 3y is 2x² - 8x + 21 where 2x + y = 7, which has the least value 13 at x = 2.
+    "a row": (
+        iopt.QuadraticProgram(
+            [[4.0, 0.0], [0.0, 0.0]], [-2.0, 3.0], G=[[-2.0, -1.0]], h=[-7.0], lb=[2.0, -INF]
+        ),
+        13.0,
+    ),
+    # ½x² + y with y ≥ x and x + 3y ≥ 0: at x = y = 0, where the multipliers are a quarter each.
+    "zero": (
+        iopt.QuadraticProgram(
+            [[1.0, 0.0], [0.0, 0.0]], [0.0, 1.0], G=[[1.0, -1.0], [-1.0, -3.0]], h=[0.0, 0.0]
+        ),
+        0.0,
+    ),
+    # x + 2y on x + y = 3 with x, y ≥ 0.
+    "linear": (
+        iopt.QuadraticProgram(np.zeros((2, 2)), [1.0, 2.0], A=[[1.0, 1.0]], b=[3.0], lb=0.0),
+        3.0,
+    ),
+}
+"""Programs with the optimum of a closed form; none but the last has finite ranges."""
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_a_convex_program_is_bracketed_by_its_dual(name: str) -> None:
+    program, optimum = CONVEX[name]
+    bracket = iopt.bound(program, gap=1e-8)
+    assert_holds(bracket, optimum)
+    assert bracket.status is iopt.Status.SOLVED
+    # A tenth of the gap; these programs are solved up to rounding.
+    assert bracket.upper - bracket.lower <= 1e-9 * max(1.0, abs(optimum))
+    assert bracket.check(program) <= optimum
+    assert bracket.check(program) == pytest.approx(bracket.lower, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_free_minima_against_exact_fractions(seed: int) -> None:
+    """-½qᵀP⁻¹q of small integers, by Cramer's rule for n = 2."""
+    g = np.random.default_rng(seed)
+    B, q = g.integers(-3, 4, (2, 2)), g.integers(-5, 6, 2)
+    (a, c), (_, d) = (B.T @ B + np.eye(2, dtype=int)).tolist()
+    u, v = q.tolist()
+    optimum = -Fraction(u * u * d - 2 * u * v * c + v * v * a, 2 * (a * d - c * c))
+    bracket = iopt.bound(iopt.QuadraticProgram([[a, c], [c, d]], q.astype(float)))
+    assert Fraction(bracket.lower) <= optimum
+    assert_holds(bracket, float(optimum))
+    assert bracket.status is iopt.Status.SOLVED
+
+
+def test_a_convex_hard_margin_without_bias_is_bracketed_by_its_dual() -> None:
+    """α = Q⁻¹e, so that the optimum is ½eᵀQ⁻¹e = 1/(1 - 0.3) for Q with -0.3 beside ones."""
+    problem = iopt.KernelProblem([[1.0, 0.3], [0.3, 1.0]], [1, -1])
+    bracket = iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
+    assert_holds(bracket, 1.0 / 0.7)
+    assert bracket.relative_gap <= 1e-4
+    assert bracket.check(problem) == pytest.approx(bracket.upper, rel=1e-9)
+
+
+def test_a_program_that_is_not_convex_needs_finite_ranges() -> None:
+    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), lb=[-INF, -1.0], ub=[INF, 1.0])
+    with pytest.raises(iopt.errors.IncompatibleSolver, match=r"x\[0\] a finite range"):
+        iopt.bound(qp)

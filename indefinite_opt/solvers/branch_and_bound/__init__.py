@@ -24,10 +24,11 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch, proved_bound
+from indefinite_opt.solvers.branch_and_bound.search import DESCENT_TOL, GlobalSearch, proved_bound
 
 __all__ = [
     "CONIC_SOLVERS",
+    "DESCENT_TOL",
     "Bound",
     "Box",
     "BoxQuadratic",

@@ -245,7 +245,7 @@ def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
 
 
 def obstacle(qp: QuadraticStructure) -> str | None:
-    """Why a program cannot be bracketed, as a sentence, or None.
+    """Why branch and bound cannot bracket a program, as a sentence, or None.
 
     Raises
     ------
@@ -260,13 +260,10 @@ def obstacle(qp: QuadraticStructure) -> str | None:
         error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
         if error is not None:
             raise error
-        reason = (
+        return (
             f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
             "range; give it lower and upper bounds"
         )
-        if qp.is_convex:
-            reason += ", or see the certificate of a solution, as the program is convex"
-        return reason
     if not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
     if finite_form(qp) is None:

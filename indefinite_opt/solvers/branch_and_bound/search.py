@@ -47,6 +47,7 @@ from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 __all__ = [
+    "DESCENT_TOL",
     "GlobalSearch",
     "proved_bound",
 ]
