@@ -21,13 +21,14 @@ For least squares, ‖Gα - e‖², the constant is part of the square, and the 
 
 A quadratic program of a user may have the optimal value 0 at x = 0, where all terms vanish. Its
 floor is `CANCELLED` times the sum of the absolute terms at x or, if that is larger and x satisfies
-the first-order conditions, of the terms that one variable takes part in when all with a finite
-range w move through it: the least w_j(|∇F_j| + ½Σ|P_ij|w_i) that is not 0. This is a bound on how
-F varies near x, and is the same for other units of F or of a variable and after a shift of a
-variable. It counts only where |F| is below `CANCELLED` times its terms, so that no bounds, however
-wide, make the gap of another value look small; and only where the first-order conditions hold, as
-elsewhere F itself shows that 0 is not its minimum. As the least one counts, a variable of a large
-unit hides nothing of another.
+the first-order conditions, of the least terms over the feasible ranges: those that one variable
+takes part in when all variables with a finite range w move through it, the least
+w_j(|∇F_j| + ½Σ|P_ij|w_i) that is not 0. They bound how F varies, and are the same in other units
+of F or of a variable, and after a shift of a variable. The floor counts only where |F| is below
+`CANCELLED` times its terms at x, so that wide bounds do not make the gap of another value look
+small, and where the first-order conditions hold, because elsewhere a step shows that 0 is not the
+minimum. It is the least over the variables, so that a variable with large terms does not hide what
+another one has to gain.
 
 `gap_unit` of every structure gives the divisor of its gaps. `verify` has an absolute tolerance,
 too, `atol`.

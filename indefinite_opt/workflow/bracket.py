@@ -295,8 +295,7 @@ def bound(
     callback : callable, optional
         Called with the `Trace` now and then; a true return value stops the search.
     atol : float
-        Absolute gap, in units of the objective, at which the search stops as well. It serves
-        optimal values of zero.
+        Absolute gap, in units of the objective, at which the search stops as well.
 
     Returns
     -------

@@ -122,7 +122,7 @@ def verify(
         not be found out in time.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well. It serves optimal
-        values of zero, where no gap is small relative to the objective.
+        values of zero for which `gaps` has no floor, as no variable has a finite range.
 
     Returns
     -------
