@@ -196,6 +196,16 @@ def test_limits_are_kept_with_the_best_point_so_far() -> None:
     assert time.perf_counter() - began < 30.0
 
 
+def test_a_limit_between_a_kick_and_its_descent_is_kept() -> None:
+    """Some of these limits leave no step after the first kick, whose chain then has no end."""
+    qp = random_rows(12, 4, 1, 0)
+    for limit in range(30, 50):
+        solution = search(qp, max_iter=limit)
+        assert solution.status is Status.MAX_ITER
+        assert solution.iterations <= limit
+        assert qp.violation(solution.values["x"]) <= 1e-14
+
+
 def test_the_callback_stops_the_search() -> None:
     reports: list[float] = []
 

@@ -328,7 +328,8 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         return run.z
 
     def _take(self, chain: _Chain) -> None:
-        self._raise_unbounded(chain.ray, chain.ends[-1].x)
+        if chain.ray is not None:  # a chain that a limit ends may have no end
+            self._raise_unbounded(chain.ray, chain.ends[-1].x)
         self.work += chain.work + 0.1 * _OVERHEAD_WORK
         self.iterations += chain.iterations
         self.kicks += chain.kicks
