@@ -234,6 +234,10 @@ def _willing(task: Task[Any]) -> list[str]:
     return [name for name in names if as_solver(name).refusal(task) is None]
 
 
+_ABSOLUTE = 1e-8
+"""Unit of gaps from which on conic solvers, which measure gaps beside 1, may see none at all."""
+
+
 class _Measures(NamedTuple):
     """What is computed from the values and multipliers of a solution alone.
 
@@ -243,8 +247,8 @@ class _Measures(NamedTuple):
     multipliers : dict of str to array
     gap : float
         The relative duality gap of a convex program with rows, if the ranges of its variables are
-        known without linear programs; if not, the larger one of stationarity and relative
-        complementarity. NaN for other programs.
+        known without linear programs or the optimal value is about 0; if not, the larger one of
+        stationarity and relative complementarity. 0 for other programs.
     tol : float
         What all of them may be.
     """
@@ -259,7 +263,12 @@ class _Measures(NamedTuple):
     @property
     def missing(self) -> float:
         """The larger one of infeasibility and gap."""
-        return float(np.nanmax([self.infeasibility, self.gap]))
+        return max(self.infeasibility, self.gap)
+
+    @property
+    def left(self) -> tuple[float, float]:
+        """By what points are compared; gaps of both are infinite if their unit is zero."""
+        return self.missing, self.residual
 
     @property
     def closed(self) -> bool:
@@ -273,10 +282,12 @@ def _polished(
     """The end of a descent with an active set, if that is closer to the optimum.
 
     Interior points end beside the constraints that are active, which is too far from them for
-    some certificates. The descent is left out where the tests hold, or a limit was reached.
+    some certificates. The descent is left out where the tests hold, or a limit that was set was
+    reached.
     """
-    unsure = solution.status is Status.INACCURATE
-    if not unsure and (solution.status is not Status.SOLVED or measured.closed):
+    done = solution.status is Status.SOLVED and measured.closed
+    asked = solution.status is Status.MAX_ITER and task.max_iter is not None
+    if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return solution, measured
     try:
         polished = as_solver("multistart").solve(task)
@@ -284,7 +295,7 @@ def _polished(
         return solution, measured
     better = _measures(task, polished, convex=True)
     done = polished.status is Status.SOLVED and better.closed
-    if not done and better.missing >= measured.missing:
+    if not done and better.left >= measured.left:
         return solution, measured
     message = f"{solution.message}; polished by multistart: {polished.message}"
     steps = solution.iterations + polished.iterations
@@ -321,7 +332,7 @@ def _result(
 
 def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Measures:
     """What is computed from a solution alone; `convex` says that its program is known to be."""
-    structure, multipliers, gap = task.structure, solution.multipliers, np.nan
+    structure, multipliers, gap = task.structure, solution.multipliers, 0.0
     point = structure.at(structure.from_values(solution.values), solution.gradient)
     infeasibility = structure.infeasibility(point.x)
     if structure.multipliers_from_solver:
@@ -338,6 +349,8 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         elif convex:
             unit = structure.gap_unit(point.value, point.x)
             gap = max(residual, relative(found.complementarity, unit))
+            if unit <= _ABSOLUTE:
+                gap = convex_gap(task, point, multipliers)
     objective = structure.declared(point.value)
     return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)
 
