@@ -9,7 +9,12 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import proved_ray
 from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
-from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, with_objective
+from indefinite_opt.solvers.polyhedral.descent import (
+    ActiveSetDescent,
+    compiled,
+    is_convex,
+    with_objective,
+)
 
 __all__ = ["endless", "falling_ray"]
 
@@ -32,10 +37,10 @@ def falling_ray(
 ) -> UnboundedProblem | None:
     """The error with a ray along which the objective falls without end; None if none is proved.
 
-    A ray d with Pd = 0 and qᵀd < 0 is sought by a linear program. For one with dᵀPd < 0, ½dᵀPd is
-    minimised locally on the recession cone within a box, from random vertices; whether one exists
-    is an NP-hard question. HiGHS takes small numbers for zero, so that what it finds may not be a
-    ray: only those count that `proved_ray` proves.
+    A ray d with Pd = 0 and qᵀd < 0 is sought by a linear program. For one with dᵀPd < 0, unless P
+    has no negative curvature, ½dᵀPd is minimised locally on the recession cone within a box, from
+    random vertices; whether one exists is an NP-hard question. HiGHS takes small numbers for zero,
+    so that what it finds may not be a ray: only those count that `proved_ray` proves.
     """
     if np.all(np.isfinite(scaled.lower) & np.isfinite(scaled.upper)):
         return None
@@ -53,7 +58,7 @@ def falling_ray(
         error = endless(scaled, linear)
         if isinstance(error, UnboundedProblem):
             return error
-    if not np.any(scaled.P):
+    if is_convex(scaled):
         return None
     homogeneous = with_objective(compiled(cone), scaled.P, np.zeros(n))
     inside = LinearRows(cone, rows.remaining)
