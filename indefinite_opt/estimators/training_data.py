@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import threading
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -317,37 +315,36 @@ class _Memory:
     A kernel of the package is found again by the content of the points and its parameters; that of
     any other function, and a precomputed one, by the content of the matrix itself. So what is found
     is what would be computed.
+
+    There is no lock, which Ctrl-C could leave closed: each step on the dictionary is whole, and if
+    two threads store or drop at the same time, a kernel is computed once more.
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Any, ...], TrainingKernel] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: dict[tuple[Any, ...], TrainingKernel] = {}
 
     def recall(self, data: TrainingData) -> TrainingKernel:
         key, made = data.key(), None
         if key is None:
             made = np.ascontiguousarray(data.gram(), dtype=np.float64)
             key = ("matrix", digest(made))
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        if made is None:
+        kernel = self._kept.pop(key, None)
+        if kernel is None and made is None:
             kernel = TrainingKernel(data.gram(), data.definiteness())
-        else:  # the same matrix may come from elsewhere, of which no theorem speaks
+        elif kernel is None:  # the same matrix may come from elsewhere, of which no theorem speaks
             kernel = TrainingKernel(np.array(made))
-        with self._lock:
-            self._kept[key] = kernel
-            sizes = [kept.gram.whole.nbytes for kept in self._kept.values()]
-            while len(sizes) > MAX_KEPT_KERNELS or sum(sizes) > MAX_KEPT_BYTES:
-                sizes.pop(0)
-                self._kept.popitem(last=False)
+        self._kept[key] = kernel  # as the last one
+        kept = list(self._kept.items())
+        sizes = [each.gram.whole.nbytes for _, each in kept]
+        for k, (oldest, _) in enumerate(kept):
+            if len(sizes) - k <= MAX_KEPT_KERNELS and sum(sizes[k:]) <= MAX_KEPT_BYTES:
+                break
+            self._kept.pop(oldest, None)
         return kernel
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._kept.clear()
+        self._kept.clear()
 
 
 MEMORY = _Memory()
