@@ -31,6 +31,7 @@ from indefinite_opt.foundation.files import (
     read_arrays,
     read_bytes,
     read_json,
+    write_bytes,
 )
 from indefinite_opt.foundation.interruptible import (
     LONG,
@@ -108,4 +109,5 @@ __all__ = [
     "thread_count",
     "tiles",
     "within",
+    "write_bytes",
 ]

@@ -6,7 +6,9 @@ import gzip
 import json
 import lzma
 import math
+import os
 import struct
+import threading
 import tokenize
 import zipfile
 import zlib
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks
 
-__all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json"]
+__all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json", "write_bytes"]
 
 MAX_BYTES = 10**9
 """Largest size of an unpacked file in bytes: a kernel matrix of 11,000 points in float64 fits."""
@@ -63,6 +65,34 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     if size > max_bytes:
         raise _too_large(path, max_bytes)
     return b"".join(parts)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Create or replace a file in one step: where that fails, what was there stays.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    target = path.resolve()
+    new = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        if target.exists():
+            with target.open("ab"):  # refused where the old file must not be changed
+                pass
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)  # a pipe or a device
+            return
+        try:
+            new.write_bytes(content)
+            if target.exists():
+                new.chmod(target.stat().st_mode)
+            new.replace(target)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:

@@ -140,7 +140,7 @@ MALFORMED = {
     "clique-palay-3": "Did you mean paley?",
     "short.in": "7 numbers for n = 2, got 4",
     "quadratic.qplib": "got quadratic constraints",
-    "section.mps": "expected a program that HiGHS can read from .mps",
+    "section.mps": "N, L, G or E and the name of a new row",
     "junk.npz": "File is not a zip file",
     "letters.npz": "got the names K",
     "shapes.npz": "q: expected finite real numbers of shape (2,), got shape (3,)",

@@ -45,7 +45,7 @@ def test_highs_reads_the_declared_optimum_back(title: str, suffix: str, tmp_path
     assert maximised == (program.sense == "maximize")
     highs.run()
     assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    # 1e-6: the files carry 15 digits, so this is the solvers' own tolerance.
+    # 1e-6: the files carry every digit, so this is the solvers' own tolerance.
     found = highs.getInfo().objective_function_value
     assert found == pytest.approx(float(compiled.value), rel=1e-6, abs=1e-7)
 

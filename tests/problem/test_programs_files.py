@@ -7,6 +7,7 @@ import gzip
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, IndefiniteOptError, ProblemError
 from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs import QuadraticArrays, read_program, write_program
+from indefinite_opt.problem.programs import QuadraticArrays, Statement, read_program, write_program
 
 BOX = """3
  1 -2 3
@@ -121,7 +122,8 @@ def stored(path: Path, content: str | bytes) -> Path:
 
 def same(first: QuadraticArrays, second: QuadraticArrays) -> bool:
     letters = ("P", "q", "G", "h", "A", "b", "lb", "ub", "constant", "sense")
-    return all(np.array_equal(getattr(first, k), getattr(second, k)) for k in letters)
+    pairs = [(np.array(getattr(first, k)), np.array(getattr(second, k))) for k in letters]
+    return all(np.array_equal(a, b) and a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 # --- known content -------------------------------------------------------------------------
@@ -251,18 +253,149 @@ def test_every_part_of_a_program_is_kept(suffix: str, tmp_path: Path) -> None:
     assert same(read_program(write_program(program, tmp_path / f"all{suffix}")), program)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp"])
+FLOATS = np.array([0.0, 5e-324, 1e-310, 2.0**-1022, 1e-13, 1 / 3, 1e16 / 3, 1e22, 1e100])
+
+
+def drawn(generator: np.random.Generator) -> QuadraticArrays:
+    """A program with entries of every size, signs of zero, rows of zeros and bounds that agree."""
+
+    def numbers(*shape: int) -> np.ndarray:
+        values = generator.standard_normal(shape) * 10.0 ** generator.integers(-300, 100, shape)
+        special = generator.random(shape) < 0.5
+        values[special] = generator.choice(FLOATS, shape)[special]
+        return values * generator.choice([-1.0, 1.0], shape)
+
+    def sides(count: int) -> np.ndarray:
+        return np.clip(numbers(count), -9e19, 9e19)
+
+    n = int(generator.integers(1, 5))
+    m, k = generator.integers(0, 4, 2)
+    P = np.tril(numbers(n, n))
+    low, high = np.sort([sides(n), sides(n)], axis=0)
+    low[generator.random(n) < 0.3] = -np.inf
+    high[generator.random(n) < 0.3] = np.inf
+    fixed = np.isfinite(low) & (generator.random(n) < 0.2)
+    return programs.quadratic_arrays(
+        P + np.tril(P, -1).T, numbers(n), numbers(m, n), sides(m), numbers(k, n), sides(k),
+        low, np.where(fixed, low, high), constant=float(numbers(1)[0]),
+        sense=int(generator.choice([-1, 1])),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps"])
 def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
-    # HiGHS refuses coefficients above 1e15 and drops those below 1e-12; above 1e150 all refuse.
-    digits = (-5, 5) if suffix == ".lp" else (-300, 140)
-    P = generator.standard_normal((5, 5)) * 10.0 ** generator.integers(*digits, (5, 5))
-    program = programs.quadratic_arrays(
-        P + P.T, generator.standard_normal(5), lb=-generator.random(5), name="bits"
-    )
-    again = read_program(write_program(program, tmp_path / f"file{suffix}"))
-    assert same(again, program)
-    assert again.name == ("file" if suffix == ".lp" else "bits")
+    path = tmp_path / f"file{suffix}"
+    for _ in range(100):
+        program = drawn(generator)
+        assert same(read_program(write_program(program, path)), program)
+
+
+def decimals(seed: int) -> QuadraticArrays:
+    """A program with 17 digits and sizes that other solvers do not drop."""
+    generator = np.random.default_rng(seed)
+    P = generator.standard_normal((4, 4)) * 10.0 ** generator.integers(-5, 6, (4, 4))
+    return programs.quadratic_arrays(
+        P + P.T, generator.standard_normal(4), generator.standard_normal((3, 4)),
+        generator.standard_normal(3), generator.standard_normal((1, 4)), [0.1],
+        [-np.inf, -1 / 3, 0.1, -np.inf], [np.inf, 2 / 3, 0.1, -1 / 7], constant=1 / 3, sense=-1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+@pytest.mark.parametrize("seed", range(3))
+def test_highs_reads_the_same_numbers(seed: int, suffix: str, tmp_path: Path) -> None:
+    highspy = pytest.importorskip("highspy")
+    program = decimals(seed)
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    path = write_program(program, tmp_path / f"file{suffix}")
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    lp, hessian = highs.getModel().lp_, highs.getModel().hessian_
+    assert lp.sense_ == highspy.ObjSense.kMaximize
+    assert (lp.offset_, list(lp.col_cost_)) == (-program.constant, (-program.q).tolist())
+    assert (list(lp.col_lower_), list(lp.col_upper_)) == (program.lb.tolist(), program.ub.tolist())
+    assert list(lp.row_upper_) == [*program.h, *program.b]
+    assert list(lp.row_lower_) == [*[-np.inf] * 3, *program.b]
+    starts, rows = list(lp.a_matrix_.start_), np.zeros((4, 4))
+    assert lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
+    for j in range(4):
+        part = slice(starts[j], starts[j + 1])
+        rows[list(lp.a_matrix_.index_)[part], j] = list(lp.a_matrix_.value_)[part]
+    assert np.array_equal(rows, np.vstack([program.G, program.A]))
+    assert hessian.format_ == highspy.HessianFormat.kTriangular
+    starts, triangle = list(hessian.start_), np.zeros((4, 4))
+    for j in range(4):
+        part = slice(starts[j], starts[j + 1])
+        triangle[list(hessian.index_)[part], j] = list(hessian.value_)[part]
+    assert np.array_equal(triangle, np.tril(-program.P))
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+@pytest.mark.parametrize("seed", range(3))
+def test_scip_reads_the_same_products_and_bounds(seed: int, suffix: str, tmp_path: Path) -> None:
+    """SCIP moves the quadratic terms of an objective to a constraint."""
+    scip = pytest.importorskip("pyscipopt", reason="SCIP is not installed")
+    program, model = decimals(seed), scip.Model()
+    model.hideOutput()
+    model.readProblem(str(write_program(program, tmp_path / f"file{suffix}")))
+    known = {variable.name: variable for variable in model.getVars()}
+    for j, (low, high) in enumerate(zip(program.lb, program.ub, strict=True)):
+        variable = known[f"x{j + 1}"]
+        # SCIP counts 1e20 as infinity.
+        sides = variable.getLbOriginal(), variable.getUbOriginal()
+        assert sides == (max(low, -1e20), min(high, 1e20))
+    quadratic = [c for c in model.getConss() if c.isNonlinear()]
+    assert len(quadratic) == 1
+    mixed, squares, _ = model.getTermsQuadratic(quadratic[0])
+    P = np.zeros((4, 4))
+    places = {f"x{j + 1}": j for j in range(4)}
+    for one, other, value in mixed:
+        i, j = places[one.name], places[other.name]
+        P[max(i, j), min(i, j)] += value
+    for variable, value, _ in squares:
+        P[places[variable.name], places[variable.name]] += value
+    # Half the diagonal is exact, and so are the products, which occur twice in the form.
+    half = -np.tril(program.P, -1) - 0.5 * np.diag(np.diag(program.P))
+    assert np.array_equal(P, half)
+
+
+def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
+    def refused(suffix: str, words: str, **others: Any) -> None:
+        data: dict[str, Any] = {"P": np.eye(2), "q": [1.0, -1.0]} | others
+        path = stored(tmp_path / f"file{suffix}", "what was there")
+        with pytest.raises(DataError, match=words):
+            write_program(programs.quadratic_arrays(**data), path)
+        assert path.read_text() == "what was there"
+        again = read_program(write_program(programs.quadratic_arrays(**data), tmp_path / "a.npz"))
+        assert same(again, programs.quadratic_arrays(**data))
+
+    for suffix in (".lp", ".mps"):
+        refused(suffix, "below 1e.20", ub=[1.0, 1e20])
+        refused(suffix, "below 1e.20", G=[[1.0, 0.0]], h=[-1e30])
+    large = np.full((2, 2), 9.1e307)
+    state = Statement.of(programs.quadratic_arrays(np.eye(2)))
+    for suffix in (".lp", ".qplib"):
+        with pytest.raises(DataError, match="whose double is a float"):
+            write_program(state._replace(P=large), tmp_path / f"large{suffix}")
+    vast = state._replace(lower=np.array([-sys.float_info.max, 0.0]))
+    with pytest.raises(DataError, match="or infinite ones"):
+        write_program(vast, tmp_path / "vast.qplib")
+    refused(".qplib", "names without blanks", variables=("a b", "c"))
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, path = programs.box_qp(3, 50, 1), tmp_path / "file.lp"
+    content = write_program(program, path).read_bytes()
+
+    def fail(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(DataError, match="No space left"):
+        write_program(programs.box_qp(4, 50, 1), path)
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_in_files_keep_box_programs(tmp_path: Path) -> None:
@@ -304,16 +437,27 @@ def changed(text: str, old: str, new: str) -> str:
         ("f.qplib", changed(QPLIB, "2 1 -4.0", "4 1 2.0"), "from 1 to 3, got '4'"),
         ("f.qplib", QPLIB[:200], "end of the file"),
         ("f.qplib", QPLIB + "1 more\n", "the end of the file, got '1 more'"),
-        ("f.lp", changed(LP, "end", "general\n x\nend"), "1 integer or semicontinuous"),
-        ("f.lp", changed(LP, "x + y <= 4", "[ x ^2 ] <= 4"), "that HiGHS can read"),
+        ("f.lp", changed(LP, "end", "general\n x\nend"), "a section general"),
+        ("f.lp", changed(LP, "x + y <= 4", "[ x ^2 ] <= 4"), "linear constraint such as"),
         ("f.lp", "garbage", "a last line END, got 'garbage'. The file may be truncated"),
         ("f.lp", "min\nobj: x\nst\nend and more", "a last line END"),
         ("f.lp", "end\n", "no variables"),
         ("f.mps", MPS[:-7], "a last line ENDATA"),
         ("f.mps", changed(MPS, "C1", "C\0"), "a byte 0"),
-        ("f.lp", changed(LP, "x + z = 2", "x + 1e-13 z = 2"), "ignored"),
-        ("f.mps", changed(MPS, "ENDATA", "QCMATRIX C1\n X X 1.0\nENDATA"), "Quadratic rows"),
-        ("f.mps", changed(MPS, " UP BND       X            4.0", " BV BND       X"), "1 integer"),
+        ("f.lp", changed(LP, "x + z = 2", "x + z = 2 y"), "the end of the line, got ' y'"),
+        ("f.lp", changed(LP, "x + z = 2", "x + z + 1 = 2"), "constants on the right"),
+        ("f.lp", changed(LP, "- 4 x * y", "- 1e5 * y"), "products of two variables"),
+        ("f.lp", changed(LP, "z ^2 ] / 2", "z ^2 ]"), "products of two variables, or"),
+        ("f.lp", changed(LP, "x <= 5", "st\n x <= 5"), "every section once"),
+        ("f.lp", changed(LP, "maximize", "best"), "minimize or maximize first"),
+        ("f.mps", changed(MPS, "C3           4.0", "C1           4.0"), "every number once"),
+        ("f.mps", changed(MPS, "C3           4.0", "C4           4.0"), "a row of the section"),
+        ("f.mps", changed(MPS, "QUADOBJ", "QMATRIX"), "a symmetric matrix"),
+        ("f.mps", changed(MPS, "QUADOBJ", "QSECTION C1"), "of the objective only"),
+        ("f.mps", changed(MPS, "    X         C2", "    M 'MARKER'"), "continuous variables"),
+        ("f.mps", changed(MPS, "RANGES", "SOS"), "sections, each once"),
+        ("f.mps", changed(MPS, "ENDATA", "QCMATRIX C1\n X X 1.0\nENDATA"), "sections, each once"),
+        ("f.mps", changed(MPS, " UP BND       X            4.0", " BV BND       X"), "continuous"),
         ("f.txt", BOX, "a file name ending in .in"),
         ("f.npz.gz", BOX, "a file name ending in .in"),
         ("f.npz", "PK", "a readable .npz file"),
@@ -323,14 +467,6 @@ def changed(text: str, old: str, new: str) -> str:
 def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=words):
         read_program(stored(tmp_path / name, text))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="files are read in this process")
-def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    text = changed(LP, "c1: x + y <= 4", "c1: b = 1 -> x + y <= 4")
-    with pytest.raises(DataError, match="that HiGHS can read"):
-        read_program(stored(tmp_path / "indicator.lp", text))
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -413,12 +549,11 @@ def attack(suffix: str, folder: Path, times: int) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("suffix", [".in", ".qplib", ".lp", ".mps", ".npz"])
 def test_damaged_files_end_in_named_errors(suffix: str, tmp_path: Path) -> None:
-    # HiGHS reads in a process of its own.
-    attack(suffix, tmp_path, 20 if suffix in (".lp", ".mps") else 200)
+    attack(suffix, tmp_path, 200)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("suffix", [".in", ".qplib", ".lp", ".mps", ".npz"])
 def test_many_damaged_files(suffix: str, tmp_path: Path) -> None:
-    attack(suffix, tmp_path, 300 if suffix in (".lp", ".mps") else 10_000)
+    attack(suffix, tmp_path, 10_000)

@@ -35,11 +35,13 @@ from indefinite_opt.problem.programs.random_programs import (
     standard_qp,
     transportation,
 )
+from indefinite_opt.problem.programs.statement import Statement
 
 __all__ = [
     "CvxpyProgram",
     "Graph",
     "QuadraticArrays",
+    "Statement",
     "bilinear",
     "blending",
     "bomze",

@@ -88,13 +88,14 @@ def quadratic_arrays(
     b: ArrayLike | None = None,
     lb: ArrayLike | None = None,
     ub: ArrayLike | None = None,
+    constant: float = 0.0,
     **others: Any,
 ) -> QuadraticArrays:
     """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
 
     P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
     bounds hold for every variable. Inequality rows with an infinite right-hand side hold everywhere
-    and are dropped. All arrays are copied.
+    and are dropped. All arrays are copied, and no zero has a sign.
 
     Parameters
     ----------
@@ -144,10 +145,13 @@ shape (2,)
         )  # fmt: skip
     changed = not np.array_equal(square, square.T)
     if changed:
-        square = 0.5 * square + 0.5 * square.T
+        # Half of the smallest numbers is rounded.
+        square = np.where(square == square.T, square, 0.5 * square + 0.5 * square.T)
+    offset: Array = real_array("constant", constant, "a finite number", ())
     made = QuadraticArrays(
-        square, linear, G[bounded], h[bounded], A, b, lower, upper, symmetrised=changed, **others
-    )
+        square, linear, G[bounded], h[bounded], A, b, lower, upper, float(offset) + 0.0,
+        symmetrised=changed, **others,
+    )  # fmt: skip
     _refuse_overflow(made)
     return made
 
@@ -233,7 +237,7 @@ def _rows(
     count = dense.shape[0]
     expected = f"{count} numbers, one for each row of {matrix}"
     values = real_array(vector, np.atleast_1d(right), expected, (count,), finite=False)
-    return dense, values
+    return dense, values + 0.0
 
 
 def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Array:
@@ -245,7 +249,7 @@ def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Ar
         raise ProblemError(argument, expected, f"shape {values.shape}")
     if np.isnan(values).any():
         raise ProblemError(argument, expected, "NaN")
-    return np.array(np.broadcast_to(values, (n,)))
+    return np.broadcast_to(values, (n,)) + 0.0
 
 
 def _dense(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Array:
@@ -258,4 +262,4 @@ def _dense(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> A
     if shape is not None:
         expected += f" of shape {shape}".replace("None", "n")
     array: Array = real_array(argument, value, expected, shape)
-    return np.array(array)
+    return array + 0.0

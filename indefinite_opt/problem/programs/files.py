@@ -1,7 +1,8 @@
 """Quadratic programs from and to files, by the ends of their names.
 
     .in           box-constrained programs of the public library (`boxqp_format`)
-    .lp, .mps     formats of linear programming, with quadratic objectives (`highs_formats`)
+    .lp, .mps     formats of linear programming, with quadratic objectives (`lp_format`,
+                  `mps_format`)
     .npz          arrays by name, among them what this package exports (`npz_format`)
     .qplib        QPLIB (`qplib_format`)
 
@@ -10,35 +11,39 @@ All but .npz may be packed by gzip: `spar.in.gz`.
 
 from __future__ import annotations
 
-import functools
 import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes
+from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 from indefinite_opt.problem.programs.boxqp_format import read_boxqp, write_boxqp
-from indefinite_opt.problem.programs.highs_formats import read_highs, write_lp, write_mps
+from indefinite_opt.problem.programs.lp_format import read_lp, write_lp
+from indefinite_opt.problem.programs.mps_format import read_mps, write_mps
 from indefinite_opt.problem.programs.npz_format import program_of_arrays, write_npz
 from indefinite_opt.problem.programs.qplib_format import read_qplib, write_qplib
+from indefinite_opt.problem.programs.statement import Statement
 
 __all__ = ["read_program", "write_program"]
 
 _READERS: dict[str, Callable[[bytes, str], QuadraticArrays]] = {
     ".in": read_boxqp,
     ".qplib": read_qplib,
-    ".lp": functools.partial(read_highs, suffix=".lp"),
-    ".mps": functools.partial(read_highs, suffix=".mps"),
+    ".lp": read_lp,
+    ".mps": read_mps,
 }
 
 _WRITERS: dict[str, Callable[[QuadraticArrays, str], bytes]] = {
     ".in": write_boxqp,
+    ".npz": write_npz,
+}
+
+_STATED: dict[str, Callable[[Statement, str], bytes]] = {
     ".qplib": write_qplib,
     ".lp": write_lp,
     ".mps": write_mps,
-    ".npz": write_npz,
 }
 
 
@@ -72,11 +77,13 @@ def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArray
     return program if program.name else replace(program, name=path.name.partition(".")[0])
 
 
-def write_program(program: QuadraticArrays, path: str | Path) -> Path:
+def write_program(program: QuadraticArrays | Statement, path: str | Path) -> Path:
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
-    .npz, .qplib and .lp keep every number to the last bit, and so does .in, which holds nothing but
-    programs on the unit box; .mps keeps 15 digits. Names of variables are kept by .qplib only.
+    What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
+    unit box, .lp and .mps no finite bounds and right-hand sides of 1e20 and more, .qplib no names
+    of variables with blanks. Names of variables are kept by .qplib only, where the name of the
+    program loses its blanks. A file that exists is replaced in one step.
 
     Raises
     ------
@@ -84,17 +91,19 @@ def write_program(program: QuadraticArrays, path: str | Path) -> Path:
         For another ending, one that cannot hold the program, or a file that cannot be written.
     """
     path = Path(path)
-    suffix, packed = _suffix(path, _WRITERS)
-    content = _WRITERS[suffix](program, str(path))
-    try:
-        # Without a time, equal programs make equal files.
-        path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
-    except OSError as error:
-        raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
+    suffix, packed = _suffix(path, [*_WRITERS, *_STATED])
+    if suffix in _STATED:
+        stated = program if isinstance(program, Statement) else Statement.of(program)
+        content = _STATED[suffix](stated, str(path))
+    else:
+        arrays = program.arrays() if isinstance(program, Statement) else program
+        content = _WRITERS[suffix](arrays, str(path))
+    # Without a time, equal programs make equal files.
+    write_bytes(path, gzip.compress(content, mtime=0) if packed else content)
     return path
 
 
-def _suffix(path: Path, known: list[str] | dict[str, Callable[..., bytes]]) -> tuple[str, bool]:
+def _suffix(path: Path, known: list[str]) -> tuple[str, bool]:
     """The ending that tells the format, and whether the file is packed."""
     packed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if packed else path.suffix

@@ -46,7 +46,7 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
         raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
     names -= {"constant", "sense", "name"}
     if names >= {"P", "q"} and names <= LETTERS:
-        given = {letter: arrays[letter] for letter in names}
+        given: dict[str, Any] = {letter: arrays[letter] for letter in names}
         return quadratic_arrays(**given, **others)
     if names == EXPORTED:
         H, q, A, b, lower, upper = (arrays[k] for k in ("H", "q", "A", "b", "lower", "upper"))

@@ -27,12 +27,8 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
-from indefinite_opt.problem.programs.arrays import (
-    MAX_ENTRIES,
-    QuadraticArrays,
-    quadratic_arrays,
-    split_rows,
-)
+from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays
+from indefinite_opt.problem.programs.statement import Statement
 from indefinite_opt.problem.programs.tokens import number, whole, written
 
 __all__ = ["read_qplib", "write_qplib"]
@@ -165,53 +161,57 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     names = lines.names("variables", n)
     lines.names("constraints", m)
     lines.end()
-    sense = 1 if goal == "minimize" else -1
     left, right, lower, upper = bounds
-    return quadratic_arrays(
-        sense * Q, sense * q, *split_rows(B, left, right), lower, upper,
-        constant=sense * constant, sense=sense, name=name,
-        variables=tuple(names.get(j, f"x{j + 1}") for j in range(n)) if names else (),
-    )  # fmt: skip
+    return Statement(
+        1 if goal == "minimize" else -1, Q, q, B, left, right, lower, upper, constant, name,
+        tuple(names.get(j, f"x{j + 1}") for j in range(n)) if names else (),
+    ).arrays()  # fmt: skip
 
 
-def write_qplib(program: QuadraticArrays, target: str) -> bytes:
-    """The content of a file, from which `read_qplib` makes the same program."""
-    del target
-    n, sense = program.n, program.sense
-    B = np.vstack([program.G, program.A])
-    left = np.concatenate([np.full(len(program.h), -np.inf), program.b])
-    right = np.concatenate([program.h, program.b])
-    triangle = sense * (2.0 * np.tril(program.P, -1) + np.diag(np.diag(program.P)))
-    m = len(B)
+def write_qplib(program: Statement, target: str) -> bytes:
+    """The content of a file, from which `read_qplib` makes the same program.
+
+    The name of the program loses its blanks. `DataError` for names of variables with blanks, finite
+    bounds equal to the largest float, and terms that overflow.
+    """
+    program.check_sides(INFINITY, target)
+    for variable in program.variables:
+        if not _one_word(variable):
+            raise DataError(target, "names without blanks", repr(variable), "Write it as .npz.")
+    name = "".join(program.name.split()).lstrip("!#%") or "program"
+    n, m, triangle = program.q.size, len(program.row_lower), program.products(target)
     objective, constraints = "Q" if triangle.any() else "L", "L" if m else "B"
-    name = "".join(program.name.split()) or "program"
-    lines = [name, f"{objective}C{constraints}", "minimize" if sense > 0 else "maximize"]
+    lines = [name, f"{objective}C{constraints}"]
+    lines.append("minimize" if program.sense > 0 else "maximize")
     lines.append(f"{n} # number of variables")
     if m:
         lines.append(f"{m} # number of constraints")
     if objective == "Q":
         lines += _entries(triangle, "quadratic terms in objective")
-    lines += _vector(sense * program.q, 0.0, "linear coefficients in objective")
-    lines.append(f"{written(sense * program.constant)} # objective constant")
+    lines += _vector(program.q, 0.0, "linear coefficients in objective")
+    lines.append(f"{written(program.constant)} # objective constant")
     if m:
-        lines += _entries(B, "linear terms in all constraints")
+        lines += _entries(program.rows, "linear terms in all constraints")
     lines.append(f"{written(INFINITY)} # value for infinity")
     if m:
-        lines += _vector(left, -np.inf, "left-hand sides")
-        lines += _vector(right, np.inf, "right-hand sides")
-    lines += _vector(program.lb, 0.0, "variable lower bounds")
-    lines += _vector(program.ub, np.inf, "variable upper bounds")
+        lines += _vector(program.row_lower, -np.inf, "left-hand sides")
+        lines += _vector(program.row_upper, np.inf, "right-hand sides")
+    lines += _vector(program.lower, 0.0, "variable lower bounds")
+    lines += _vector(program.upper, np.inf, "variable upper bounds")
     lines += _vector(np.zeros(n), 0.0, "variable primal values in starting point")
     if m:
         lines += _vector(np.zeros(m), 0.0, "constraint dual values in starting point")
     lines += _vector(np.zeros(n), 0.0, "variable bound dual values in starting point")
-    names = [
-        "_".join(variable.split()) or f"x{j + 1}" for j, variable in enumerate(program.variables)
-    ]
-    lines.append(f"{len(names)} # number of non-default variable names")
-    lines += [f"{j + 1} {variable}" for j, variable in enumerate(names)]
+    lines.append(f"{len(program.variables)} # number of non-default variable names")
+    lines += [f"{j + 1} {variable}" for j, variable in enumerate(program.variables)]
     lines.append("0 # number of non-default constraint names")
     return ("\n".join(lines) + "\n").encode()
+
+
+def _one_word(name: str) -> bool:
+    """Whether a reader that divides lines at blanks has the name as it is."""
+    content = name.encode("utf-8", "replace")
+    return content.split() == [content] and content.decode() == name
 
 
 def _entries(matrix: Array, what: str) -> list[str]:

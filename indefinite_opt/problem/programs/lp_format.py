@@ -1,0 +1,296 @@
+r"""The format `.lp` of CPLEX, for linear constraints and continuous variables.
+
+The objective is c₀ + cᵀx + [ xᵀQ x ] / 2, its products written as `x ^ 2` and `x * y`. Numbers are
+written and read to the last bit. Comments begin with a backslash; keywords begin a line and do not
+depend on case, names do. A constraint or a bound begins a line and may have two sides. Variables
+are numbered in the order in which they appear. A side of at least 1e20 in size is infinite.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs.arrays import QuadraticArrays
+from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement, check_end
+from indefinite_opt.problem.programs.tokens import number, written
+
+__all__ = ["read_lp", "write_lp"]
+
+_SIGNS = rb"((?:[+-]\s?)*)"
+_NUMBER = rb"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"
+_NAME = rb"([^\s\d.+\-*^<>=:\[\]/][^\s+\-*^<>=:\[\]/]*)"
+_RELATION = rb"(?P<relation><=|=<|>=|=>|<|>|=)"
+_SIDE = rb"(?P<signs>(?:[+-]\s?)*)(?:(?P<digits>" + _NUMBER + rb")|(?i:inf(?:inity)?))(?![^\s<>=])"
+
+_SECTION = re.compile(
+    rb"(?i)(?:(minimi[sz]e|minimum|min)|(maximi[sz]e|maximum|max)|"
+    rb"(subject to|such that|st\.|s\.t\.|st)|(bounds?)|(end)|"
+    rb"(generals?|gen|integers?|int|binary|binaries|bin|semi-continuous|semis?|sos[12]?))"
+    rb"(?=\s|$)"
+)
+_OBJECTIVE, _ROWS, _BOUNDS = "objective", "rows", "bounds"
+
+_LABEL = re.compile(_NAME + rb"\s?:\s?")
+_TERM = re.compile(
+    rb"\s?" + _SIGNS + rb"(?:" + _NUMBER + rb"(?:\s?" + _NAME + rb")?|" + _NAME + rb")"
+)
+_PRODUCT = re.compile(
+    rb"\s?" + _SIGNS + rb"(?:" + _NUMBER + rb"\s?)?" + _NAME
+    + rb"\s?(?:\^\s?2(?![\d.])|\*\s?" + _NAME + rb")"
+)  # fmt: skip
+_OPENING, _CLOSING = re.compile(rb"\s?" + _SIGNS + rb"\["), re.compile(rb"\s?\]\s?/\s?2(?![\d.])")
+_LEFT = re.compile(_SIDE + rb"\s?" + _RELATION + rb"\s?")
+_RIGHT = re.compile(rb"\s?" + _RELATION + rb"\s?" + _SIDE)
+_BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
+
+_Terms = tuple[list[int], list[int], list[float]]
+
+
+def read_lp(content: bytes, source: str) -> QuadraticArrays:
+    """The program of a file's content.
+
+    Raises
+    ------
+    DataError
+        If it is not of this format, or has integer or semicontinuous variables, special ordered
+        sets or quadratic constraints.
+    """
+    return _Reader(content, source).statement().arrays()
+
+
+class _Reader:
+    """The sections of a file, and the place in the one that is read."""
+
+    def __init__(self, content: bytes, source: str) -> None:
+        self.source = source
+        self.numbers: dict[bytes, int] = {}
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.text, self.place = b"", 0
+        if b"\0" in content:
+            raise DataError(source, "a text file", "a byte 0")
+        parts = (line.partition(b"\\")[0].split() for line in content.splitlines())
+        lines = [b" ".join(words) for words in parts if words]
+        check_end(lines, source, b"end")
+        self.sense = 0
+        self.sections = self._sections(lines)
+
+    def _sections(self, lines: list[bytes]) -> dict[str, bytes]:
+        """The text of each section, its lines kept apart and its blanks single."""
+        found: dict[str, list[bytes]] = {}
+        current: list[bytes] | None = None
+        for line in lines[:-1]:
+            match = _SECTION.match(line)
+            if match:
+                least, most, rows, bounds, end, discrete = match.groups()
+                if discrete:
+                    raise DataError(
+                        self.source, "continuous variables", f"a section {discrete.decode()}"
+                    )
+                if end:
+                    raise DataError(self.source, "one line END, the last", "another")
+                kind = _ROWS if rows else _BOUNDS if bounds else _OBJECTIVE
+                if kind in found:
+                    raise DataError(self.source, "every section once", repr(match[0].decode()))
+                self.sense = self.sense or (1 if least else -1 if most else 0)
+                current = found.setdefault(kind, [])
+                line = line[match.end() :].strip()
+            if current is None:
+                raise self._error("minimize or maximize first", line)
+            if line:
+                current.append(line)
+        return {kind: b"\n".join(parts) for kind, parts in found.items()}
+
+    def statement(self) -> Statement:
+        """What the file states."""
+        self._begin(_OBJECTIVE)
+        self._match(_LABEL)
+        linear: _Terms = ([], [], [])
+        constant = self._terms(linear, 0)
+        products: _Terms = ([], [], [])
+        opening = self._match(_OPENING)
+        if opening:
+            self._products(products, _sign(opening[1]))
+            constant += self._terms(linear, 0, first=False)
+        self._end("the end of the objective")
+        self._begin(_ROWS)
+        rows: _Terms = ([], [], [])
+        sides: tuple[list[float], list[float]] = ([], [])
+        while self.place < len(self.text):
+            self._row(rows, sides)
+        self._begin(_BOUNDS)
+        while self.place < len(self.text):
+            self._bound()
+        n, m = len(self.numbers), len(sides[0])
+        low, high, lower, upper = (np.array(side) for side in (*sides, self.lower, self.upper))
+        names = tuple(name.decode("utf-8", "replace") for name in self.numbers)
+        read = Statement(
+            self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
+            constant, variables=names,
+        )  # fmt: skip
+        read.check_size(self.source)
+        return read._replace(
+            P=_dense(products, n, n), q=_dense(linear, 1, n)[0], rows=_dense(rows, m, n)
+        )
+
+    def _terms(self, terms: _Terms, row: int, first: bool = True) -> float:
+        """Add the linear terms that follow; the value is the sum of the constants among them."""
+        constant = 0.0
+        while (match := _TERM.match(self.text, self.place)) and (first or match[1]):
+            signs, digits, name, alone = match.groups()
+            value = _sign(signs) * (number(digits, self.source) if digits else 1.0)
+            name, first = name or alone, False
+            if name:
+                terms[0].append(row)
+                terms[1].append(self._variable(name))
+                terms[2].append(value)
+            else:
+                constant += value
+            self.place = match.end()
+        return constant
+
+    def _products(self, terms: _Terms, sign: float) -> None:
+        """The terms between brackets, as entries of a lower triangle."""
+        first = True
+        while (match := _PRODUCT.match(self.text, self.place)) and (first or match[1]):
+            signs, digits, one, other = match.groups()
+            i = self._variable(one)
+            j = self._variable(other) if other else i
+            terms[0].append(max(i, j))
+            terms[1].append(min(i, j))
+            terms[2].append(sign * _sign(signs) * (number(digits, self.source) if digits else 1.0))
+            self.place, first = match.end(), False
+        if not self._match(_CLOSING):
+            raise self._error("products of two variables, or ] / 2 behind them")
+
+    def _row(self, terms: _Terms, sides: tuple[list[float], list[float]]) -> None:
+        self._match(_LABEL)
+        low, high = -np.inf, np.inf
+        left = self._match(_LEFT)
+        if left:
+            low, high = self._narrowed(low, high, left)
+        if self._terms(terms, len(sides[0])):
+            raise self._error("constants on the right of a constraint")
+        right = self._match(_RIGHT)
+        if right:
+            low, high = self._narrowed(low, high, right)
+        if not (left or right):
+            raise self._error("a linear constraint such as x + 2 y <= 3")
+        self._end_of_line()
+        sides[0].append(low)
+        sides[1].append(high)
+
+    def _bound(self) -> None:
+        left = self._match(_LEFT)
+        name = self._match(_BOUNDED)
+        if not name:
+            raise self._error("a bound such as 0 <= x <= 1")
+        j = self._variable(name[1])
+        if not left and self._match(_FREE):
+            self.lower[j], self.upper[j] = -np.inf, np.inf
+        else:
+            right = self._match(_RIGHT)
+            if not (left or right):
+                raise self._error("a bound such as 0 <= x <= 1")
+            for match in filter(None, (left, right)):
+                self.lower[j], self.upper[j] = self._narrowed(self.lower[j], self.upper[j], match)
+        self._end_of_line()
+
+    def _narrowed(self, low: float, high: float, side: re.Match[bytes]) -> tuple[float, float]:
+        """Both sides after one more is read."""
+        value = number(side["digits"], self.source) if side["digits"] else np.inf
+        value = _sign(side["signs"]) * (value if value < CUSTOMARY_INFINITY else np.inf)
+        relation = side["relation"]
+        if relation == b"=":
+            return value, value
+        return (low, value) if (b"<" in relation) == (side.re is _RIGHT) else (value, high)
+
+    def _variable(self, name: bytes) -> int:
+        known = self.numbers.get(name)
+        if known is not None:
+            return known
+        self.lower.append(0.0)
+        self.upper.append(np.inf)
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def _begin(self, section: str) -> None:
+        self.text, self.place = self.sections.get(section, b""), 0
+
+    def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        match = pattern.match(self.text, self.place)
+        if match:
+            self.place = match.end()
+        return match
+
+    def _end(self, what: str) -> None:
+        if self.place < len(self.text):
+            raise self._error(what)
+
+    def _end_of_line(self) -> None:
+        if self.text[self.place : self.place + 1] not in (b"", b"\n"):
+            raise self._error("the end of the line")
+        self.place += 1
+
+    def _error(self, expected: str, text: bytes | None = None) -> DataError:
+        got = self.text[self.place : self.place + 40] if text is None else text[:40]
+        return DataError(self.source, expected, repr(got.decode("utf-8", "replace")))
+
+
+def _sign(signs: bytes) -> float:
+    return -1.0 if signs.count(b"-") % 2 else 1.0
+
+
+def _dense(terms: _Terms, m: int, n: int) -> np.ndarray:
+    """The array of terms, those of one place added up."""
+    array = np.zeros((m, n))
+    np.add.at(array, (np.array(terms[0], int), np.array(terms[1], int)), np.array(terms[2]))
+    return array
+
+
+def write_lp(program: Statement, target: str) -> bytes:
+    """The content of a file, with variables x1, x2, ... in their order.
+
+    All of them stand in the linear part of the objective, since readers number them in the order in
+    which they appear. `DataError` for sides of 1e20 and more, and for terms that overflow.
+    """
+    program.check_sides(CUSTOMARY_INFINITY, target)
+    products, names = program.products(target), [f"x{j + 1}" for j in range(program.q.size)]
+    terms = [f"{_signed(value)} {name}" for value, name in zip(program.q, names, strict=True)]
+    if products.any():
+        quadratic = [
+            f"{_signed(products[i, j])} {names[i]} " + ("^2" if i == j else f"* {names[j]}")
+            for i, j in np.argwhere(products)
+        ]
+        terms += ["+ [", *quadratic, "] / 2"]
+    # SCIP does not read a constant before the bracket.
+    terms += [_signed(program.constant)] if program.constant else []
+    direction = "minimize" if program.sense > 0 else "maximize"
+    lines = [direction, *_wrapped("objective:", terms), "subject to"]
+    rows = sparse.csr_array(program.rows)
+    for k, (sign, i, side) in enumerate(program.one_sided()):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        entries = zip(rows.data[part], rows.indices[part], strict=True)
+        terms = [f"{_signed(value)} {names[j]}" for value, j in entries] or ["+ 0 x1"]
+        lines += _wrapped(f"r{k + 1}:", [*terms, sign, written(side)])
+    lines.append("bounds")
+    for name, lower, upper in zip(names, program.lower, program.upper, strict=True):
+        lines.append(f" {_extended(lower)} <= {name} <= {_extended(upper)}")
+    return ("\n".join([*lines, "end"]) + "\n").encode()
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {written(abs(value))}"
+
+
+def _extended(value: float) -> str:
+    return written(value) if np.isfinite(value) else f"{'-' if value < 0 else '+'}inf"
+
+
+def _wrapped(start: str, terms: list[str]) -> list[str]:
+    """The terms in lines of eight, which are shorter than every reader's limit."""
+    lines = [" ".join(terms[k : k + 8]) for k in range(0, len(terms), 8)]
+    return [f" {start} {line}" if k == 0 else f"  {line}" for k, line in enumerate(lines)]

@@ -1,0 +1,310 @@
+"""The format `.mps` with quadratic objectives, for linear constraints and continuous variables.
+
+The objective is cᵀx + ½ xᵀQ x minus the right-hand side of its row. Q stands in a section QUADOBJ
+or QSECTION as a triangle, or whole in a section QMATRIX. Words are divided by blanks, so that files
+of the free form and those of the fixed form are read whose names contain none. Numbers are written
+and read to the last bit; a side of at least 1e20 in size is infinite. An upper bound below 0 makes
+the lower one -inf where the file has none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs.arrays import QuadraticArrays
+from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement, check_end
+from indefinite_opt.problem.programs.tokens import number, written
+
+__all__ = ["read_mps", "write_mps"]
+
+_TRIANGLES = (b"QUADOBJ", b"QSECTION")
+_WHOLE = b"QMATRIX"
+_SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}
+_DISCRETE = (b"BV", b"LI", b"UI", b"SC", b"SI")
+
+
+def read_mps(content: bytes, source: str) -> QuadraticArrays:
+    """The program of a file's content.
+
+    Raises
+    ------
+    DataError
+        If it is not of this format, or has integer or semicontinuous variables, special ordered
+        sets, quadratic constraints or names with blanks.
+    """
+    if b"\0" in content:
+        raise DataError(source, "a text file", "a byte 0")
+    lines = [line for line in content.splitlines() if line.strip() and not line.startswith(b"*")]
+    check_end(lines, source, b"endata")
+    reader = _Reader(source)
+    for line in lines[:-1]:
+        words = line.split()
+        if line[:1].isspace():
+            reader.data(words)
+        else:
+            reader.begin(words)
+    return reader.statement().arrays()
+
+
+class _Reader:
+    """What the lines of a file have said so far."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.sense, self.section = 1, b""
+        self.seen: set[bytes] = set()
+        self.rows: dict[bytes, int] = {}
+        """Numbers of the rows; the objective has the number -1, other free rows have -2."""
+        self.objective = b""
+        self.kinds: list[bytes] = []
+        self.columns: dict[bytes, int] = {}
+        self.last = b""
+        self.entries: dict[tuple[int, int], float] = {}
+        self.products: dict[tuple[int, int], float] = {}
+        self.sides: dict[int, float] = {}
+        self.ranges: dict[int, float] = {}
+        self.lower: dict[int, float] = {}
+        self.upper: dict[int, float] = {}
+
+    def begin(self, words: list[bytes]) -> None:
+        """The head of a section."""
+        head = self.section = words[0].upper()
+        known = (
+            b"NAME", b"OBJSENSE", b"ROWS", b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS",
+            *_TRIANGLES, _WHOLE,
+        )  # fmt: skip
+        if head not in known or head in self.seen:
+            names = ", ".join(name.decode() for name in known)
+            raise self._error(f"sections, each once, among {names}", words)
+        self.seen.add(head)
+        if head == b"OBJSENSE" and len(words) > 1:
+            self.data(words[1:])
+        if head in (*_TRIANGLES, _WHOLE):
+            if {*_TRIANGLES, _WHOLE} & self.seen != {head}:
+                raise self._error("one section with quadratic terms", words)
+            if len(words) > 1 and words[1] != self.objective:
+                raise self._error("quadratic terms of the objective only", words)
+
+    def data(self, words: list[bytes]) -> None:
+        """One line of the present section."""
+        match self.section:
+            case b"OBJSENSE":
+                if words[0].upper() not in _SENSES:
+                    raise self._error("MAX or MIN", words)
+                self.sense = _SENSES[words[0].upper()]
+            case b"ROWS":
+                self._row(words)
+            case b"COLUMNS":
+                self._column(words)
+            case b"RHS":
+                self._pairs(words, self.sides)
+            case b"RANGES":
+                self._pairs(words, self.ranges)
+            case b"BOUNDS":
+                self._bound(words)
+            case section if section in (*_TRIANGLES, _WHOLE):
+                if len(words) != 3:
+                    raise self._error("two variables and a number", words)
+                place = self._place(words[0]), self._place(words[1])
+                if section != _WHOLE:
+                    place = max(place), min(place)
+                self._once(self.products, place, self._number(words[2]), words)
+            case _:
+                raise self._error("the head of a section", words)
+
+    def statement(self) -> Statement:
+        """What the file states."""
+        m, n = len(self.kinds), len(self.columns)
+        low, high = np.full(m, -np.inf), np.full(m, np.inf)
+        for i, kind in enumerate(self.kinds):
+            low[i], high[i] = self._both_sides(i, kind)
+        lower, upper = np.zeros(n), np.full(n, np.inf)
+        for j, value in self.upper.items():
+            lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
+        for j, value in self.lower.items():
+            lower[j] = value
+        names = tuple(name.decode("utf-8", "replace") for name in self.columns)
+        read = Statement(
+            self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
+            -self.sides.get(-1, 0.0), variables=names,
+        )  # fmt: skip
+        read.check_size(self.source)
+        rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
+        for (i, j), value in self.entries.items():
+            rows[i, j] = value
+        for (i, j), value in self.products.items():
+            P[i, j] = value
+        if _WHOLE not in self.seen:
+            P = np.tril(P) + np.tril(P, -1).T
+        elif not np.array_equal(P, P.T):
+            raise DataError(
+                self.source, "a symmetric matrix in the section QMATRIX", "another",
+                "A triangle stands in a section QUADOBJ.",
+            )  # fmt: skip
+        return read._replace(P=P, q=rows[-1], rows=rows[:-1])
+
+    def _row(self, words: list[bytes]) -> None:
+        kind = words[0].upper()
+        if len(words) != 2 or kind not in (b"N", b"L", b"G", b"E") or words[1] in self.rows:
+            raise self._error("N, L, G or E and the name of a new row", words)
+        if kind != b"N":
+            self.rows[words[1]] = len(self.kinds)
+            self.kinds.append(kind)
+        else:
+            self.rows[words[1]] = -2 if self.objective else -1
+            self.objective = self.objective or words[1]
+
+    def _column(self, words: list[bytes]) -> None:
+        name = words[0]
+        if len(words) not in (3, 5):
+            raise self._error("a variable and one or two rows with their numbers", words)
+        if words[1].strip(b"'").upper() == b"MARKER":
+            raise self._error("continuous variables", words)
+        if name not in self.columns:
+            self.columns[name] = len(self.columns)
+        elif name != self.last:
+            raise self._error("the lines of a variable behind one another", words)
+        self.last = name
+        j = self.columns[name]
+        for row, digits in zip(words[1::2], words[2::2], strict=True):
+            i, value = self._row_number(row, words), self._number(digits)
+            if i != -2:
+                self._once(self.entries, (i, j), value, words)
+
+    def _pairs(self, words: list[bytes], values: dict[int, float]) -> None:
+        """Rows and numbers, behind the name of the vector if there is one."""
+        pairs = words[len(words) % 2 :]
+        if not 2 <= len(pairs) <= 4:
+            raise self._error("one or two rows with their numbers", words)
+        for row, digits in zip(pairs[::2], pairs[1::2], strict=True):
+            i = self._row_number(row, words)
+            if i == -1 and values is self.ranges:
+                raise self._error("ranges of constraints only", words)
+            if i != -2:
+                self._once(values, i, self._number(digits), words)
+
+    def _both_sides(self, i: int, kind: bytes) -> tuple[float, float]:
+        side = self.sides.get(i, 0.0)
+        side = side if abs(side) < CUSTOMARY_INFINITY else np.copysign(np.inf, side)
+        width = self.ranges.get(i)
+        if width is None:
+            low, high = side if kind != b"L" else -np.inf, side if kind != b"G" else np.inf
+        elif kind == b"E":
+            low, high = min(side, side + width), max(side, side + width)
+        elif kind == b"L":
+            low, high = side - abs(width), side
+        else:
+            low, high = side, side + abs(width)
+        return low, high
+
+    def _bound(self, words: list[bytes]) -> None:
+        """A kind, the name of the vector if there is one, a variable, and a number if it needs one.
+
+        A number behind a kind that needs none is allowed.
+        """
+        kind = words[0].upper()
+        if kind in _DISCRETE:
+            raise self._error("continuous variables", words)
+        if kind in (b"FR", b"MI", b"PL"):
+            rest = words[1:] if len(words) == 2 else words[2:] if len(words) == 4 else words[2:3]
+            if len(words) == 3 and words[2] not in self.columns:
+                rest = words[1:2]
+            if not rest:
+                raise self._error("a variable", words)
+            value = np.inf
+        elif kind in (b"UP", b"LO", b"FX") and len(words) in (3, 4):
+            rest = words[-2:]
+            value = self._number(rest[1], infinite=True)
+            value = value if abs(value) < CUSTOMARY_INFINITY else float(np.copysign(np.inf, value))
+        else:
+            raise self._error("a bound UP, LO, FX, FR, MI or PL of a variable", words)
+        j = self._place(rest[0])
+        if kind in (b"UP", b"FX", b"FR", b"PL"):
+            self._once(self.upper, j, value, words)
+        if kind in (b"LO", b"FX"):
+            self._once(self.lower, j, value, words)
+        if kind in (b"MI", b"FR"):
+            self._once(self.lower, j, -np.inf, words)
+
+    def _place(self, name: bytes) -> int:
+        if name not in self.columns:
+            raise self._error("a variable of the section COLUMNS", [name])
+        return self.columns[name]
+
+    def _row_number(self, name: bytes, words: list[bytes]) -> int:
+        if name not in self.rows:
+            raise self._error("a row of the section ROWS", words)
+        return self.rows[name]
+
+    def _number(self, digits: bytes, infinite: bool = False) -> float:
+        return number(digits, self.source, infinite)
+
+    def _once(self, values: dict[Any, float], place: Any, value: float, words: list[bytes]) -> None:
+        if place in values:
+            raise self._error("every number once", words)
+        values[place] = value
+
+    def _error(self, expected: str, words: list[bytes]) -> DataError:
+        line = b" ".join(words)[:80].decode("utf-8", "replace")
+        section = self.section.decode("utf-8", "replace")
+        return DataError(
+            self.source, f"{expected} (in {section[:20] or 'the first line'})", repr(line)
+        )
+
+
+def write_mps(program: Statement, target: str) -> bytes:
+    """The content of a file, with variables x1, x2, ... and rows r1, r2, ... in their order.
+
+    A row with two sides becomes two rows, since a range, their difference, would be rounded.
+    `DataError` for sides of 1e20 and more.
+    """
+    program.check_sides(CUSTOMARY_INFINITY, target)
+    sides = list(program.one_sided())
+    letters = {"<=": "L", ">=": "G", "=": "E"}
+    lines = ["NAME program"]
+    if program.sense < 0:
+        lines += ["OBJSENSE", "    MAX"]
+    lines += ["ROWS", " N objective"]
+    lines += [f" {letters[sign]} r{k + 1}" for k, (sign, _, _) in enumerate(sides)]
+    lines.append("COLUMNS")
+    columns = sparse.csc_array(
+        sparse.csr_array(program.rows)[np.array([i for _, i, _ in sides], int)]
+    )
+    for j, slope in enumerate(program.q):
+        part = slice(columns.indptr[j], columns.indptr[j + 1])
+        # Every variable has a line, which numbers it.
+        lines.append(f" x{j + 1} objective {written(slope)}")
+        entries = zip(columns.indices[part], columns.data[part], strict=True)
+        lines += [f" x{j + 1} r{k + 1} {written(value)}" for k, value in entries]
+    lines.append("RHS")
+    if program.constant:
+        lines.append(f" RHS objective {written(-program.constant)}")
+    lines += [f" RHS r{k + 1} {written(side)}" for k, (_, _, side) in enumerate(sides) if side]
+    lines.append("BOUNDS")
+    for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
+        lines += [f" {kind} BND x{j + 1}{value}" for kind, value in _bounds(lower, upper)]
+    if program.P is not None and program.P.any():
+        lines.append("QUADOBJ")
+        places = np.argwhere(np.tril(program.P))
+        lines += [f" x{i + 1} x{j + 1} {written(program.P[i, j])}" for i, j in places]
+    return ("\n".join([*lines, "ENDATA"]) + "\n").encode()
+
+
+def _bounds(lower: float, upper: float) -> list[tuple[str, str]]:
+    """Kinds and numbers of the bounds of one variable; 0 and infinity are those it has anyway."""
+    if lower == -np.inf and upper == np.inf:
+        return [("FR", "")]
+    if lower == upper:
+        return [("FX", f" {written(lower)}")]
+    bounds = []
+    if lower == -np.inf:
+        bounds.append(("MI", ""))
+    elif lower != 0.0:
+        bounds.append(("LO", f" {written(lower)}"))
+    if upper < np.inf:
+        bounds.append(("UP", f" {written(upper)}"))
+    return bounds

@@ -1,0 +1,129 @@
+"""A quadratic program as files state it, and what their writers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import Array
+from indefinite_opt.problem.programs.arrays import (
+    MAX_ENTRIES,
+    QuadraticArrays,
+    quadratic_arrays,
+    split_rows,
+)
+
+__all__ = ["CUSTOMARY_INFINITY", "Statement", "check_end"]
+
+CUSTOMARY_INFINITY = 1e20
+"""Bounds and right-hand sides from this size on are infinite in .lp and .mps files, for CPLEX,
+HiGHS and SCIP alike."""
+
+
+class Statement(NamedTuple):
+    """A program in its own sense, whose rows have two sides.
+
+        minimize or maximize  ½ xᵀP x + qᵀx + constant
+        subject to  row_lower ≤ rows x ≤ row_upper,  lower ≤ x ≤ upper
+
+    Attributes
+    ----------
+    sense : {1, -1}
+        -1 if the program maximises.
+    P : (n, n) array, optional
+        None stands for a linear program. A matrix that is not symmetric is allowed in what is read.
+    q : (n,) array
+    rows : (m, n) array or sparse array
+    row_lower, row_upper : (m,) arrays
+    lower, upper : (n,) arrays
+    constant : float
+    name : str
+    variables : tuple of str
+        The names of the variables, or empty.
+    """
+
+    sense: int
+    P: Array | None
+    q: Array
+    rows: Any
+    row_lower: Array
+    row_upper: Array
+    lower: Array
+    upper: Array
+    constant: float = 0.0
+    name: str = ""
+    variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, program: QuadraticArrays) -> Statement:
+        """The statement of a program, from which `arrays` makes the same program."""
+        sense, open_side = program.sense, np.full(len(program.h), -np.inf)
+        return cls(
+            sense, sense * program.P, sense * program.q, np.vstack([program.G, program.A]),
+            np.concatenate([open_side, program.b]), np.concatenate([program.h, program.b]),
+            program.lb, program.ub, sense * program.constant, program.name, program.variables,
+        )  # fmt: skip
+
+    def arrays(self) -> QuadraticArrays:
+        """The program as a minimisation."""
+        n, sense = self.q.size, self.sense
+        return quadratic_arrays(
+            np.zeros((n, n)) if self.P is None else sense * self.P, sense * self.q,
+            *split_rows(self.rows, self.row_lower, self.row_upper), self.lower, self.upper,
+            constant=sense * self.constant, sense=sense, name=self.name, variables=self.variables,
+        )  # fmt: skip
+
+    def check_size(self, source: str) -> None:
+        """`DataError` if there are no variables, or too many entries to make dense."""
+        n = self.q.size
+        if n == 0:
+            raise DataError(source, "a program", "one with no variables")
+        if n * max(n, self.rows.shape[0]) > MAX_ENTRIES:
+            raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
+
+    def check_sides(self, infinity: float, target: str) -> None:
+        """`DataError` for finite bounds and right-hand sides that files hold as infinite ones."""
+        for sides in (self.row_lower, self.row_upper, self.lower, self.upper):
+            large = sides[np.isfinite(sides) & (np.abs(sides) >= infinity)]
+            if large.size:
+                raise DataError(
+                    target, f"bounds and right-hand sides below {infinity:g}, or infinite ones",
+                    f"{large[0]:g}", "Write it as .npz.",
+                )  # fmt: skip
+
+    def products(self, target: str) -> Array:
+        """The lower triangular T with xᵀT x = xᵀP x; `DataError` if an entry overflows."""
+        if self.P is None:
+            return np.zeros((self.q.size, self.q.size))
+        with np.errstate(over="ignore"):
+            triangle = np.tril(self.P) + np.tril(self.P, -1)
+        if not np.isfinite(triangle).all():
+            raise DataError(
+                target, "entries of P whose double is a float", "one above 8.98e307",
+                "Write it as .npz.",
+            )  # fmt: skip
+        return triangle
+
+    def one_sided(self) -> Iterator[tuple[str, int, float]]:
+        """Signs, numbers and right-hand sides of rows that have one side each, or are equations."""
+        for i, (low, high) in enumerate(zip(self.row_lower, self.row_upper, strict=True)):
+            if low == high:
+                yield "=", i, low
+                continue
+            if high < np.inf:
+                yield "<=", i, high
+            if low > -np.inf:
+                yield ">=", i, low
+
+
+def check_end(lines: list[bytes], source: str, word: bytes) -> None:
+    """`DataError` if the last of the lines, which are not comments, is not this word."""
+    last = lines[-1].strip() if lines else b""
+    if last.lower() != word:
+        shown = repr(last[:80].decode("utf-8", "replace"))
+        raise DataError(
+            source, f"a last line {word.decode().upper()}", shown, "The file may be truncated."
+        )
