@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import traceback
 import warnings
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,7 @@ class ProgramHunt:
             if qp is None:
                 return
             self.nonconvex += drawn.nonconvex
+            self._written(drawn, qp)
             self._bracket(drawn, qp)
             if not self.brackets_only:
                 self._solved(drawn, qp)
@@ -155,6 +158,23 @@ class ProgramHunt:
             self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
         checked = self._call(drawn, call, bracket.check, qp)
         self._examined(drawn, _bracket_findings(drawn, bracket, checked), call)
+
+    def _written(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
+        """Files give back every bit, or are refused."""
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("lp", "mps", "npz", "qplib"):
+                path = Path(folder, f"program.{ending}")
+                call = f"again = iopt.QuadraticProgram.read(qp.write('program.{ending}'))"
+                again = self._call(
+                    drawn, call, lambda p=path: iopt.QuadraticProgram.read(qp.write(p))
+                )
+                if again is None:
+                    continue
+                self.counts[f"written as .{ending}"] += 1
+                for part in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
+                    first, second = getattr(qp.arrays, part), getattr(again.arrays, part)
+                    if first.shape != second.shape or first.tobytes() != second.tobytes():
+                        self._fail(drawn, "file", f"{part} changed in .{ending}", call)
 
     def _solved(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         for solver in (None, "global"):
