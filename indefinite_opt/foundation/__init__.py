@@ -6,6 +6,7 @@ threads, and end long calls in time.
 
 from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
+    EPS,
     PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
@@ -59,6 +60,7 @@ from indefinite_opt.foundation.threads import (
 )
 
 __all__ = [
+    "EPS",
     "LONG",
     "MAX_BYTES",
     "PRECISIONS",

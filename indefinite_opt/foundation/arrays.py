@@ -14,6 +14,7 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.foundation.scans import scan
 
 __all__ = [
+    "EPS",
     "PRECISIONS",
     "SYMMETRY_TOLERANCE",
     "Array",
@@ -33,6 +34,9 @@ __all__ = [
     "scanned_matrix",
     "stored",
 ]
+
+EPS = float(np.finfo(np.float64).eps)
+"""Machine precision of doubles: twice the largest relative rounding error of an operation."""
 
 Array = NDArray[np.float64]
 """Real numbers in double precision, of any shape."""

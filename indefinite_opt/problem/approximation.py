@@ -13,15 +13,13 @@ from math import comb
 import numpy as np
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import Array, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checks, one_thread
 from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
 from indefinite_opt.problem.spectrum import zero_tolerance
 
 __all__ = ["Approximation", "ErrorBound", "approximated"]
-
-_EPS = float(np.finfo(float).eps)
 
 _LANDMARKS_PER_RANK = 2
 """Landmarks per eigenvalue that is kept. With as many landmarks as eigenvalues the error for an
@@ -195,7 +193,7 @@ class Approximation:
         lengths = [np.linalg.norm(image, axis=0) for image in images]
         # Norms of |K| and |F||F|ᵀ, and terms in the longest sum of a product.
         size = n * largest + float(np.linalg.norm(self.gram.factors)) ** 2
-        rounding = _EPS * (n + self.gram.signs.size + 8.0) * size
+        rounding = EPS * (n + self.gram.signs.size + 8.0) * size
         factor = failure ** (-1.0 / vectors) * float(np.sqrt(2.0 / np.pi))
         norm = size
         for _ in range(_FIXED_POINT_STEPS):

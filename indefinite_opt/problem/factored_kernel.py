@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
+    EPS,
     Array,
     Stored,
     checked_points,
@@ -26,8 +27,6 @@ from indefinite_opt.problem.kernel_matrix import Gram, Indices
 from indefinite_opt.problem.spectrum import Spectrum, norm_bound
 
 __all__ = ["FactorGram"]
-
-_EPS = float(np.finfo(float).eps)
 
 _BLOCK_ROWS = 2**10
 """Rows of F that are worked on at once, 2 MB at rank 300. Sums over blocks are added up one by one,
@@ -169,7 +168,7 @@ class FactorGram(Gram):
     def _unit_rounding(self) -> float:
         """See `rounding`; twice of what is needed."""
         terms = min(self.n, _BLOCK_ROWS) + self.n / _BLOCK_ROWS + self.signs.size + 8.0
-        return terms * _EPS
+        return terms * EPS
 
     def largest_rounding(self, x: Array) -> float:
         """Bound on the rounding of the entries of Kx; see `rounding`."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
+    EPS,
     Array,
     Stored,
     checked_distances,
@@ -640,7 +641,7 @@ class KernelProblem(Problem):
             largest = float(np.abs(self.gram.diagonal).max())
         if largest < _MIN_PROVED:  # entries may have been lost to underflow
             return
-        eps, lines = float(np.finfo(float).eps), 1 if found.conditional else 0
+        eps, lines = EPS, 1 if found.conditional else 0
         allowance = self.n * found.rounding * eps * largest
         self._construction = _Construction(
             found.theorem, lines, allowance, self.n * largest + allowance

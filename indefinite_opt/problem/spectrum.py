@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import (
+    EPS,
     Array,
     checks,
     in_tiles,
@@ -64,7 +65,7 @@ def zero_tolerance(order: int, norm: float) -> float:
     A backward stable eigensolver returns the eigenvalues of K + E with ‖E‖ a small multiple of
     eps·‖K‖, and the entries of K themselves have errors of that size; n·eps·‖K‖ exceeds both.
     """
-    return max(order, 10) * float(np.finfo(float).eps) * norm
+    return max(order, 10) * EPS * norm
 
 
 def convexity_tolerance(K: Array, norm: float) -> float:
@@ -224,7 +225,7 @@ class Spectrum:
         Eigenvalues within 4·eps·‖K‖ of the least of their cluster count as equal to it, and as zero
         if they are that close to zero: an eigensolver cannot tell them apart either.
         """
-        width = 4.0 * float(np.finfo(float).eps) * float(np.max(np.abs(self.values)))
+        width = 4.0 * EPS * float(np.max(np.abs(self.values)))
         values = np.where(np.abs(self.values) <= width, 0.0, self.values)
         poles, pole_of = [float(values[0])], np.zeros(values.size, dtype=np.intp)
         for k, value in enumerate(values):

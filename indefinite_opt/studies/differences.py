@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.foundation import finite_array
+from indefinite_opt.foundation import EPS, finite_array
 
 __all__ = ["Difference", "best_against_others", "corrected_t_test", "holm"]
 
@@ -74,7 +74,7 @@ def corrected_t_test(differences: ArrayLike, test_per_train: float) -> tuple[flo
         return 0.0, 1.0
     variance = float(np.var(values, ddof=1))
     # Equal differences differ by the rounding of the scores only.
-    if variance <= (count * np.finfo(float).eps * np.abs(values).max()) ** 2:
+    if variance <= (count * EPS * np.abs(values).max()) ** 2:
         return math.nan, math.nan
     from scipy.special import stdtr  # scipy.stats takes half a second to load
 

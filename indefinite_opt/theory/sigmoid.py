@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checked_labels, checked_points, checks, one_thread
 from indefinite_opt.problem import Sigmoid, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
@@ -25,8 +25,6 @@ from indefinite_opt.theory.sigmoid_statement import (
 )
 
 __all__ = ["analyse_sigmoid", "checked_sigmoid", "shift_threshold"]
-
-EPS = float(np.finfo(float).eps)
 
 R_RESOLUTION = 1e-4
 """Width in r at which the bisections for r̂ stop, far below the steps of a grid search over r."""

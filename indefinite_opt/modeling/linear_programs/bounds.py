@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import TILE_ENTRIES, Array, Values, tiles
+from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, tiles
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.problem import FactorGram, KernelProblem
 
 __all__ = ["FactorUnits", "KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
-
-_EPS = float(np.finfo(float).eps)
 
 _MIN_REDUCTION = 8.0
 """Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits
@@ -115,7 +113,7 @@ class OneNormMachine:
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
         spreads = np.abs(K - level).max(axis=0)
         # The rounding of a constant column does not count as spread.
-        steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * _EPS * sizes)
+        steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * EPS * sizes)
         wanted = np.where(steep, spreads, sizes)
         largest = float(wanted.max())
         wanted = np.where(wanted >= largest / _MAX_SPREAD, largest, wanted)
@@ -149,7 +147,7 @@ class OneNormMachine:
 
 def _scaled(total: float, reach: float) -> float:
     """total / max(1, reach), and less by the rounding of the sum and of the quotient."""
-    return total / max(1.0, reach) * (1.0 - 4.0 * _EPS) if total > 0.0 else 0.0
+    return total / max(1.0, reach) * (1.0 - 4.0 * EPS) if total > 0.0 else 0.0
 
 
 def _balanced(lam: Array, y: Array) -> Array:
@@ -169,7 +167,7 @@ def _balanced(lam: Array, y: Array) -> Array:
 def _reach(matrix: Array, largest: float, signed: Array, total: float) -> tuple[float, float]:
     """max |Aᵀz| and a bound on its rounding, for |A_ij| ≤ largest and Σ|z_i| = total."""
     reach = float(np.max(np.abs(matrix.T @ signed)))
-    return reach, (signed.size + 4) * _EPS * largest * total
+    return reach, (signed.size + 4) * EPS * largest * total
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +246,7 @@ class SensitivityGame:
         largest = float(np.max(np.abs(Delta)))
         spread = float(np.max(np.abs(_less(Delta, level, y))))
         # The rounding of a constant matrix does not count as spread.
-        if not y.size * _EPS * largest < spread < largest / _MIN_REDUCTION:
+        if not y.size * EPS * largest < spread < largest / _MIN_REDUCTION:
             level, spread = np.zeros_like(level), largest
         scale = float(power_near(np.array(spread)))
         return SensitivityUnits(scale, level) if level.any() or scale != 1.0 else None
@@ -282,7 +280,7 @@ class SensitivityGame:
             sums, largest = 2.0 * y * self.problem.gram.times(y * alpha), 2.0 * self.problem.largest
         else:
             sums, largest = self.given.T @ alpha, float(np.max(np.abs(self.given)))
-        rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * _EPS * largest * mass)
+        rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * EPS * largest * mass)
         least = np.inf
         for part in tiles(rows.size, TILE_ENTRIES // n):
             if self.given is None:
@@ -315,12 +313,12 @@ class SensitivityGame:
             largest = float(np.max(np.abs(shifted)))
             constants = 0.5 * level.sum(axis=0) * pi
             fine, error = self._cheapest(shifted @ pi, largest)
-            error += 4.0 * (y.size + 4) * _EPS * float(np.abs(constants).sum())
+            error += 4.0 * (y.size + 4) * EPS * float(np.abs(constants).sum())
             fine += float(constants.sum())
             bound, rounding = max(
                 (bound, rounding), (fine, error), key=lambda pair: pair[0] - pair[1]
             )
-        return bound - rounding - 4.0 * _EPS * abs(bound)
+        return bound - rounding - 4.0 * EPS * abs(bound)
 
     def _cheapest(self, costs: Array, largest: float) -> tuple[float, float]:
         """min costsᵀα over the feasible α, and a bound on its rounding.
@@ -331,7 +329,7 @@ class SensitivityGame:
         y = self.problem.y
         classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
         bound = sum(cheapest(ascending, 0.5, self.beta) for ascending in classes)
-        return bound, 4.0 * (y.size + 4) * _EPS * largest
+        return bound, 4.0 * (y.size + 4) * EPS * largest
 
 
 def _class_means(Delta: Array, y: Array) -> Array:

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
-from indefinite_opt.foundation import Array, TimeLimitReached
+from indefinite_opt.foundation import EPS, Array, TimeLimitReached
 from indefinite_opt.modeling.linear_programs import new_highs, run_within, simplex_limit
 from indefinite_opt.modeling.no_optimum import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 
 __all__ = ["LinearRows", "Ranges"]
-
-_EPS = float(np.finfo(float).eps)
 
 _FEASIBILITY_TOLERANCE = 1e-9
 """Violation that HiGHS accepts, in units in which a typical right-hand side is 1: a vertex is
@@ -145,7 +143,7 @@ class LinearRows:
         for (i, side), (least, left) in leftovers.items():
             with np.errstate(invalid="ignore"):
                 spent = np.where(left == 0.0, 0.0, left * sizes)
-            bound = least - float(spent.sum()) * (1.0 + n * _EPS)
+            bound = least - float(spent.sum()) * (1.0 + n * EPS)
             if side > 0:
                 lower[i] = max(lower[i], bound)
             else:
@@ -160,7 +158,7 @@ class LinearRows:
         y = np.where(np.isinf(scaled.row_lower), np.minimum(duals, 0.0), duals)
         reduced = cost - y @ scaled.R
         terms = np.abs(y) @ np.abs(scaled.R)
-        error = np.where(terms > 0.0, (y.size + 4.0) * _EPS * (np.abs(cost) + terms), 0.0)
+        error = np.where(terms > 0.0, (y.size + 4.0) * EPS * (np.abs(cost) + terms), 0.0)
         low, high = scaled.lower, scaled.upper
         with np.errstate(invalid="ignore", over="ignore"):
             ends = [(reduced + e) * z for e in (-error, error) for z in (low, high)]
@@ -174,7 +172,7 @@ class LinearRows:
         missing = open_ & ~free & ~np.isfinite(least)
         least[missing | free] = 0.0
         sides = np.where(y == 0.0, 0.0, y * scaled.row_upper)
-        rounding = (y.size + n + 4.0) * _EPS * float(np.abs(sides).sum() + np.abs(least).sum())
+        rounding = (y.size + n + 4.0) * EPS * float(np.abs(sides).sum() + np.abs(least).sum())
         left = np.where(missing, np.abs(reduced) + error, 0.0)
         return float(sides.sum() + least.sum()) - rounding, left
 
@@ -361,12 +359,12 @@ def _sizes(
         kept &= ~lost
     if not kept.any():
         return sizes
-    weights = np.maximum(proved[kept], _EPS * float(np.max(proved[kept], initial=0.0)))
+    weights = np.maximum(proved[kept], EPS * float(np.max(proved[kept], initial=0.0)))
     weights[weights == 0.0] = 1.0
     contraction = float(np.max(delta[np.ix_(kept, kept)] @ weights / weights))
     if contraction < 0.5:
         factor = float(np.max(proved[kept] / weights)) / (1.0 - contraction)
-        sizes[kept] = weights * factor * (1.0 + n * _EPS)
+        sizes[kept] = weights * factor * (1.0 + n * EPS)
     return sizes
 
 

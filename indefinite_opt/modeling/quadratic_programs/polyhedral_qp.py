@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values, one_thread
+from indefinite_opt.foundation import EPS, Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.polyhedron import (
@@ -29,8 +29,6 @@ from indefinite_opt.modeling.structures.structure import (
 from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance
 
 __all__ = ["PolyhedralQP"]
-
-_EPS = float(np.finfo(float).eps)
 
 _RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
@@ -158,7 +156,7 @@ class PolyhedralQP(Structure[Array]):
         # The basis of these directions is turned by an angle of the size of the rounding of A
         # times the condition number of A.
         largest, least = self._row_sizes
-        turned = (self.n + self.polyhedron.b.size) * _EPS * largest / least
+        turned = (self.n + self.polyhedron.b.size) * EPS * largest / least
         along = self._least_along_rows - self._zero - 4.0 * self._norm * turned
         return np.full(self.n, along) / self._unit / self._unit
 
@@ -229,7 +227,7 @@ class PolyhedralQP(Structure[Array]):
         return self.polyhedron.infeasibility(x)
 
     def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        if infeasibility > self.n * _EPS:
+        if infeasibility > self.n * EPS:
             return self.at(self.polyhedron.repaired(point.x))
         return point
 
@@ -410,7 +408,7 @@ class PolyhedralQP(Structure[Array]):
         return found
 
     def bound_multipliers(self, point: Point[Array]) -> Values | None:
-        return self._recovered(point.x, point.gradient, _EPS * self.n)
+        return self._recovered(point.x, point.gradient, EPS * self.n)
 
     def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
         """A lower bound on F over the feasible set if F is convex there, for any multipliers.
@@ -432,7 +430,7 @@ class PolyhedralQP(Structure[Array]):
         steep = self._sizes @ size + np.abs(self.q)
         terms = steep + np.abs(body.G.T) @ z + np.abs(body.A.T) @ np.abs(y)
         count = n + body.h.size + body.b.size + 8.0
-        error = count * _EPS * terms
+        error = count * EPS * terms
         low, high = body.ranges
         falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
         sigma = self.least
@@ -455,7 +453,7 @@ class PolyhedralQP(Structure[Array]):
         paid = float(z @ (body.G @ x - body.h)) + float(y @ (body.A @ x - body.b))
         rounding = float(z @ slack_sizes[0]) + float(np.abs(y) @ slack_sizes[1])
         rounding += float(size @ steep) + float(np.abs(least[np.isfinite(least)]).sum())
-        bound = point.value + paid + float(least.sum()) - count * _EPS * rounding
+        bound = point.value + paid + float(least.sum()) - count * EPS * rounding
         if self._least_everywhere < -self._zero:
             bound -= self._across_rows(x, np.maximum(rises, -falls))
         return bound if np.isfinite(bound) else -np.inf
@@ -476,14 +474,14 @@ class PolyhedralQP(Structure[Array]):
             return reduced, error
         reduced, error = reduced.copy(), error.copy()
         reduced[chosen] = exact_residuals(sums, weights, -self.q[chosen])
-        error[chosen] = _EPS * np.abs(reduced[chosen])
+        error[chosen] = EPS * np.abs(reduced[chosen])
         return reduced, error
 
     def _across_rows(self, x: Array, reach: Array) -> float:
         """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""
         A, b = self.polyhedron.A, self.polyhedron.b
         least, reach = self._row_sizes[1], reach / self._unit
-        missed = np.abs(A @ x - b) + (self.n + 2.0) * _EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
+        missed = np.abs(A @ x - b) + (self.n + 2.0) * EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
         across, length = float(np.linalg.norm(missed)) / least, float(np.linalg.norm(reach))
         return self._norm * across * (2.0 * length + across)
 
@@ -668,7 +666,7 @@ class PolyhedralQP(Structure[Array]):
             body.G < 0.0, body.G * high, 0.0
         )
         sizes = np.abs(least).sum(axis=1) + np.abs(body.h)
-        most = body.h - least.sum(axis=1) + (self.n + 4.0) * _EPS * sizes
+        most = body.h - least.sum(axis=1) + (self.n + 4.0) * EPS * sizes
         rows = np.block([[body.G, np.eye(m)], [body.A, np.zeros((k, m))]])
         wide = Polyhedron(
             np.zeros((0, self.n + m)), np.zeros(0), rows, np.concatenate([body.h, body.b]),

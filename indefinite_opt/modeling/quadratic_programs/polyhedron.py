@@ -9,15 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["Polyhedron", "exact_residuals", "solved_by_highs"]
-
-_EPS = float(np.finfo(float).eps)
 
 _MAX_REPAIRS = 30
 """Most corrections of a point towards the rows that it violates; one to three are usual."""
@@ -110,7 +108,7 @@ class Polyhedron:
             return 0.0
         rows, rhs, entries, equal = self._rows
         over, missed, sizes = self._sides(x)
-        doubt = (self.n + 2.0) * _EPS * np.where(np.isfinite(rhs), sizes, 0.0)
+        doubt = (self.n + 2.0) * EPS * np.where(np.isfinite(rhs), sizes, 0.0)
         held = np.flatnonzero(equal | (over + doubt >= 0.0))
         steep, entries = np.abs(gradient), entries[held]
         least = np.min(entries, where=entries > 0.0, initial=np.inf)
@@ -141,7 +139,7 @@ class Polyhedron:
         return min((found, nearest), key=self.infeasibility)
 
     def _is_rounding(self, x: Array) -> bool:
-        return self.infeasibility(x) <= 4.0 * (self.n + 4.0) * _EPS
+        return self.infeasibility(x) <= 4.0 * (self.n + 4.0) * EPS
 
     def _corrected(self, x: Array) -> Array:
         x = np.clip(x, self.lower, self.upper)

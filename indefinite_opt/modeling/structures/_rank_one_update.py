@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, compiled
+from indefinite_opt.foundation import EPS, Array, compiled
 
 __all__ = [
     "combine_rows",
@@ -26,8 +26,6 @@ __all__ = [
     "solve_root",
     "solve_roots",
 ]
-
-EPS = float(np.finfo(np.float64).eps)
 
 DEFLATION_SHARE = 4.0 * EPS
 """Size of the part of σuuᵀ that belongs to a pole, relative to the matrix, below which the pole is

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
 from indefinite_opt.problem import KernelProblem
 
@@ -249,7 +249,7 @@ class PairedBox(Structure[Array]):
     def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
         # Bounds start from this point, and F may be convex along the constraints only. A violation
         # of the size of rounding is within the allowance of the bounds.
-        if infeasibility > self.n * float(np.finfo(float).eps):
+        if infeasibility > self.n * EPS:
             return self.at(self.project(point.x))
         return point
 

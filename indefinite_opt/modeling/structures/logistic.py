@@ -12,14 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
-
-_EPS = float(np.finfo(float).eps)
 
 _MAX_OFFSET_STEPS = 200
 """Newton steps or bisections for an offset; a handful are usual, 60 bisections the worst case."""
@@ -48,7 +46,7 @@ def best_offset(scores: Array, y: Array) -> float:
     logit = float(np.log(count / (y.size - count)))
     # If all scores were equal, b would be logit - score.
     low, high = logit - float(scores.max()), logit - float(scores.min())
-    rounding = _EPS * (abs(logit) + float(np.abs(scores).max()))
+    rounding = EPS * (abs(logit) + float(np.abs(scores).max()))
     b = 0.5 * (low + high)
     for _ in range(_MAX_OFFSET_STEPS):
         excess = slope = 0.0
@@ -242,7 +240,7 @@ class LogisticProgram(ExplicitProgram):
         """
         from scipy.special import entr, xlog1py
 
-        rounding = 8.0 * (shares.size + 4.0) * _EPS
+        rounding = 8.0 * (shares.size + 4.0) * EPS
         # H(1 - t) by log1p(-t), which is accurate even for t below the rounding of 1.
         entropy = self.C * float((entr(shares) - xlog1py(1.0 - shares, -shares)).sum())
         size = self.C * float(np.linalg.norm(shares))
@@ -256,7 +254,7 @@ class LogisticProgram(ExplicitProgram):
         problem = self.problem
         if problem.curvature_known:
             return 2.0 * problem.zero_tolerance
-        return 2.0 * max(problem.n, 10) * _EPS * problem.n * problem.largest
+        return 2.0 * max(problem.n, 10) * EPS * problem.n * problem.largest
 
     def curvature_times(self, point: LogisticPoint, step: Array) -> Array:
         """∇²Φ(α)·step = step + K(D - Dee^TD/(eᵀDe))K·step, D = C diag(t(1 - t)); two products."""

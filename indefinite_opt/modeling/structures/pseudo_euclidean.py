@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 
 __all__ = ["LiftedPrimal"]
-
-_EPS = float(np.finfo(float).eps)
 
 _MARGIN_TOLERANCE = 1e-6
 """Slacks and distances of decision values from the margin, in units of the margin, that count as
@@ -117,7 +115,7 @@ class LiftedPrimal(ExplicitProgram):
         """Largest possible shortfall of a slack, including rounding, relative to max(1, ξ_i)."""
         w, xi = values["w"], values["xi"]
         lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
-        rounding = _EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
+        rounding = EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
         shortfall = 1.0 - self.problem.y * self.decision_values(values)
         needed = np.maximum(shortfall + rounding, 0.0)
         return max(float(np.max((needed - xi) / np.maximum(needed, 1.0))), 0.0)
@@ -222,8 +220,8 @@ class LiftedPrimal(ExplicitProgram):
         total, normal = float(alpha.sum()), self.normal(alpha)
         # From the sums, from the products in the normal, and from yᵀα = 0, exact up to rounding.
         terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
-        rounding = (y.size + 4.0) * _EPS * (total + 2.0 * terms * float(np.linalg.norm(normal)))
-        return total - 0.5 * self.square_norm(normal) - rounding - (y.size * _EPS * terms) ** 2
+        rounding = (y.size + 4.0) * EPS * (total + 2.0 * terms * float(np.linalg.norm(normal)))
+        return total - 0.5 * self.square_norm(normal) - rounding - (y.size * EPS * terms) ** 2
 
     def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
         """A feasible point with an objective below any level, if q > 0.

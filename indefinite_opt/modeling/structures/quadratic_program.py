@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values, one_thread
+from indefinite_opt.foundation import EPS, Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
@@ -187,7 +187,7 @@ class BoxLineQP(BoxLine, PairedQP):
         shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
         F(z) thus gives a smaller R, which gives a better bound.
         """
-        problem, eps = self.problem, float(np.finfo(float).eps)
+        problem, eps = self.problem, EPS
         curvature = float(x @ (gradient - self.linear))
         square, length = self._square_radius(x), float(np.linalg.norm(x))
 

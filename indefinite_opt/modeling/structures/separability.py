@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["SeparabilityProgram"]
-
-_EPS = float(np.finfo(float).eps)
 
 _MARGIN_TOLERANCE = 1e-5
 """Distance of a margin from 1 within which its multiplier is free: interior-point methods may leave
@@ -97,7 +95,7 @@ class SeparabilityProgram(ExplicitProgram):
         if not self.is_convex or not 0.0 < missing < 0.5:
             return point
         # A few units in the last place more, so that no slack is left.
-        scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * _EPS, alpha, b, margins)
+        scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * EPS, alpha, b, margins)
         return min(point, scaled, key=self.value)
 
     def _Q_times(self, x: Array) -> Array:
@@ -124,7 +122,7 @@ class SeparabilityProgram(ExplicitProgram):
         alpha, xi, b = values["alpha"], values["xi"], float(values["b"])
         with np.errstate(over="ignore", invalid="ignore"):
             terms = self.problem.largest * float(np.abs(alpha).sum()) + abs(b) + 1.0
-            rounding = 2.0 * (xi.size + 4.0) * _EPS * terms
+            rounding = 2.0 * (xi.size + 4.0) * EPS * terms
             needed = np.maximum(1.0 - self._margins(values) + rounding, 0.0)
             violation = float(np.max((needed - xi) / np.maximum(needed, 1.0)))
         return max(violation, 0.0) if np.isfinite(violation) else np.inf
@@ -207,7 +205,7 @@ class SeparabilityProgram(ExplicitProgram):
                 square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
                 square += problem.convexity_allowance(0) * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
-        relative = 8.0 * (problem.n + 4.0) * _EPS
+        relative = 8.0 * (problem.n + 4.0) * EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)
         return max(bound, 0.0) if np.isfinite(bound) else 0.0
 

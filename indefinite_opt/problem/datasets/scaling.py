@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array
 
 __all__ = ["fitted_scaling", "keeps_scaling", "scaler", "unscaled"]
 
@@ -58,7 +58,7 @@ def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
     name = _known(kind)
     if name is None:
         return unscaled
-    eps = float(np.finfo(float).eps)
+    eps = EPS
     if name == "standard":
         means, variances = X.mean(axis=0), X.var(axis=0)
         rounding = len(X) * eps * variances + (len(X) * eps * means) ** 2

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array
 
 __all__ = ["EPS", "TINY", "Bound", "Convex", "Indices", "Mask", "are_disjoint", "line_multipliers"]
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-
-EPS = float(np.finfo(np.float64).eps)
 
 TINY = float(np.finfo(np.float64).tiny)
 """More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the

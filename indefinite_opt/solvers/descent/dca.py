@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
@@ -139,7 +139,7 @@ class _Run:
         fell = self.qp.value(run.alpha, gradient) < value
         self.idle = 0 if fell else self.idle + 1
         size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
-        rounding = self.qp.n * np.finfo(float).eps * size
+        rounding = self.qp.n * EPS * size
         risen = self.qp.value(run.alpha, gradient) > value + rounding
         if run.iterations == 0 or risen or self.idle > _MAX_IDLE_ITERATIONS:
             return False

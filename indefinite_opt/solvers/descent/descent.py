@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import Array, read_only
+from indefinite_opt.foundation import EPS, Array, read_only
 from indefinite_opt.modeling import proved_ray, relative
 from indefinite_opt.modeling.structures import PairedQP, StandardForm
 from indefinite_opt.solvers.descent.face import Face
@@ -232,7 +232,7 @@ class Descent:
 
         A product of k weights with rows of K has the rounding of k updates.
         """
-        product = self._terms * np.finfo(float).eps * np.count_nonzero(self.alpha)
+        product = self._terms * EPS * np.count_nonzero(self.alpha)
         return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
 
     @property
@@ -263,7 +263,7 @@ class Descent:
         np.multiply(-self.qp.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
         self.unit, terms = self.qp.gradient_unit(gradient), self._terms
-        if self.unit <= np.finfo(float).eps * self.qp.n * terms:
+        if self.unit <= EPS * self.qp.n * terms:
             # A gradient of rounding only is a gradient of zero, relative to its terms.
             self.unit = terms
         self._exact = self._kept = True
@@ -472,7 +472,7 @@ class Descent:
         self._exact = self._exact and steps == 0
         # The rounding of what is added to v, and that of v itself once per step.
         held = (steps + 2.0) * float(np.max(np.abs(self.v)))
-        self.rounding += np.finfo(float).eps * (self.gram.largest_read * rounding + 2.0 * held)
+        self.rounding += EPS * (self.gram.largest_read * rounding + 2.0 * held)
         self.iterations += steps
         self.value -= decrease
         self.work += work
@@ -669,7 +669,7 @@ class Descent:
                 raise self.endless(endless)
         mass = float(np.abs(self.alpha).sum())
         terms = self.hessian.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
-        return self._move(face, face.goals(direction), 4.0 * np.finfo(float).eps * terms)
+        return self._move(face, face.goals(direction), 4.0 * EPS * terms)
 
     def exchange(self) -> int:
         """One pass of steps to a bound that lower F in the end; returns their number.
@@ -740,7 +740,7 @@ class Descent:
         direction = np.where(endless, alpha, 0.0)
         mass = np.bincount(box.group, np.abs(direction), box.groups + 1)[: box.groups]
         held = np.bincount(box.group, box.y * direction, box.groups + 1)[: box.groups]
-        eps = np.finfo(float).eps
+        eps = EPS
         if np.any(np.abs(held) > (qp.n + 2.0) * eps * mass):
             return
         gradient, size = -box.y * self.v, float(np.abs(direction).sum())

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import CHUNK_WORK, OVERHEAD_WORK, Descent
 from indefinite_opt.solvers.solution import Solution, Trace
@@ -19,7 +19,7 @@ __all__ = ["SMO"]
 _CURVATURE_SHARE = 0.25
 """Work on a search for negative curvature, at most, as a share of all work before it."""
 
-_BOUND_ROUNDING = 4.0 * float(np.finfo(float).eps)
+_BOUND_ROUNDING = 4.0 * EPS
 """Relative difference up to which a bound times a number equals another: two roundings."""
 
 _LIBSVM_TOLERANCE = 1e-3

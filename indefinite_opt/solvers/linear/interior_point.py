@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
+from indefinite_opt.foundation import EPS, TILE, Array, in_tiles, thread_count, tiles
 from indefinite_opt.problem import cholesky_in_place
 from indefinite_opt.solvers.linear.row_form import RowForm
 
@@ -13,8 +13,6 @@ __all__ = ["InteriorPoint"]
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
-
-_EPS = float(np.finfo(float).eps)
 
 _FIRST_SLACK = 1e-2
 """Distance of the first slacks from their bounds, as a share of the largest row activity."""
@@ -215,7 +213,7 @@ class InteriorPoint:
     def _distances(self) -> tuple[Array, Array]:
         """Distances to the lower and to the upper bounds, 1 for infinite ones."""
         # Near a bound the difference has few digits; it counts as at least its rounding error.
-        least = _EPS * (np.abs(self.w) + _EPS)
+        least = EPS * (np.abs(self.w) + EPS)
         over = np.where(self.has_low, np.maximum(self.w - self.low, least), 1.0)
         return over, np.where(self.has_high, np.maximum(self.high - self.w, least), 1.0)
 

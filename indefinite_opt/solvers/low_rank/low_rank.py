@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, Optimality, ScaledQP
 from indefinite_opt.problem import DenseGram, FactorGram
@@ -58,7 +58,7 @@ _MAX_BLOCKS, _MAX_PASSES = 1000, 40
 """Blocks by default: this many, or as many as cover all weights so often; 2 to 5 passes are usual,
 and a handful of blocks after interior steps."""
 
-_MIN_GAIN_SHARE = 4.0 * float(np.finfo(float).eps)
+_MIN_GAIN_SHARE = 4.0 * EPS
 """Least decrease of F by a round of blocks, as a share of it: less is rounding."""
 
 _STEPS_PER_WEIGHT = 50

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, compiled
+from indefinite_opt.foundation import EPS, Array, compiled
 
 __all__ = [
     "RUNNING",
@@ -41,9 +41,6 @@ a direction in which nothing changes."""
 
 ARTIFICIAL = -1
 """In place of a constraint: a column of Q that is held."""
-
-EPS = 2.220446049250313e-16
-"""Double precision: distance from 1 to the next number."""
 
 END_SHARE = 4096.0 * EPS
 """Distance from an end, as a share of the terms of the constraint, up to which it counts as there:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.problem import in_own_units
 from indefinite_opt.solvers.solution import Status
@@ -124,7 +124,7 @@ class ActiveSetDescent:
         Where all terms of a row are such entries they may violate it by all that it has.
         """
         z = self.state.x
-        rounding = (z != 0.0) & (np.abs(z) <= np.finfo(float).eps)
+        rounding = (z != 0.0) & (np.abs(z) <= EPS)
         if not rounding.any():
             return z
         clean = np.where(rounding, 0.0, z)

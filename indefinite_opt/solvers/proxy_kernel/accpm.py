@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checks, one_thread
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
@@ -180,7 +180,7 @@ class _Run:
         dual = self.dual
         value = dual.kernel_value(x, value, gradient)
         products = gradient * x
-        rounding = dual.n * np.finfo(float).eps * (abs(value) + float(np.abs(products).sum()))
+        rounding = dual.n * EPS * (abs(value) + float(np.abs(products).sum()))
         self.points[k] = x
         self.bounds[k] = value - float(products.sum()) - dual.allowance(x) - rounding
 
