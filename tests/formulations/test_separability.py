@@ -335,7 +335,7 @@ def test_time_limit() -> None:
     assert result.status is iopt.Status.TIME_LIMIT
     # Rounding of the margins is more than the tolerance that was asked for.
     assert result.certificate.claim is iopt.Claim.NONE
-    assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.FEASIBLE
+    assert iopt.verify(problem, formulation, result.values).claim >= iopt.Claim.FEASIBLE
 
 
 def test_trace_and_callback() -> None:

@@ -154,7 +154,8 @@ def verify(
     if isinstance(problem, QuadraticProgram) and values is None:
         formulation, values = None, cast("Mapping[str, ArrayLike] | Exception", formulation)
     asked, chosen = posed(problem, formulation)
-    if isinstance(values, Exception) or (values is not None and {*values} & {"ray", "conflict"}):
+    ends = isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
+    if isinstance(values, Exception) or (ends and values is not None):
         return no_optimum(asked, chosen, values)
     structure = chosen.structure(asked)
     checked = checked_values("values", values, structure.shapes)
