@@ -193,9 +193,10 @@ class UnboundedProblem(IndefiniteOptError):
     Attributes
     ----------
     ray, direction : (n,) array or None
-        A direction d that leaves no bound and no row, with dᵀPd < 0, or with Pd = 0 and qᵀd < 0, so
-        that the objective falls from every feasible point without end. This was checked in exact
-        arithmetic; entries are rounded to doubles. `verify` accepts the error, and checks it anew.
+        A direction d that leaves no bound and no row, with dᵀPd < 0, or with dᵀPd = 0 and
+        (Px + q)ᵀd < 0 at a feasible x, from which the objective falls without end. This was checked
+        in exact arithmetic, but for x, which may be feasible up to rounding only; entries are
+        rounded to doubles. `verify` accepts the error, checks it anew, and looks for an exact x.
 
     Examples
     --------

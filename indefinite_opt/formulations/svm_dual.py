@@ -98,6 +98,9 @@ class SVMDual(Formulation):
     def structure(self, problem: KernelProblem) -> BoxLineQP:
         if np.isinf(self.C):
             _refuse_unbounded(problem, self.bias)
+        return self.as_written(problem)
+
+    def as_written(self, problem: KernelProblem) -> BoxLineQP:
         return BoxLineQP.svm(problem, self._upper(problem), lines=int(self.bias))
 
     def structure_order(self, problem: KernelProblem) -> int:

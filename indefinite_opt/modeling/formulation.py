@@ -78,6 +78,10 @@ class Formulation(ABC):
     def structure(self, problem: Any) -> Structure[Any]:
         """The same problem for direct solvers."""
 
+    def as_written(self, problem: Any) -> Structure[Any]:
+        """The `structure`, even of a program that is known to have no optimum."""
+        return self.structure(problem)
+
     def structure_order(self, problem: Any) -> int:
         """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
         return int(problem.n)

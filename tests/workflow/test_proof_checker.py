@@ -673,6 +673,15 @@ def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> N
             proof_checker.check(other)
 
 
+def test_a_hard_margin_without_optimum_is_proved(tmp_path: Path) -> None:
+    """Theorem 5 of Lin & Lin: the pair has K_ii + K_jj - 2K_ij = -2, so that (1, 1) falls."""
+    problem, formulation = iopt.KernelProblem([[0, 1], [1, 0]], [1, -1]), iopt.SVMDual(C=np.inf)
+    with pytest.raises(iopt.errors.UnboundedProblem) as caught:
+        iopt.solve(problem, formulation)
+    path = iopt.verify(problem, formulation, caught.value).save(tmp_path / "proof.json")
+    assert checked_apart(path).startswith("PROVED unbounded\n")
+
+
 def test_a_direction_that_proves_nothing_is_said_to() -> None:
     qp = WITHOUT_OPTIMUM["flat"]
     assert not iopt.verify(qp, {"ray": [1.0, 0.0]}).proved

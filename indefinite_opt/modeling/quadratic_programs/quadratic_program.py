@@ -307,12 +307,15 @@ class QuadraticProgram(Formulation, Problem):
         return self.model().program(str(self), self.structure())
 
     def structure(self, problem: object = None) -> PolyhedralQP:
-        _ = self.as_written.polyhedron.point  # or the error that there is none
-        return self.as_written
+        _ = self._structure.polyhedron.point  # or the error that there is none
+        return self._structure
+
+    def as_written(self, problem: object = None) -> PolyhedralQP:
+        """The program as solvers read it, whether or not it has a feasible point."""
+        return self._structure
 
     @cached_property
-    def as_written(self) -> PolyhedralQP:
-        """The program as solvers read it, whether or not it has a feasible point."""
+    def _structure(self) -> PolyhedralQP:
         body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub)
         return PolyhedralQP(self.P, self.q, body, self.sense, self.constant, self.notes)
 

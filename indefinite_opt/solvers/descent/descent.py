@@ -404,7 +404,7 @@ class Descent:
             return None
         ray = np.zeros(qp.n)
         ray[moved] = [float(part) for part in proof.direction]
-        return ray
+        return ray / np.max(np.abs(ray))
 
     def _endless_step(self) -> Array | None:
         """The direction of an infinite step of a pair or a single weight, if K is stored."""

@@ -18,7 +18,6 @@ from indefinite_opt.foundation import Array, checked_values, finite_array
 from indefinite_opt.modeling import (
     Conflict,
     Formulation,
-    QuadraticProgram,
     Ray,
     proved_conflict,
     proved_ray,
@@ -50,7 +49,7 @@ class NoOptimum:
     >>> import indefinite_opt as iopt
     >>> qp = iopt.QuadraticProgram([[1.0, 0.0], [0.0, 0.0]], [0.0, -1.0])
     >>> print(iopt.verify(qp, {"ray": [0.0, 1.0]}))
-    PROVED: the program is unbounded. From every feasible point the objective falls along the ray.
+    PROVED: the program is unbounded, as its objective falls along the ray.
     >>> print(iopt.verify(qp, {"ray": [1.0, 0.0]}))
     NOT PROVED: no ray near the given one leaves all rows and bounds and falls.
     """
@@ -77,10 +76,9 @@ class NoOptimum:
         if self.kind == "unbounded":
             if self.proof is None:
                 return "NOT PROVED: no ray near the given one leaves all rows and bounds and falls."
-            return (
-                "PROVED: the program is unbounded. From every feasible point the objective falls "
-                "along the ray."
-            )
+            if isinstance(self.proof, Ray) and self.proof.start is None:
+                return "PROVED if a point is feasible: the objective falls along the ray."
+            return "PROVED: the program is unbounded, as its objective falls along the ray."
         if self.proof is None:
             return "NOT PROVED: no multipliers near the given ones contradict the rows and bounds."
         return "PROVED: the program is infeasible. Rows and bounds contradict each other."
@@ -104,11 +102,7 @@ def no_optimum(
     problem: Problem, formulation: Formulation, values: Mapping[str, Any] | Exception
 ) -> NoOptimum:
     """What a ray or conflict, or the error that carries it, proves about a program."""
-    structure: Structure[Any]
-    if isinstance(formulation, QuadraticProgram):
-        structure = formulation.as_written
-    else:
-        structure = formulation.structure(problem)
+    structure: Structure[Any] = formulation.as_written(problem)
     if isinstance(values, UnboundedProblem):
         values = {"ray": values.ray}
     elif isinstance(values, InfeasibleProblem):
