@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End at once: nothing has been begun, and half-imported modules raise anything but this."""
+    """End at once: no command has begun, and half-imported modules raise anything but this."""
     os.write(2, b"interrupted\n")
     os._exit(130)
 
@@ -22,8 +22,10 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     from indefinite_opt.command_line.app import main as run
 
-    signal.signal(signal.SIGINT, before)
-    run()
+    try:
+        run()  # the command answers signals itself, from its first line to its last
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stands
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
@@ -85,6 +86,10 @@ class Interrupts:
         main = threading.current_thread() is threading.main_thread()
         # Where signals are ignored, as after nohup, they stay ignored.
         self._before = before if main and callable(before) else None
+        outer = getattr(before, "__self__", None)
+        self._raise: Callable[[int, FrameType | None], object] = (
+            outer._interrupt if isinstance(outer, Interrupts) else signal.default_int_handler
+        )
         if self._before is not None:
             signal.signal(signal.SIGINT, self._interrupt)
         return self
@@ -95,5 +100,4 @@ class Interrupts:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.came = True
-        if self._before is not None:
-            self._before(number, frame)
+        self._raise(number, frame)
