@@ -18,7 +18,7 @@ from indefinite_opt.foundation import (
     limited,
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Status, Task, Trace
 from indefinite_opt.solvers.branch_and_bound import (
@@ -26,7 +26,6 @@ from indefinite_opt.solvers.branch_and_bound import (
     DESCENT_TOL,
     GlobalSearch,
     Proof,
-    QuadraticStructure,
     limited_multipliers,
     obstacle,
     proved_bound,
@@ -110,7 +109,7 @@ class Bracket:
     trace : Trace
         objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
     seconds : float
-    program : BoxLineQP or PolyhedralQP
+    program : QP
         The program that was bracketed.
     proof : Proof, Certificate or None
         The proof of the bound: boxes and their multipliers, if branch and bound gave it, or the
@@ -143,7 +142,7 @@ class Bracket:
     iterations: int
     trace: Trace = field(repr=False)
     seconds: float
-    program: QuadraticStructure = field(repr=False)
+    program: QP = field(repr=False)
     proof: Proof | Certificate | None = field(repr=False)
 
     @property
@@ -363,19 +362,15 @@ def bound(
     return _bracket(search, status)
 
 
-def _is_convex(structure: QuadraticStructure, seconds: float) -> bool:
+def _is_convex(structure: QP, seconds: float) -> bool:
     """Whether the program is convex; False if that cannot be found out in this time."""
-    if isinstance(structure, BoxLineQP) and not structure.problem.curvature_known:
-        return False
     try:
         return limited(structure.convexity_order, seconds, lambda: bool(structure.is_convex))
     except TimeLimitReached:
         return False
 
 
-def _dual_bracket(
-    result: Result, structure: QuadraticStructure, gap: float, atol: float
-) -> Bracket:
+def _dual_bracket(result: Result, structure: QP, gap: float, atol: float) -> Bracket:
     """The bracket of a convex program: a point, and the bound that its multipliers prove."""
     certificate = result.certificate
     lower, upper = sorted((certificate.bound, certificate.objective))
@@ -419,10 +414,10 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     return Status.SOLVED if search.ends.closed else Status.INACCURATE
 
 
-def _bracketable(formulation: Formulation, problem: Problem) -> QuadraticStructure:
+def _bracketable(formulation: Formulation, problem: Problem) -> QP:
     """The quadratic program of a formulation, or `IncompatibleSolver` if it has none."""
     structure = formulation.structure(problem)
-    if isinstance(structure, QuadraticStructure):
+    if isinstance(structure, QP):
         return structure
     raise IncompatibleSolver(
         f"{formulation} cannot be bracketed: branch and bound is for the nonconvex quadratic "

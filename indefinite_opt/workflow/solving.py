@@ -20,7 +20,7 @@ from indefinite_opt.foundation import (
     limited,
     one_thread,
 )
-from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram, relative
+from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
@@ -158,7 +158,7 @@ def solve_with(
         if options.verbose:
             LOGGER.info("%s by %s", formulation, chosen)
         # A solver that needs convexity refuses a program without it.
-        convex = chosen.needs_convex and isinstance(structure, PolyhedralQP)
+        convex = chosen.needs_convex and structure.has_own_rows
         replaceable = convex and solver is None
         try:
             limited(chosen.preparation_order(task), task.remaining, _prepare, chosen, task)
@@ -191,7 +191,7 @@ def solve_with(
 def _default_solver(task: Task[Any]) -> str:
     """The name of the default solver; where convexity decides on it, that is tested in time."""
     structure = task.structure
-    order = structure.convexity_order if isinstance(structure, PolyhedralQP) else 0
+    order = structure.convexity_order if structure.has_own_rows else 0
     try:
         return limited(order, task.remaining, lambda: str(structure.default_solver))
     except TimeLimitReached:

@@ -160,10 +160,10 @@ def test_convex_solvers_refuse_indefinite_problems(
 def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> None:
     with pytest.raises(iopt.errors.IncompatibleSolver) as caught:
         iopt.solve(PAIR, name, solver=solver)
-    further = "" if solver == "smo" else " or a quadratic program with linear constraints"
+    kind = "on a box with line constraints" if solver == "smo" else "with linear constraints"
     assert str(caught.value) == (
         f"{solver} cannot solve {as_formulation(name)} on this problem: it solves a quadratic "
-        f"program on a box with line constraints{further}, and this is a linear program. Solvers "
+        f"program {kind}, and this is a linear program. Solvers "
         "that can: clarabel, generation, highs, scs."
     )
 

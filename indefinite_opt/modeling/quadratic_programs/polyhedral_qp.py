@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +16,16 @@ from indefinite_opt.modeling.quadratic_programs.polyhedron import (
     exact_residuals,
     solved_by_highs,
 )
+from indefinite_opt.modeling.structures.qp import QP, RANK_TOLERANCE, critical_curvature
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
     Point,
     StandardForm,
-    Structure,
-    sign_of_curvature,
 )
 from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance
 
 __all__ = ["PolyhedralQP"]
-
-_RANK_TOLERANCE = 1e-12
-"""Share of the largest singular value of some rows below which others count as zero."""
 
 _HARMLESS_SHARE = 1e-9
 """Share of the least unit of gaps that the rounding of reduced gradients may cost before they are
@@ -57,7 +51,7 @@ _MAX_SIGN_CHANGES = 50
 
 
 @dataclass(frozen=True, eq=False)
-class PolyhedralQP(Structure[Array]):
+class PolyhedralQP(QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
 
     Attributes
@@ -71,11 +65,8 @@ class PolyhedralQP(Structure[Array]):
         Sentences for the certificate on how the program was read.
     """
 
-    title = "a quadratic program with linear constraints"
-    takes_start = True
-    examines_curvature = True
+    has_own_rows = True
     variable = "x"
-    open_gap = "Convex, but the bound leaves a duality gap of {}."
     P: Array
     q: Array
     polyhedron: Polyhedron
@@ -95,9 +86,34 @@ class PolyhedralQP(Structure[Array]):
         return "clarabel" if dense and self.is_convex else "multistart"
 
     @property
-    def linear(self) -> Array:
+    def linear(self) -> Array:  # type: ignore[override]
         """The linear term, (n,)."""
         return self.q
+
+    @property
+    def A(self) -> Array:
+        """Rows of the equality constraints, (k, n)."""
+        return self.polyhedron.A
+
+    @property
+    def b(self) -> Array:
+        """Right-hand sides of the equality constraints, (k,)."""
+        return self.polyhedron.b
+
+    @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        body = self.polyhedron
+        low = np.concatenate([np.full(body.h.size, -np.inf), body.b])
+        high = np.concatenate([body.h, body.b])
+        return body.lower, body.upper, low, high, np.vstack([body.G, body.A])
+
+    def H(self) -> Array:
+        """P."""
+        return self.P
+
+    def hessian_times(self, x: Array) -> Array:
+        """Px."""
+        return np.asarray(self.P @ x)
 
     @cached_property
     def equilibrated(self) -> Equilibrated:
@@ -149,7 +165,7 @@ class PolyhedralQP(Structure[Array]):
 
         A variable without products with others has σ_i = P_ii.
         """
-        if self._least_everywhere >= -self._zero or not self.polyhedron.b.size:
+        if self.is_convex_everywhere or not self.polyhedron.b.size:
             everywhere = np.full(self.n, self._least_everywhere - self._zero)
             alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
             return np.where(alone, np.diag(self.P), everywhere / self._unit / self._unit)
@@ -164,7 +180,7 @@ class PolyhedralQP(Structure[Array]):
     def _row_sizes(self) -> tuple[float, float]:
         """The largest and the least singular value of A in z that is not zero; 1 and 1 if A is."""
         sizes = np.linalg.svd(self.polyhedron.A * self._unit, compute_uv=False)
-        sizes = sizes[sizes > _RANK_TOLERANCE * sizes[0]]
+        sizes = sizes[sizes > RANK_TOLERANCE * sizes[0]]
         return (float(sizes[0]), float(sizes[-1])) if sizes.size else (1.0, 1.0)
 
     @property
@@ -174,11 +190,15 @@ class PolyhedralQP(Structure[Array]):
     @property
     def is_convex(self) -> bool:
         """Whether F is convex along Ax = b, up to rounding in each variable's own unit."""
-        return self._least_everywhere >= -self._zero or self._least_along_rows >= -self._zero
+        return self.is_convex_everywhere or self._least_along_rows >= -self._zero
+
+    @property
+    def is_convex_everywhere(self) -> bool:
+        return self._least_everywhere >= -self._zero
 
     @property
     def why_convex(self) -> str:
-        along = "" if self._least_everywhere >= -self._zero else " along the equality rows"
+        along = "" if self.is_convex_everywhere else " along the equality rows"
         return f"Convex by the eigenvalues of P{along}"
 
     def why_not_convex(self) -> str:
@@ -192,10 +212,6 @@ class PolyhedralQP(Structure[Array]):
     # ------------------------------------------------------------------ values
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {self.variable: (self.n,)}
-
-    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         body = self.polyhedron
         sizes = {"inequalities": body.h.size, "equalities": body.b.size}
@@ -203,33 +219,8 @@ class PolyhedralQP(Structure[Array]):
         sizes |= {"upper": self.n * bool(np.isfinite(body.upper).any())}
         return {name: (size,) for name, size in sizes.items() if size}
 
-    def from_values(self, values: Values) -> Array:
-        return values[self.variable]
-
-    def values(self, x: Array) -> Values:
-        """x under its declared name."""
-        return {self.variable: x}
-
-    def gradient(self, x: Array) -> Array:
-        """∇F(x) = Px + q."""
-        return self.P @ x + self.q
-
-    def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x)."""
-        g = self.gradient(x) if gradient is None else gradient
-        return 0.5 * float(x @ (g + self.q))
-
-    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
-        g = self.gradient(x) if gradient is None else gradient
-        return Point(x, self.value(x, g), g)
-
     def infeasibility(self, x: Array) -> float:
         return self.polyhedron.infeasibility(x)
-
-    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        if infeasibility > self.n * EPS:
-            return self.at(self.polyhedron.repaired(point.x))
-        return point
 
     def price_of_rounding(self, point: Point[Array], unit: float) -> float:
         return self.polyhedron.price_of_rounding(point.x, point.gradient, unit)
@@ -249,15 +240,6 @@ class PolyhedralQP(Structure[Array]):
         finite = np.isfinite(low) & np.isfinite(high)
         x[finite] = generator.uniform(low[finite], high[finite])
         return self.project(x)
-
-    def start_values(self, start: Array | None = None) -> Values:
-        return self.values(self.start() if start is None else start)
-
-    def start_near(self, x: Array) -> Array:
-        return self.project(x)
-
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(values[self.variable]))
 
     # ------------------------------------------------------------------ units
 
@@ -454,7 +436,7 @@ class PolyhedralQP(Structure[Array]):
         rounding = float(z @ slack_sizes[0]) + float(np.abs(y) @ slack_sizes[1])
         rounding += float(size @ steep) + float(np.abs(least[np.isfinite(least)]).sum())
         bound = point.value + paid + float(least.sum()) - count * EPS * rounding
-        if self._least_everywhere < -self._zero:
+        if not self.is_convex_everywhere:
             bound -= self._across_rows(x, np.maximum(rises, -falls))
         return bound if np.isfinite(bound) else -np.inf
 
@@ -497,12 +479,7 @@ class PolyhedralQP(Structure[Array]):
     def curvature(
         self, point: Point[Array], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:
-        """Curvature on the directions along the active constraints with positive multipliers.
-
-        If constraints are active with zero multipliers, the directions that respect them on one
-        side only are no subspace: positive curvature on all of them is sufficient, and negative
-        curvature decides only if it is found along directions that stay on these constraints.
-        """
+        """Curvature on the directions along the active constraints with positive multipliers."""
         found = self._curvature(point.x, optimality.multipliers, optimality.reduced, tol)
         if found[0] is Curvature.UNDECIDED:
             # Where multipliers are not unique, others may be zero at fewer constraints.
@@ -524,15 +501,9 @@ class PolyhedralQP(Structure[Array]):
         loose = active & (self._of_rows(multipliers)[0] * sizes <= limit)
         count = int(weak.sum() + loose.sum())
         rows = np.vstack([body.G[active & ~loose], body.A])
-        least, rounding = self.least_curvature(np.flatnonzero(~at_bounds | weak), rows)
-        found = sign_of_curvature(least, rounding)
-        if found is not Curvature.NEGATIVE or not count:
-            return found, least, count
-        rows = np.vstack([body.G[active], body.A])
-        free, rounding = self.least_curvature(np.flatnonzero(~at_bounds), rows)
-        if sign_of_curvature(free, rounding).is_nonnegative:
-            return Curvature.UNDECIDED, least, count
-        return Curvature.NEGATIVE, free, 0
+        free = np.flatnonzero(~at_bounds | weak), rows
+        held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
+        return critical_curvature(self.least_curvature, free, held, count)
 
     def _strict_multipliers(
         self, point: Point[Array], optimality: Optimality, tol: float
@@ -590,7 +561,7 @@ class PolyhedralQP(Structure[Array]):
         basis = np.eye(kept.size)
         if rows.size:
             _, sizes, across = np.linalg.svd(rows)
-            rank = int(np.sum(sizes > _RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
+            rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
             basis = across[rank:].T
         if not basis.size:
             return np.inf, 0.0
@@ -613,45 +584,6 @@ class PolyhedralQP(Structure[Array]):
             "P": self.P, "q": self.q, "G": body.G, "h": body.h, "A": body.A, "b": body.b,
             "lb": body.lower, "ub": body.upper,
         }  # fmt: skip
-
-    def standard_form(self, convexified: bool = False) -> StandardForm:
-        """The program as declared, or the minimisation of its `convexified` form."""
-        body = self.polyhedron
-        if convexified:
-            (P, q, offset), sense = self.convexified(), 1
-        else:
-            P, q, offset, sense = self.P, self.q, 0.0, self.sense
-        row_lower = np.concatenate([np.full(body.h.size, -np.inf), body.b])
-        return StandardForm(
-            sense, q, body.lower, body.upper, row_lower, np.concatenate([body.h, body.b]),
-            np.vstack([body.G, body.A]), P if P.any() else None, offset + self.constant,
-        )  # fmt: skip
-
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The objective with P projected along Ax = b; None if it is not convex."""
-        import cvxpy as cp
-
-        if not self.is_convex:
-            return None
-        P, q, constant = self.convexified()
-        x = variables[self.variable]
-        form = 0.5 * cp.quad_form(x, cp.psd_wrap(P)) + q @ x + constant
-        return self.sense * (form + self.constant)
-
-    def convexified(self) -> tuple[Array, Array, float]:
-        """P̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀP̃x + q̃ᵀx + constant where Ax = b."""
-        if self._least_everywhere >= -self._zero:
-            return self.P, self.q, 0.0
-        body = self.polyhedron
-        offset = np.linalg.lstsq(body.A, body.b, rcond=None)[0]
-        left, sizes, _ = np.linalg.svd(body.A.T, full_matrices=False)
-        basis = left[:, sizes > _RANK_TOLERANCE * sizes[0]]
-        crossed = self.P @ basis
-        half = crossed - 0.5 * basis @ (basis.T @ crossed)
-        P = self.P - half @ basis.T - basis @ half.T
-        push = self.P @ offset
-        q = self.q + push - basis @ (basis.T @ push)
-        return P, q, 0.5 * float(offset @ push)
 
     # ------------------------------------------------------------------ rows as equations
 

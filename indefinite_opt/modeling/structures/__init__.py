@@ -22,6 +22,7 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
     proxy_oracle,
 )
 from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.modeling.structures.structure import (
@@ -35,6 +36,7 @@ from indefinite_opt.modeling.structures.structure import (
 
 __all__ = [
     "MAX_PRICE",
+    "QP",
     "BoxLine",
     "BoxLineQP",
     "Curvature",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling.structures.structure import Optimality, Point, VectorProgram
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLine", "FirstOrder", "PairedBox", "cheapest", "project_line"]
@@ -48,7 +47,7 @@ class FirstOrder:
         return np.maximum(-self.reduced, 0.0)
 
 
-class PairedBox(Structure[Array]):
+class PairedBox(VectorProgram):
     """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
 
     The constraints are Σ s_i x_i = b_g over the variables i of group g, with signs s_i = ±1: two
@@ -65,34 +64,13 @@ class PairedBox(Structure[Array]):
         b.
     lower, upper : float or (n,) array
         May be infinite.
-    variable : str
-        Name of x in the declared program.
     """
 
-    takes_start = True
-    open_gap = "Convex, but the bound leaves a duality gap of {}."
     signs: Array
     group: NDArray[np.int64]
     totals: Array
     lower: float | Array
     upper: float | Array
-    variable: str
-
-    @abstractmethod
-    def value_gradient(self, x: Array) -> tuple[float, Array]:
-        """F and ∇F at x."""
-
-    @abstractmethod
-    def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x)."""
-
-    @abstractmethod
-    def gradient(self, x: Array) -> Array:
-        """∇F(x)."""
-
-    @abstractmethod
-    def gradient_unit(self, gradient: Array) -> float:
-        """Size relative to which a KKT residual is judged."""
 
     def gap_floor(self, x: Array) -> float:
         """Least divisor of gaps at x, zero if the terms of F do not cancel."""
@@ -113,22 +91,10 @@ class PairedBox(Structure[Array]):
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {self.variable: (self.n,)}
-
-    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         lines = ("lines",) if self.totals.size else ()
         shapes = dict.fromkeys(lines, self.totals.shape)
         return shapes | dict.fromkeys(("lower", "upper"), (self.n,))
-
-    def from_values(self, values: Values) -> Array:
-        return values[self.variable]
-
-    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
-        if gradient is None:
-            return Point(x, *self.value_gradient(x))
-        return Point(x, self.value(x, gradient), gradient)
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
@@ -224,15 +190,6 @@ class PairedBox(Structure[Array]):
         """A feasible point."""
         return self.project(np.zeros(self.n))
 
-    def start_values(self, start: Array | None = None) -> Values:
-        return self.values(self.start() if start is None else start)
-
-    def start_near(self, x: Array) -> Array:
-        return self.project(x)
-
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(values[self.variable]))
-
     def random_start(self, generator: np.random.Generator) -> Array:
         """A random feasible point."""
         lower, upper = self.extent(1.0)
@@ -245,13 +202,6 @@ class PairedBox(Structure[Array]):
         low = np.where(np.isfinite(self.upper), self.upper - width, -0.5 * width)
         low = np.where(np.isfinite(self.lower), self.lower, low)
         return low, np.where(np.isfinite(self.upper), self.upper, low + width)
-
-    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        # Bounds start from this point, and F may be convex along the constraints only. A violation
-        # of the size of rounding is within the allowance of the bounds.
-        if infeasibility > self.n * EPS:
-            return self.at(self.project(point.x))
-        return point
 
     def project(self, x: Array) -> Array:
         """Nearest feasible point, O(n log n)."""
@@ -280,10 +230,6 @@ class PairedBox(Structure[Array]):
                 return self.project(x)
             moved[i] = project_line(x[i], self.signs[i], rest, upper[i], lower[i])
         return moved
-
-    def values(self, x: Array) -> Values:
-        """x under its declared name."""
-        return {self.variable: x}
 
 
 class BoxLine(PairedBox):

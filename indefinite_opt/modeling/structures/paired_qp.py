@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import PairedBox
+from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.problem import DenseGram, Gram, in_own_units, negative_direction
 
 __all__ = ["PairedQP", "ScaledQP", "paired"]
@@ -21,7 +22,7 @@ __all__ = ["PairedQP", "ScaledQP", "paired"]
 Map = Callable[[Array], Array]
 
 
-class PairedQP(PairedBox):
+class PairedQP(PairedBox, QP):
     """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
 
     H = h·ssᵀ∘K with a symmetric matrix K of any inertia and the signs s of the constraints.
@@ -32,8 +33,6 @@ class PairedQP(PairedBox):
         K, stored as a whole or computed row by row.
     hessian : float
         h > 0.
-    linear : float or (n,) array
-        c, a number for all variables or one per variable.
     ruggedness : float
         How much more work a local search should spend on it than on a kernel program.
     """
@@ -43,7 +42,6 @@ class PairedQP(PairedBox):
     default_solver = "multistart"
     gram: Gram
     hessian: float
-    linear: float | Array
 
     @property
     @abstractmethod
@@ -58,19 +56,27 @@ class PairedQP(PairedBox):
         """Hx in O(n · nonzeros of x)."""
         return self.hessian * self.signs * self.gram.times(self.signs * x)
 
-    def gradient(self, x: Array) -> Array:
-        """∇F(x) = Hx + c."""
-        return self.hessian_times(x) + self.linear
+    def H(self) -> Array:
+        """The Hessian, a new (n, n) array."""
+        everything = np.arange(self.n)
+        dense = self.gram.block(everything, everything) * (self.hessian * self.signs)[:, None]
+        dense *= self.signs
+        return dense
 
-    def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x), in O(n) if the gradient is given."""
-        g = self.gradient(x) if gradient is None else gradient
-        return 0.5 * float(x @ (g + self.linear))
+    @property
+    def A(self) -> Array:
+        """Rows of the equality constraints, (k, n)."""
+        return np.where(self.group == np.arange(self.totals.size)[:, None], self.signs, 0.0)
 
-    def value_gradient(self, x: Array) -> tuple[float, Array]:
-        """F and ∇F at x."""
-        gradient = self.gradient(x)
-        return self.value(x, gradient), gradient
+    @property
+    def b(self) -> Array:
+        """Right-hand sides of the equality constraints, (k,)."""
+        return self.totals
+
+    @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
+        return lower, upper, self.b, self.b, self.A
 
     @property
     def tilt(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +12,11 @@ from indefinite_opt.foundation import EPS, Array, Values, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
+from indefinite_opt.modeling.structures.qp import critical_curvature
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
     Point,
-    StandardForm,
-    sign_of_curvature,
 )
 from indefinite_opt.problem import KernelProblem, in_own_units, norm_bound, zero_tolerance
 
@@ -57,7 +55,6 @@ class BoxLineQP(BoxLine, PairedQP):
     """
 
     title = "a quadratic program on a box with line constraints"
-    examines_curvature = True
     problem: KernelProblem
     hessian: float
     linear: float | Array
@@ -108,6 +105,10 @@ class BoxLineQP(BoxLine, PairedQP):
     @property
     def why_convex(self) -> str:
         return f"Convex {self.problem.why_convex(self.lines)}"
+
+    @property
+    def is_convex_everywhere(self) -> bool:
+        return self.problem.is_convex(lines=0)
 
     def why_not_convex(self) -> str:
         problem = self.problem
@@ -240,27 +241,6 @@ class BoxLineQP(BoxLine, PairedQP):
         count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
         return count * float(self.upper) * float(self.upper)
 
-    def convexified(self) -> tuple[Array, Array, float]:
-        """H̃ ⪰ 0, q̃ and a constant with F(x) = ½xᵀH̃x + q̃ᵀx + constant on the lines.
-
-        Only if `is_convex`. If K is positive semidefinite these are H and c e; if it is so only
-        along the constraints, the curvature across them is projected out, because convex solvers
-        reject or misuse an indefinite Hessian.
-        """
-        linear = np.full(self.n, self.linear)
-        if self.problem.is_convex(lines=0):
-            return self.H(), linear, 0.0
-        basis = np.linalg.qr(self.A.T)[0]
-        offset = np.linalg.lstsq(self.A, self.b, rcond=None)[0]
-        H = self.H()
-        crossed = H @ basis
-        half = crossed - 0.5 * basis @ (basis.T @ crossed)
-        push = H @ offset
-        constant = 0.5 * float(offset @ push)
-        H -= half @ basis.T
-        H -= basis @ half.T
-        return H, linear + push - basis @ (basis.T @ push), constant
-
     def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
         free, weak = self._critical(point, optimality, tol)
         return int(np.count_nonzero(free | weak))
@@ -278,10 +258,6 @@ class BoxLineQP(BoxLine, PairedQP):
     ) -> tuple[Curvature, float, int]:
         """Curvature on the tangent space of the free and weakly active variables.
 
-        With zero multipliers the critical cone is not a subspace; the subspace that contains it is
-        examined, so that positive curvature is sufficient, and negative curvature decides nothing
-        unless it is negative on the free variables alone.
-
         Parameters
         ----------
         point : Point
@@ -292,15 +268,9 @@ class BoxLineQP(BoxLine, PairedQP):
             Also the tolerance of `at_bounds`.
         """
         free, weak = self._critical(point, optimality, tol)
+        movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
         count = int(np.count_nonzero(weak))
-        least, rounding = self.least_curvature(np.flatnonzero(free | weak))
-        found = sign_of_curvature(least, rounding)
-        if found is not Curvature.NEGATIVE or not count:
-            return found, least, count
-        alone, rounding = self.least_curvature(np.flatnonzero(free))
-        if sign_of_curvature(alone, rounding).is_nonnegative:
-            return Curvature.UNDECIDED, least, count
-        return Curvature.NEGATIVE, alone, 0
+        return critical_curvature(self.least_curvature, (movable,), (inside,), count)
 
     def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
         """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
@@ -373,24 +343,3 @@ class BoxLineQP(BoxLine, PairedQP):
             "upper": np.full(self.n, self.upper),
             "sense": np.array(float(self.sense)),
         }
-
-    def standard_form(self, convexified: bool = False) -> StandardForm:
-        """The program as declared, or the minimisation of its `convexified` form."""
-        if convexified:
-            (H, q, offset), sense = self.convexified(), 1
-        else:
-            H, q, offset, sense = self.H(), np.full(self.n, self.linear), 0.0, self.sense
-        lower, upper = np.zeros(self.n), np.full(self.n, self.upper)
-        constant = offset + self.constant
-        return StandardForm(sense, q, lower, upper, self.b, self.b, self.A, H, constant)
-
-    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The declared objective with the Hessian of `convexified`; None if it is not convex."""
-        import cvxpy as cp
-
-        if not self.is_convex:
-            return None
-        H, q, constant = self.convexified()
-        x = variables[self.variable]
-        form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + q @ x + constant
-        return self.sense * (form + self.constant)

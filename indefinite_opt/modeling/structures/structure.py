@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 
 __all__ = [
     "Curvature",
@@ -22,6 +22,7 @@ __all__ = [
     "Point",
     "StandardForm",
     "Structure",
+    "VectorProgram",
     "sign_of_curvature",
 ]
 
@@ -142,6 +143,8 @@ class Structure(ABC, Generic[X]):
         Whether the declared program has a matrix variable, which cvxpy must solve for.
     takes_start : bool
         Whether there is one declared variable, a vector that a solver can start from.
+    has_own_rows : bool
+        Whether its matrix and rows are a user's, of which nothing is known in advance.
     multipliers_from_solver : bool
         Whether multipliers cannot be recovered from a point. The bound that they prove is then all
         that is claimed.
@@ -158,6 +161,7 @@ class Structure(ABC, Generic[X]):
     needs_spectrum: ClassVar[bool] = False
     is_semidefinite: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
+    has_own_rows: ClassVar[bool] = False
     multipliers_from_solver: ClassVar[bool] = False
     examines_curvature: ClassVar[bool] = False
     hessian_eigenvalue: ClassVar[float] = np.nan
@@ -324,6 +328,85 @@ class Structure(ABC, Generic[X]):
     def inner_minimiser(self, values: Mapping[str, Array]) -> Array | None:
         """The minimiser of the inner problem; None if there is no inner problem."""
         return None
+
+
+class VectorProgram(Structure[Array]):
+    """min F(x) over a feasible set of vectors onto which a point can be projected.
+
+    Attributes
+    ----------
+    variable : str
+        Name of x in the declared program.
+    """
+
+    takes_start = True
+    open_gap = "Convex, but the bound leaves a duality gap of {}."
+    variable: str
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of variables."""
+
+    @abstractmethod
+    def value_gradient(self, x: Array) -> tuple[float, Array]:
+        """F and ∇F at x."""
+
+    @abstractmethod
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x), without computing the gradient if it is given."""
+
+    @abstractmethod
+    def gradient(self, x: Array) -> Array:
+        """∇F(x)."""
+
+    @abstractmethod
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size relative to which the residual of the first-order conditions is judged."""
+
+    @abstractmethod
+    def project(self, x: Array) -> Array:
+        """A feasible point near x."""
+
+    @abstractmethod
+    def start(self) -> Array:
+        """A feasible point."""
+
+    @abstractmethod
+    def random_start(self, generator: np.random.Generator) -> Array:
+        """A random feasible point."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self.n,)}
+
+    def from_values(self, values: Values) -> Array:
+        return values[self.variable]
+
+    def values(self, x: Array) -> Values:
+        """x under its declared name."""
+        return {self.variable: x}
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        if gradient is None:
+            return Point(x, *self.value_gradient(x))
+        return Point(x, self.value(x, gradient), gradient)
+
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        # Bounds start from this point, and F may be convex along the constraints only. A violation
+        # of the size of rounding is within the allowance of the bounds.
+        if infeasibility > self.n * EPS:
+            return self.at(self.project(point.x))
+        return point
+
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.values(self.start() if start is None else start)
+
+    def start_near(self, x: Array) -> Array:
+        return self.project(x)
+
+    def onto_constraints(self, values: Values) -> Values:
+        return self.values(self.project(values[self.variable]))
 
 
 class ExplicitProgram(Structure[Values]):

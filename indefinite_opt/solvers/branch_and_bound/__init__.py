@@ -11,7 +11,6 @@ from indefinite_opt.solvers.branch_and_bound.conic_relaxation import (
 )
 from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     FiniteForm,
-    QuadraticStructure,
     finite_form,
     obstacle,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "Multipliers",
     "Part",
     "Proof",
-    "QuadraticStructure",
     "Spins",
     "Tangent",
     "finite_form",

@@ -16,7 +16,7 @@ import numpy as np
 from indefinite_opt.foundation import TILE_ENTRIES, Array, in_tiles, tiles
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.iterated_search import Effort
@@ -26,10 +26,7 @@ from indefinite_opt.solvers.polyhedral import Refinement, falling_ray
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-__all__ = ["FiniteForm", "QuadraticStructure", "box_quadratic", "finite_form", "obstacle"]
-
-QuadraticStructure = BoxLineQP | PolyhedralQP
-"""The structures that branch and bound is for."""
+__all__ = ["FiniteForm", "box_quadratic", "finite_form", "obstacle"]
 
 
 class FiniteForm(ABC):
@@ -37,9 +34,9 @@ class FiniteForm(ABC):
 
     Attributes
     ----------
-    asked : BoxLineQP or PolyhedralQP
+    asked : QP
         The program that was asked for.
-    structure : BoxLineQP or PolyhedralQP
+    structure : QP
         The finite one.
     unbounded_at : float
         The largest value of the finite form at which the program that was asked for is unbounded.
@@ -217,10 +214,11 @@ class _Slacks(FiniteForm):
         return point, self.structure.value(point)
 
 
-def finite_form(qp: QuadraticStructure) -> FiniteForm | None:
+def finite_form(qp: QP) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     if isinstance(qp, PolyhedralQP):
         return _Slacks(qp, qp.with_slacks(*qp.polyhedron.ranges)) if qp.is_bounded else None
+    assert isinstance(qp, BoxLineQP)
     if qp.is_bounded:
         return _Lines(qp, qp)
     if qp.lines == 0 or np.ndim(qp.linear):
@@ -244,7 +242,7 @@ def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
     return np.full(qp.n, qp.linear), np.full(qp.n, upper)
 
 
-def obstacle(qp: QuadraticStructure) -> str | None:
+def obstacle(qp: QP) -> str | None:
     """Why branch and bound cannot bracket a program, as a sentence, or None.
 
     Raises
@@ -264,7 +262,7 @@ def obstacle(qp: QuadraticStructure) -> str | None:
             f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
             "range; give it lower and upper bounds"
         )
-    if not qp.problem.curvature_known:
+    if isinstance(qp, BoxLineQP) and not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
     if finite_form(qp) is None:
         return "boxes are divided, and without a bias the weights need a finite upper bound"

@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     MAX_PROOF_NUMBERS,
     BoxBound,
@@ -30,7 +31,6 @@ from indefinite_opt.solvers.branch_and_bound.box_bound import (
 )
 from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     FiniteForm,
-    QuadraticStructure,
     finite_form,
 )
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -142,7 +142,7 @@ class GlobalSearch:
 
     def __init__(
         self,
-        task: Task[QuadraticStructure],
+        task: Task[QP],
         gap: float,
         start: Array | None = None,
         atol: float = 0.0,
@@ -316,7 +316,7 @@ class GlobalSearch:
         )  # fmt: skip
 
 
-def proved_bound(qp: QuadraticStructure, proof: Proof) -> float:
+def proved_bound(qp: QP, proof: Proof) -> float:
     """The lower bound of F that a proof establishes, computed from the proof alone."""
     form = finite_form(qp)
     if form is None:

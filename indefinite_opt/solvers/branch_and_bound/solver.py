@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from indefinite_opt.modeling import PolyhedralQP, gap_in_words
-from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound.finite_forms import QuadraticStructure, obstacle
+from indefinite_opt.modeling import gap_in_words
+from indefinite_opt.modeling.structures import QP
+from indefinite_opt.solvers.branch_and_bound.finite_forms import obstacle
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent.multistart import MultiStart
 from indefinite_opt.solvers.solution import Solution
@@ -15,7 +15,7 @@ from indefinite_opt.solvers.solver import Solver, Task
 __all__ = ["BranchAndBound"]
 
 
-class BranchAndBound(Solver[QuadraticStructure]):
+class BranchAndBound(Solver[QP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
     The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are valid
@@ -24,7 +24,7 @@ class BranchAndBound(Solver[QuadraticStructure]):
     """
 
     name = "global"
-    accepts = (BoxLineQP, PolyhedralQP)
+    accepts = (QP,)
     needs_convex = False
 
     def refusal(self, task: Task[Any]) -> str | None:
@@ -33,7 +33,7 @@ class BranchAndBound(Solver[QuadraticStructure]):
             return reason
         return obstacle(task.structure)
 
-    def solve(self, task: Task[QuadraticStructure]) -> Solution:
+    def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         if task.structure.is_convex:
             return _convex(task)
@@ -52,6 +52,6 @@ class BranchAndBound(Solver[QuadraticStructure]):
         )
 
 
-def _convex(task: Task[QuadraticStructure]) -> Solution:
+def _convex(task: Task[QP]) -> Solution:
     """Solve a convex problem, whose dual proves the bound without any division."""
     return MultiStart().solve(cast("Task[Any]", task))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.structures import PairedQP
+from indefinite_opt.modeling.structures import QP, PairedQP
 from indefinite_opt.solvers.descent.iterated_search import Effort
 from indefinite_opt.solvers.descent.local_search import LocalSearch
 from indefinite_opt.solvers.descent.pairing import as_paired
@@ -18,7 +17,7 @@ __all__ = ["MultiStart"]
 
 
 @dataclass(frozen=True)
-class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
+class MultiStart(Effort, Solver[QP]):
     """The best of many descents, and how often they ended at which point.
 
     The starts are zero (or the given one), the class means or the middle of the box, spectral ones
@@ -45,14 +44,14 @@ class MultiStart(Effort, Solver[PairedQP | PolyhedralQP]):
     """
 
     name = "multistart"
-    accepts = (PairedQP, PolyhedralQP)
+    accepts = (QP,)
     needs_convex = False
     takes_factors = accepts
 
     def preparation_order(self, task: Task[Any]) -> int:
         return 0
 
-    def solve(self, task: Task[PairedQP | PolyhedralQP]) -> Solution:
+    def solve(self, task: Task[QP]) -> Solution:
         structure = task.structure
         if isinstance(structure, PairedQP):
             return _searched(LocalSearch(self, task.on(structure)))

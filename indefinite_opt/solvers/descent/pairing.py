@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.structures import ScaledQP, paired
+from indefinite_opt.modeling.structures import QP, ScaledQP, paired
 from indefinite_opt.solvers.solution import Optimum, Solution
 
 __all__ = ["Paired", "as_paired"]
@@ -19,14 +20,14 @@ class Paired:
 
     Attributes
     ----------
-    asked : PolyhedralQP
+    asked : QP
     qp : ScaledQP
         The same program in variables z whose rows have coefficients 1 and -1.
     restore, place : callable
         x for a z, and the feasible z nearest to an x.
     """
 
-    asked: PolyhedralQP
+    asked: QP
     qp: ScaledQP
     restore: Callable[[Array], Array]
     place: Callable[[Array], Array]
@@ -46,13 +47,13 @@ class Paired:
         return replace(solution, values={name: x}, optima=optima, gradient=None)
 
 
-def as_paired(asked: PolyhedralQP) -> Paired | None:
+def as_paired(asked: QP) -> Paired | None:
     """The scaled form; None if there is none, or if a variable has no finite range."""
-    body = asked.polyhedron
-    if not body.is_disjoint or not body.is_bounded:
+    lower, upper, low, high, rows = asked.constraints
+    if not np.array_equal(low, high):
         return None
-    found = paired(asked.P, asked.q, body.A, body.b, body.lower, body.upper)
-    if found is None:
+    found = paired(asked.H(), np.full(asked.n, asked.linear), rows, low, lower, upper)
+    if found is None or not asked.is_bounded:
         return None
     qp, restore, place = found
     return Paired(asked, replace(qp, sense=asked.sense, constant=asked.constant), restore, place)

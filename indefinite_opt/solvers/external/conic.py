@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.linear_programs import LinearProgram, power_near
 from indefinite_opt.modeling.structures import (
-    BoxLineQP,
+    QP,
     LogisticProgram,
     ProxyBall,
     ProxyDual,
@@ -48,8 +47,7 @@ _TOLERANCE_SHARE = 1e-2
 
 class _Conic(Solver[Structure[Any]]):
     accepts = (
-        BoxLineQP,
-        PolyhedralQP,
+        QP,
         LinearProgram,
         ProxyDual,
         ProxyBall,
@@ -98,7 +96,7 @@ def _objective_unit(structure: Structure[Any], solution: Solution) -> float:
     1 for the other formulations, which are not solved again: a second solution may be less accurate
     where the objective cancels, and takes long for semidefinite programs.
     """
-    if not isinstance(structure, LinearProgram | PolyhedralQP):
+    if not isinstance(structure, LinearProgram) and not structure.has_own_rows:
         return 1.0
     point = structure.at(structure.from_values(solution.values))
     return float(structure.gap_unit(point.value, point.x))

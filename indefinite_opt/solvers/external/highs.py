@@ -9,21 +9,21 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, TimeLimitReached
-from indefinite_opt.modeling import PolyhedralQP, relative
+from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.linear_programs import (
     LinearProgram,
     highs_model,
     power_near,
     simplex_limit,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["Highs"]
 
-_Program = BoxLineQP | LinearProgram | PolyhedralQP
+_Program = LinearProgram | QP
 
 _MAX_INTERIOR_ITERATIONS = 200
 """Most iterations of the interior-point method; 20 to 60 are usual."""
@@ -47,7 +47,7 @@ class Highs(Solver[_Program]):
     """
 
     name = "highs"
-    accepts = (BoxLineQP, LinearProgram, PolyhedralQP)
+    accepts = (LinearProgram, QP)
     takes_factors = (LinearProgram,)
     needs_convex = True
 
@@ -108,7 +108,7 @@ class HighsSession(Session[_Program]):
                 break
         return found.solution(Status.SOLVED if found.closed else status)
 
-    def _quadratic(self, task: Task[_Program], qp: BoxLineQP | PolyhedralQP) -> Solution:
+    def _quadratic(self, task: Task[_Program], qp: QP) -> Solution:
         highs = highs_model(qp.standard_form(convexified=True))
         options = {"qp_regularization_value": _REGULARIZATION, "presolve": "off"}
         limit = task.max_iter
@@ -128,7 +128,7 @@ class HighsSession(Session[_Program]):
             if not answer.value_valid or not len(answer.col_value):
                 raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
             x = qp.project(np.array(answer.col_value))
-            if status is Status.SOLVED and isinstance(qp, BoxLineQP):
+            if status is Status.SOLVED and not qp.has_own_rows:
                 # With a singular Hessian it may stop far from its own tolerance.
                 found = qp.optimality(qp.at(x), None, task.tol)
                 status = status if found.stationarity <= task.tol else Status.INACCURATE

@@ -8,14 +8,11 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
-from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
 __all__ = ["OSQP"]
-
-_Program = BoxLineQP | PolyhedralQP
 
 _TOLERANCE_SHARE = 1e-2
 """Tolerance of OSQP as a share of `tol`: the certificate is stricter than its test."""
@@ -28,29 +25,29 @@ _MAX_ITER = 200_000
 """Iterations by default; each takes O(n²)."""
 
 
-class OSQP(Solver[_Program]):
+class OSQP(Solver[QP]):
     """Operator splitting with solution polishing (Stellato et al.)."""
 
     name = "osqp"
-    accepts = (BoxLineQP, PolyhedralQP)
+    accepts = (QP,)
     needs_convex = True
 
-    def solve(self, task: Task[_Program]) -> Solution:
+    def solve(self, task: Task[QP]) -> Solution:
         return self.session().solve(task)
 
-    def session(self) -> Session[_Program]:
+    def session(self) -> Session[QP]:
         return OSQPSession(self)
 
 
-class OSQPSession(Session[_Program]):
+class OSQPSession(Session[QP]):
     """Keeps the factorised model between tasks that differ only in their bounds."""
 
-    def __init__(self, solver: Solver[_Program]) -> None:
+    def __init__(self, solver: Solver[QP]) -> None:
         super().__init__(solver)
         self._model: Any = None
         self._previous: BoxLineQP | None = None
 
-    def solve(self, task: Task[_Program]) -> Solution:
+    def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         try:
             answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
@@ -63,7 +60,7 @@ class OSQPSession(Session[_Program]):
             return Solution(values, status, message="OSQP was stopped before it returned a point")
         return _read(qp, answer)
 
-    def _answer(self, task: Task[_Program], qp: _Program) -> Any:
+    def _answer(self, task: Task[QP], qp: QP) -> Any:
         if self._same_matrix(qp):
             lower = np.concatenate([qp.b, np.zeros(qp.n)])
             self._model.update(l=lower, u=np.concatenate([qp.b, np.full(qp.n, qp.upper)]))
@@ -79,7 +76,7 @@ class OSQPSession(Session[_Program]):
             self._model.update_settings(polishing=True)
         return answer
 
-    def _same_matrix(self, qp: _Program) -> TypeGuard[BoxLineQP]:
+    def _same_matrix(self, qp: QP) -> TypeGuard[BoxLineQP]:
         old = self._previous
         return (
             old is not None
@@ -90,14 +87,14 @@ class OSQPSession(Session[_Program]):
         )
 
 
-def _limits(task: Task[_Program]) -> dict[str, Any]:
+def _limits(task: Task[QP]) -> dict[str, Any]:
     limits: dict[str, Any] = {"max_iter": task.max_iter or _MAX_ITER}
     if np.isfinite(task.time_limit):
         limits["time_limit"] = task.remaining
     return limits
 
 
-def _build(qp: _Program, task: Task[_Program]) -> Any:
+def _build(qp: QP, task: Task[QP]) -> Any:
     with clock_stopped():
         import osqp
         from scipy import sparse
@@ -123,7 +120,7 @@ def _build(qp: _Program, task: Task[_Program]) -> Any:
     return model
 
 
-def _read(qp: _Program, answer: Any) -> Solution:
+def _read(qp: QP, answer: Any) -> Solution:
     words = str(answer.info.status)
     if answer.x is None or not np.all(np.isfinite(answer.x)):
         raise SolverFailed(f"OSQP returned no point: {words}")

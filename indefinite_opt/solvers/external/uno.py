@@ -16,15 +16,12 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, checks, in_child, within
-from indefinite_opt.modeling import PolyhedralQP
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["UNO"]
-
-_Program = BoxLineQP | PolyhedralQP
 
 _MAX_ITER = 2000
 """Iterations from one start; dozens are usual."""
@@ -38,7 +35,7 @@ _TOLERANCE_SHARE = 1e-2
 
 
 @dataclass(frozen=True)
-class UNO(Solver[_Program]):
+class UNO(Solver[QP]):
     """Sequential quadratic programming (Vanaret & Leyffer) from several random starts.
 
     The declared program, convex or not, is solved as a general nonlinear one. O(n³) per
@@ -53,7 +50,7 @@ class UNO(Solver[_Program]):
     starts: int = 5
 
     name = "uno"
-    accepts = (BoxLineQP, PolyhedralQP)
+    accepts = (QP,)
     needs_convex = False
 
     def __post_init__(self) -> None:
@@ -62,7 +59,7 @@ class UNO(Solver[_Program]):
     def unavailable(self) -> str | None:
         return missing_package("unopy")
 
-    def solve(self, task: Task[_Program]) -> Solution:
+    def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         found = _Found(task, qp)
         if qp.n >= _MIN_CHILD_POINTS:
@@ -93,7 +90,7 @@ class UNO(Solver[_Program]):
             message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
         )
 
-    def _starts(self, task: Task[_Program], qp: _Program) -> Iterator[Array]:
+    def _starts(self, task: Task[QP], qp: QP) -> Iterator[Array]:
         yield qp.start() if task.start is None else task.start
         generator = np.random.default_rng(task.seed)
         for _ in range(self.starts - 1):
@@ -103,7 +100,7 @@ class UNO(Solver[_Program]):
 class _Found:
     """The best point so far, the iterations, and the messages of starts that failed."""
 
-    def __init__(self, task: Task[_Program], qp: _Program) -> None:
+    def __init__(self, task: Task[QP], qp: QP) -> None:
         self.task, self.qp = task, qp
         self.best: Array | None = None
         self.value = np.inf
@@ -128,7 +125,7 @@ class _Found:
         return bool(task.callback and task.callback(self.trace))
 
 
-def _limited(task: Task[_Program], qp: _Program, start: Array) -> tuple[Array | None, int, str]:
+def _limited(task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
     """One start within the time that is left, without output or warnings."""
     left = task.remaining + SECONDS_BEYOND_LIMIT
     with warnings.catch_warnings(), _silence():
@@ -138,7 +135,7 @@ def _limited(task: Task[_Program], qp: _Program, start: Array) -> tuple[Array | 
         return in_child(left, _run, task, qp, start)
 
 
-def _run(task: Task[_Program], qp: _Program, start: Array) -> tuple[Array | None, int, str]:
+def _run(task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
     import cvxpy as cp
 

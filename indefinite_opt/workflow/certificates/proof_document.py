@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json
-from indefinite_opt.modeling import Conflict, Formulation, PolyhedralQP, Ray
+from indefinite_opt.modeling import Conflict, Formulation, Ray
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP, ProxyEigen, ProxyStructure, StandardForm
+from indefinite_opt.modeling.structures import QP, ProxyEigen, ProxyStructure, StandardForm
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (
@@ -34,7 +34,6 @@ from indefinite_opt.solvers.branch_and_bound import (
     Multipliers,
     Part,
     Proof,
-    QuadraticStructure,
     Spins,
     Tangent,
     finite_form,
@@ -118,9 +117,9 @@ def certificate_document(
         case ProxyStructure():
             task = Task(problem, formulation, structure)
             return proxy_document(task, np.asarray(values[structure.variable], float))
-        case BoxLineQP() | PolyhedralQP() if isinstance(witness, Proof):
+        case QP() if isinstance(witness, Proof):
             return bracket_document(structure, witness)
-        case BoxLineQP() | PolyhedralQP() if structure.is_convex:
+        case QP() if structure.is_convex:
             return convex_document(structure, np.asarray(values[structure.variable], float))
     raise ParameterError(
         "formulation", "a linear program, a convex quadratic one or one with a proof",
@@ -128,12 +127,12 @@ def certificate_document(
     )  # fmt: skip
 
 
-def bracket_document(qp: QuadraticStructure, proof: Proof, claim: float | None = None) -> Document:
+def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:
     """The proof of a bound of branch and bound.
 
     Parameters
     ----------
-    qp : BoxLineQP or PolyhedralQP
+    qp : QP
         The program, with a `finite_form`.
     proof : Proof
     claim : float, optional
@@ -164,7 +163,7 @@ def boxes_document(
     return _document("boxes", _program(quadratic), objective, {"steps": steps}, claim)
 
 
-def convex_document(qp: QuadraticStructure, x: Array) -> Document:
+def convex_document(qp: QP, x: Array) -> Document:
     """The proof of a bound on a convex program: one box, and the tangent near x."""
     form = _finite_form(qp)
     conditions = Conditions(form.quadratic)
@@ -174,7 +173,7 @@ def convex_document(qp: QuadraticStructure, x: Array) -> Document:
     return bracket_document(qp, Proof(Part(last=tangent)))
 
 
-def _finite_form(qp: QuadraticStructure) -> FiniteForm:
+def _finite_form(qp: QP) -> FiniteForm:
     form = finite_form(qp)
     if form is None:
         raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))

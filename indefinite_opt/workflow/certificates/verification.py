@@ -30,6 +30,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import (
+    QP,
     Curvature,
     Optimality,
     Point,
@@ -41,7 +42,6 @@ from indefinite_opt.solvers import Claim, Task, Witness, as_solver
 from indefinite_opt.solvers.branch_and_bound import (
     GlobalSearch,
     Proof,
-    QuadraticStructure,
     obstacle,
     proved_bound,
 )
@@ -211,7 +211,7 @@ def certify(
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
         bound = _convex_bound(task, point, near, optimality.multipliers, given, size, witness)
-    elif isinstance(structure, QuadraticStructure) and (isinstance(witness, Proof) or search):
+    elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
         bound, notes = _global_bound(task, structure, point, attained, size, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
     gap = _gap(point.value, attained, bound)
@@ -333,7 +333,7 @@ def _is_convex(task: Task[Any]) -> bool | None:
 
 def _global_bound(
     task: Task[Any],
-    qp: QuadraticStructure,
+    qp: QP,
     point: Point[Array],
     attained: float,
     size: float,
