@@ -117,7 +117,7 @@ class LPSVM(Formulation):
         margin: dict[str, Entries] = {
             "w": lambda: y[:, None] * units.factors(), "b": y, "xi": 1.0,
         }  # fmt: skip
-        program = LinearProgram(
+        return LinearProgram(
             {
                 "u": Columns((n,), cost=units.size**-2, absolute=True),
                 "w": Columns((rank,)),
@@ -134,9 +134,6 @@ class LPSVM(Formulation):
             source=(LPSVM, problem),
             rescale=lambda: self._on_factors(problem, units.unit()),
         )
-        # Whatever the size: other solvers read dense matrices.
-        program.default_solver = "highs"  # type: ignore[misc]
-        return program
 
     def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
         """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import clock_stopped, discover, instantiate
+from indefinite_opt.solvers.defaults import default_solver, usual_solver
 from indefinite_opt.solvers.solution import Claim, Optimum, Solution, Status, Trace, Witness
 from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
 
@@ -27,7 +28,9 @@ __all__ = [
     "Trace",
     "Witness",
     "as_solver",
+    "default_solver",
     "known",
+    "usual_solver",
 ]
 
 

@@ -21,7 +21,7 @@ from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import checks, parse_call
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import TRANSFORMS, Kernel, kernels
-from indefinite_opt.solvers import as_solver
+from indefinite_opt.solvers import as_solver, usual_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
@@ -267,7 +267,7 @@ def _solver_of(method: Method, name: str | None) -> str:
     if isinstance(method, Baseline):
         return NO_SOLVER
     if name is None:
-        return method.structure_type.default_solver
+        return usual_solver(method.structure_type)
     if as_solver(name).name not in available_solvers(method):
         raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
     return name

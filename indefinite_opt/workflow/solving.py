@@ -23,7 +23,16 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Callback, Session, Solution, Solver, Status, Task, as_solver
+from indefinite_opt.solvers import (
+    Callback,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    as_solver,
+    default_solver,
+)
 from indefinite_opt.workflow.certificates import convex_gap
 from indefinite_opt.workflow.choice import available_solvers
 from indefinite_opt.workflow.posing import posed
@@ -149,7 +158,7 @@ def solve_with(
         callback=options.callback,
         began=began,
     )
-    chosen = as_solver(_default_solver(task) if solver is None else solver)
+    chosen = as_solver(default_solver(task) if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
     if session is None:
@@ -186,16 +195,6 @@ def solve_with(
                 result.status, result.seconds, result.iterations, result.objective,
             )  # fmt: skip
     return result, session
-
-
-def _default_solver(task: Task[Any]) -> str:
-    """The name of the default solver; where convexity decides on it, that is tested in time."""
-    structure = task.structure
-    order = structure.convexity_order if structure.has_own_rows else 0
-    try:
-        return limited(order, task.remaining, lambda: str(structure.default_solver))
-    except TimeLimitReached:
-        return "multistart"  # which needs no convexity, and ends at once with a feasible point
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:

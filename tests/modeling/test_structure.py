@@ -11,7 +11,7 @@ import indefinite_opt as iopt
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling.program import Program
-from indefinite_opt.solvers import as_solver
+from indefinite_opt.solvers import as_solver, usual_solver
 from indefinite_opt.solvers.solver import status_at_end
 
 Status = iopt.Status
@@ -45,7 +45,7 @@ def test_names_and_shapes_are_those_of_the_declaration(name: str) -> None:
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_the_default_solver_accepts_the_structure(name: str) -> None:
     structure = declared(name).structure
-    solver = as_solver(structure.default_solver)
+    solver = as_solver(usual_solver(type(structure)))
     assert isinstance(structure, solver.accepts)
     assert not solver.needs_convex or structure.is_convex
 

@@ -17,10 +17,6 @@ from indefinite_opt.modeling.structures.structure import Optimality, Point, Stan
 
 __all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
 
-_MIN_GENERATED_ROWS = 400
-"""Rows from which `generation` is the default solver. Between 250 and 600, depending on kernel and
-formulation, it becomes faster than the full model of HiGHS (benchmarks/linear_programs.py)."""
-
 Entries = float | Array | Callable[[], Array]
 
 
@@ -200,7 +196,6 @@ class LinearProgram(Structure[Array]):
 
     title = "a linear program"
     is_convex = True
-    default_solver = "highs"
     multipliers_from_solver = True
     hessian_eigenvalue = 0.0
     open_gap = "The bound from the explicit dual leaves a gap of {}."
@@ -228,8 +223,6 @@ class LinearProgram(Structure[Array]):
         self.upper = _joined([v.each(v.upper) for v in variables.values()])
         self.row_lower = _joined([row.each(row.lower) for row in rows.values()])
         self.row_upper = _joined([row.each(row.upper) for row in rows.values()])
-        if self.row_lower.size >= _MIN_GENERATED_ROWS:
-            self.default_solver = "generation"  # type: ignore[misc]
 
     # ------------------------------------------------------------- names and places in vectors
 

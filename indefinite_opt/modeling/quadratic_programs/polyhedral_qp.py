@@ -80,12 +80,6 @@ class PolyhedralQP(QP):
         return self.q.size
 
     @property
-    def default_solver(self) -> str:  # type: ignore[override]
-        """Clarabel for a convex program with dense rows, else `multistart`."""
-        dense = not self.polyhedron.is_disjoint
-        return "clarabel" if dense and self.is_convex else "multistart"
-
-    @property
     def linear(self) -> Array:  # type: ignore[override]
         """The linear term, (n,)."""
         return self.q

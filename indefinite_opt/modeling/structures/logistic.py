@@ -135,7 +135,6 @@ class LogisticProgram(ExplicitProgram):
     C: float
 
     title = "a kernel logistic regression"
-    default_solver = "newton-cg"
     is_convex = True
 
     def arrays(self) -> dict[str, Array]:

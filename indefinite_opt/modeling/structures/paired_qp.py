@@ -39,7 +39,6 @@ class PairedQP(PairedBox, QP):
 
     ruggedness: ClassVar[float] = 1.0
     title = "a quadratic program with every variable in at most one equality constraint"
-    default_solver = "multistart"
     gram: Gram
     hessian: float
 

@@ -306,7 +306,6 @@ class ProxyStructure(BoxLine):
     measured without it.
     """
 
-    default_solver = "newton"
     is_convex = True
     needs_spectrum = True
     is_semidefinite = True
@@ -341,11 +340,6 @@ class ProxyStructure(BoxLine):
     def root_terms(self) -> int:
         """Terms in the sums of all roots that an evaluation of F computes."""
         return self.oracle.root_terms
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.problem.factors is not None:
-            object.__setattr__(self, "default_solver", "accelerated-gradient")
 
     def proxy_kernel(self, x: Array) -> Array:
         """K*(x), (n, n)."""

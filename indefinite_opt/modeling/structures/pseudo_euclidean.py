@@ -56,7 +56,6 @@ class LiftedPrimal(ExplicitProgram):
     C: float
 
     title = "a primal in a pseudo-Euclidean space"
-    default_solver = "lift"
 
     @property
     def is_convex(self) -> bool:

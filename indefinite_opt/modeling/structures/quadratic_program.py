@@ -67,8 +67,6 @@ class BoxLineQP(BoxLine, PairedQP):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gram", self.problem.gram)
-        if self.problem.factors is not None:
-            object.__setattr__(self, "default_solver", "low-rank")
 
     @classmethod
     def svm(

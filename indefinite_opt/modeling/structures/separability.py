@@ -50,7 +50,6 @@ class SeparabilityProgram(ExplicitProgram):
     identity: bool
 
     title = "a separability problem"
-    default_solver = "lifted-dual"
 
     @property
     def is_convex(self) -> bool:

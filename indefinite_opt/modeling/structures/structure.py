@@ -133,8 +133,6 @@ class Structure(ABC, Generic[X]):
     ----------
     title : str
         What kind of program it is, with its article, for messages.
-    default_solver : str
-        Name of the default solver, which must not depend on the curvature of a kernel.
     sense : {1, -1}
         Declared objective = sense · (F + constant).
     needs_spectrum : bool
@@ -157,7 +155,6 @@ class Structure(ABC, Generic[X]):
     """
 
     title: ClassVar[str]
-    default_solver: ClassVar[str]
     needs_spectrum: ClassVar[bool] = False
     is_semidefinite: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False

@@ -38,7 +38,7 @@ from indefinite_opt.modeling.structures import (
     Structure,
 )
 from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Claim, Task, Witness, as_solver
+from indefinite_opt.solvers import Claim, Task, Witness, as_solver, default_solver
 from indefinite_opt.solvers.branch_and_bound import (
     GlobalSearch,
     Proof,
@@ -420,7 +420,7 @@ def _bound_from(task: Task[Any], near: Point[Any], multipliers: Values) -> float
 def _solver_multipliers(task: Task[Any]) -> Values:
     """Multipliers that only a solver can find; empty if there is no time for it."""
     try:
-        return as_solver(task.structure.default_solver).solve(task).multipliers
+        return as_solver(default_solver(task)).solve(task).multipliers
     except SolverFailed:
         return {}
 
