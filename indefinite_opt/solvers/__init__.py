@@ -14,7 +14,7 @@ from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import clock_stopped, discover, instantiate
 from indefinite_opt.solvers.defaults import default_solver, usual_solver
 from indefinite_opt.solvers.solution import Claim, Optimum, Solution, Status, Trace, Witness
-from indefinite_opt.solvers.solver import Callback, Session, Solver, Task
+from indefinite_opt.solvers.solver import Callback, Session, Solver, Task, status_at_end
 
 __all__ = [
     "Callback",
@@ -30,6 +30,7 @@ __all__ = [
     "as_solver",
     "default_solver",
     "known",
+    "status_at_end",
     "usual_solver",
 ]
 

@@ -78,11 +78,24 @@ class Task(Generic[S_co]):
         """Seconds since the call started."""
         return clock() - self.began
 
-    def stop(self, trace: Trace, iterations: int, limit: int) -> Status | None:
-        """Why to stop after a report although the problem is not solved, or None."""
-        if self.callback and self.callback(trace):
+    def stop(
+        self, trace: Trace | None = None, iterations: float = 0, limit: float | None = None
+    ) -> Status | None:
+        """Why to stop although the problem is not solved, or None.
+
+        Parameters
+        ----------
+        trace : Trace, optional
+            Shown to the callback, after a report.
+        iterations : int
+            Those that were made.
+        limit : int, optional
+            Most iterations; `max_iter` by default.
+        """
+        if trace is not None and self.callback and self.callback(trace):
             return Status.INTERRUPTED
-        if iterations >= limit:
+        limit = self.max_iter if limit is None else limit
+        if limit is not None and iterations >= limit:
             return Status.MAX_ITER
         return Status.TIME_LIMIT if self.elapsed >= self.time_limit else None
 

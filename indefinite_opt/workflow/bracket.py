@@ -20,7 +20,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Callback, Status, Task, Trace
+from indefinite_opt.solvers import Callback, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
     DESCENT_TOL,
@@ -402,16 +402,13 @@ def _dual_bracket(result: Result, structure: QP, gap: float, atol: float) -> Bra
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     """Try for a better bound of the whole box by the multipliers of a conic solver."""
-    if search.deadline.over:
-        return Status.TIME_LIMIT
-    try:
+
+    def attempt() -> Status:
         spins, _ = search.deadline.timed(getattr, search, "whole_box")
         search.try_multipliers(solver, limited_multipliers(spins, solver, search.task.remaining))
-    except TimeLimitReached:
-        return Status.TIME_LIMIT
-    except KeyboardInterrupt:
-        return Status.INTERRUPTED
-    return Status.SOLVED if search.ends.closed else Status.INACCURATE
+        return Status.SOLVED if search.ends.closed else Status.INACCURATE
+
+    return search.task.stop() or status_at_end(attempt)
 
 
 def _bracketable(formulation: Formulation, problem: Problem) -> QP:

@@ -294,10 +294,9 @@ class GlobalSearch:
                 return Status.SOLVED
             if not (jobs or boxes.waiting):
                 return Status.INACCURATE
-            if self.task.elapsed >= self.task.time_limit:
-                return Status.TIME_LIMIT
-            if not jobs:
-                return Status.MAX_ITER
+            status = self.task.stop() or (None if jobs else Status.MAX_ITER)
+            if status is not None:
+                return status
             with interrupts_held():
                 done, _ = wait(jobs, timeout=SECONDS_BETWEEN_CHECKS, return_when=FIRST_COMPLETED)
                 results = [(jobs.pop(job), job.result()) for job in done]

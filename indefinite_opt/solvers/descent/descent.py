@@ -352,7 +352,7 @@ class Descent:
         """The table of `to_stationarity`; `excess` is infinite unless converged and exact."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        task, converged = self.task, state == smo_loops.CONVERGED and self._exact
+        converged = state == smo_loops.CONVERGED and self._exact
         if excess <= 1.0:
             return Status.SOLVED
         if converged and target < MIN_TARGET:
@@ -360,9 +360,7 @@ class Descent:
         if self._stopped:
             return Status.INTERRUPTED
         if state == smo_loops.RUNNING:
-            if self.iterations >= self._limit:
-                return Status.MAX_ITER
-            return Status.TIME_LIMIT if task.elapsed >= task.time_limit else _Action.GO_ON
+            return self.task.stop(None, self.iterations, self._limit) or _Action.GO_ON
         if state == smo_loops.STALLED and self._exact:
             return Status.INACCURATE
         if self.refreshes >= MAX_REFRESHES:

@@ -141,10 +141,10 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
         if self.work >= self.limit:
             self.note = "the budget is used up"
             return Status.SOLVED
-        if self.task.elapsed >= self.task.time_limit:
-            return Status.TIME_LIMIT
-        if self._steps_left() < CHAINS:
-            return Status.MAX_ITER
+        # Every chain takes a step at least.
+        status = self.task.stop(None, CHAINS, self._steps_left() + 1)
+        if status is not None:
+            return status
         with interrupts_held():
             futures = [pool.submit(job) for job in jobs]
         for future in futures:

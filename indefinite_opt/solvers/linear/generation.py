@@ -262,11 +262,7 @@ class _Run:
         )
         if left <= task.tol:
             return Status.SOLVED
-        if task.callback and task.callback(self.trace):
-            return Status.INTERRUPTED
-        if task.max_iter is not None and self.steps + self.simplex >= task.max_iter:
-            return Status.MAX_ITER
-        return Status.TIME_LIMIT if task.elapsed >= task.time_limit else None
+        return task.stop(self.trace, self.steps + self.simplex)
 
     def solution(self, status: Status) -> Solution:
         """The best point, with the multipliers of the best bound."""

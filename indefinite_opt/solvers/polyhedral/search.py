@@ -259,9 +259,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
 
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
-        if self.halt.is_set():
-            return Status.INTERRUPTED
-        return Status.TIME_LIMIT if self.task.elapsed >= self.task.time_limit else None
+        return Status.INTERRUPTED if self.halt.is_set() else self.task.stop()
 
     def _descend(self, z: Array, seed: int, steps: int | None) -> _Chain:
         """A chain of one descent."""

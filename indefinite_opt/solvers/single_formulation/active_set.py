@@ -158,7 +158,7 @@ class _Run:
         slack = _ROUNDING_SHARE * self.C
         if np.any(target < -slack) or np.any(target > self.C + slack):
             self._move(target)
-            return self._limits()
+            return self._stop()
         self.alpha[self.columns.index] = np.clip(target, 0.0, self.C)
         violations = self._violations()
         return self._report(float(violations.max())) or self._release(violations)
@@ -235,13 +235,8 @@ class _Run:
         self.trace.add(task.elapsed, self.iterations, objective, violation)
         if violation <= task.tol:
             return Status.SOLVED, "conditions (27)-(30) hold"
-        if task.callback and task.callback(self.trace):
-            return Status.INTERRUPTED, "interrupted"
-        return self._limits()
+        return self._stop(self.trace)
 
-    def _limits(self) -> tuple[Status, str] | None:
-        if self.iterations >= self.limit:
-            return Status.MAX_ITER, "iteration limit"
-        if self.task.elapsed >= self.task.time_limit:
-            return Status.TIME_LIMIT, "time limit"
-        return None
+    def _stop(self, trace: Trace | None = None) -> tuple[Status, str] | None:
+        status = self.task.stop(trace, self.iterations, self.limit)
+        return None if status is None else (status, str(status.value))

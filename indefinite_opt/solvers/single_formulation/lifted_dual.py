@@ -73,10 +73,9 @@ class _Run:
             status = self._descend(tol)
             if self._report():
                 return Status.SOLVED
-            if task.callback and task.callback(self.trace):
-                return Status.INTERRUPTED
-            if status in (Status.MAX_ITER, Status.TIME_LIMIT):
-                return status
+            stop = task.stop(self.trace, self.steps)
+            if stop is not None or status is Status.MAX_ITER:
+                return stop or status
             if tol <= _MIN_DUAL_TOL:
                 return Status.INACCURATE
             tol = max(_TIGHTENING * tol, _MIN_DUAL_TOL)
