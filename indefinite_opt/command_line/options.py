@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +19,14 @@ from typer import Argument, Option
 import indefinite_opt as iopt
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import MAX_BYTES, Values, parse_call, read_arrays, read_json
+from indefinite_opt.foundation import (
+    MAX_BYTES,
+    Values,
+    cached_property,
+    parse_call,
+    read_arrays,
+    read_json,
+)
 
 __all__ = [
     "DataDir",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.training_data import Rows, TrainingData, TrainingKernel
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.workflow import Result

@@ -26,6 +26,7 @@ from indefinite_opt.foundation.arrays import (
     scanned_matrix,
     stored,
 )
+from indefinite_opt.foundation.cached import cached_property
 from indefinite_opt.foundation.files import (
     MAX_BYTES,
     parsed_json,
@@ -72,6 +73,7 @@ __all__ = [
     "Stored",
     "TimeLimitReached",
     "Values",
+    "cached_property",
     "checked_distances",
     "checked_labels",
     "checked_matrix",

@@ -7,6 +7,7 @@ the interpreter's lock runs in a process of its own.
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import ctypes
 import functools
@@ -17,7 +18,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event, Thread, local
 from typing import Any, TypeVar
 
 from indefinite_opt.foundation.loops import clock, pauses, share_pauses
@@ -45,6 +46,10 @@ _INTERVAL = 0.05
 """Seconds between two checks of the clock: a time limit is exceeded by no more than this."""
 
 
+_call = local()
+"""Of a thread that `within` has started: whether its call was abandoned, an `Event`."""
+
+
 class TimeLimitReached(Exception):
     """A call that was abandoned because its time was over or its caller asked it to stop."""
 
@@ -57,13 +62,13 @@ def within(
 ) -> T:
     """The result of function(*arguments), if it comes in time.
 
-    The call is abandoned when its time is over, and on Ctrl-C. Since a thread cannot be killed, it
-    runs on in the background until it returns or the process ends, and so must not change anything
-    that others read. It must also release the interpreter's lock, as numpy's linear algebra does;
-    scipy's wrappers of BLAS and LAPACK keep it. It has one BLAS thread until it returns: OpenBLAS
-    would wait forever at the end of the process for threads that it has given work at that time. A
-    process with an abandoned call ends without the destructors of its libraries, which would free
-    the memory that the call works in.
+    The call is abandoned when its time is over, on Ctrl-C, and with a call that it is part of.
+    Since a thread cannot be killed, it runs on in the background until it returns or the process
+    ends, and so must not change anything that others read. It must also release the interpreter's
+    lock, as numpy's linear algebra does; scipy's wrappers of BLAS and LAPACK keep it. It has one
+    BLAS thread until it returns: OpenBLAS would wait forever at the end of the process for threads
+    that it has given work at that time. A process with an abandoned call ends without the
+    destructors of its libraries, which would free the memory that the call works in.
 
     Parameters
     ----------
@@ -91,13 +96,15 @@ def within(
     """
     outcome: list[T] = []
     failure: list[BaseException] = []
-    done = Event()
+    done, abandoned = Event(), Event()
+    outer: Event | None = getattr(_call, "abandoned", None)
     # The context holds how numpy treats floating-point errors.
     context = contextvars.copy_context()
     own = pauses()
 
     def run() -> None:
         share_pauses(own)
+        _call.abandoned = abandoned
         try:
             with one_thread():
                 outcome.append(context.run(function, *arguments))
@@ -111,12 +118,15 @@ def within(
         if seconds > 0.0:
             Thread(target=run, daemon=True).start()
         while not done.wait(min(_INTERVAL, max(end - clock(), 0.0))):
-            if clock() >= end or (stop is not None and stop()):
+            asked = stop is not None and stop()
+            if clock() >= end or asked or (outer is not None and outer.is_set()):
                 whole = getattr(function, "func", function)  # of functools.partial
                 name = getattr(whole, "__name__", type(whole).__name__)
                 raise TimeLimitReached(f"{name} did not end within {seconds:.3g} s")
     except BaseException:
+        abandoned.set()
         _end_without_destructors()
+        atexit.register(done.wait, 2.0 * _INTERVAL)  # so that calls inside it are abandoned, too
         raise
     if failure:
         raise failure[0]

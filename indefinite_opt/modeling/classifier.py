@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, checks, finite_array
+from indefinite_opt.foundation import Array, cached_property, checks, finite_array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, proxy_oracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity

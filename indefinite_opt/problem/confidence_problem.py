@@ -22,7 +22,6 @@ which is k for c = y y' k(x, x'), and is not symmetric in general:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     SYMMETRY_TOLERANCE,
     Array,
+    cached_property,
     checked_labels,
     checked_points,
     checked_square,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from indefinite_opt.foundation import (
     EPS,
     Array,
     Stored,
+    cached_property,
     checked_points,
     checksum,
     finite_array,

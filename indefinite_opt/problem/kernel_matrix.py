@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from indefinite_opt.foundation import (
     SYMMETRY_TOLERANCE,
     Array,
     Stored,
+    cached_property,
     checked_points,
     checks,
     checksum,

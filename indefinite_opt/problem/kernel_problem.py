@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from indefinite_opt.foundation import (
     EPS,
     Array,
     Stored,
+    cached_property,
     checked_distances,
     checked_labels,
     checked_matrix,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     EPS,
     Array,
+    cached_property,
     checks,
     in_tiles,
     limited,

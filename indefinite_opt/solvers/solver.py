@@ -6,12 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, clock
+from indefinite_opt.foundation import (
+    SECONDS_BEYOND_LIMIT,
+    Array,
+    TimeLimitReached,
+    cached_property,
+    clock,
+    limited,
+)
 from indefinite_opt.modeling import Formulation, Program, short
 from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
@@ -20,6 +26,7 @@ from indefinite_opt.solvers.solution import Solution, Status, Trace
 __all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
 
 Callback = Callable[[Trace], bool | None]
+T = TypeVar("T")
 S = TypeVar("S", bound=Structure[Any])
 S_co = TypeVar("S_co", bound=Structure[Any], covariant=True)
 
@@ -103,6 +110,18 @@ class Task(Generic[S_co]):
         """The same task with another structure and other attributes."""
         same = {each.name: getattr(self, each.name) for each in fields(self)}
         return Task(**{**same, **changes, "structure": structure})
+
+    def in_time(self, otherwise: T, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of O(n³) returns, or something else half a second after the time limit.
+
+        Only for programs with a user's rows, of which nothing has been factorised before.
+        """
+        order = self.structure.n if self.structure.has_own_rows else 0  # type: ignore[attr-defined]
+        try:
+            left = self.time_limit - self.elapsed + SECONDS_BEYOND_LIMIT
+            return limited(order, left, function, *arguments)
+        except TimeLimitReached:
+            return otherwise
 
     @property
     def remaining(self) -> float:

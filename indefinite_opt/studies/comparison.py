@@ -14,7 +14,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import checks, label_vector, parse_call, real_array
+from indefinite_opt.foundation import cached_property, checks, label_vector, parse_call, real_array
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Claim, as_solver

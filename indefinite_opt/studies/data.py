@@ -6,13 +6,13 @@ import hashlib
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import cached_property
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import checks, parse_call
+from indefinite_opt.foundation import cached_property, checks, parse_call
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import TRANSFORMS, Kernel, kernels
 from indefinite_opt.solvers import as_solver, usual_solver
@@ -152,7 +151,7 @@ class Grid:
         fixed = {name: values[0] for name, values in self.parameters if len(values) == 1}
         return _replaced(self.method, fixed)
 
-    @functools.cached_property
+    @cached_property
     def entries(self) -> list[Entry]:
         """All combinations, in order; the kernel varies slower than the parameters."""
         names = [name for name, _ in self.parameters]
@@ -162,7 +161,7 @@ class Grid:
         ]
         return [Entry(method, kernel, self.solver) for kernel in self.kernels for method in methods]
 
-    @functools.cached_property
+    @cached_property
     def along(self) -> str | None:
         """The parameter in whose order entries are solved: C, else the first varied number."""
         numbers = [
@@ -182,7 +181,7 @@ class Grid:
         others = [name for name, _ in self.parameters if name != self.along]
         return repr([str(entry.kernel), *(getattr(entry.method, name) for name in others)])
 
-    @functools.cached_property
+    @cached_property
     def identity(self) -> str:
         """Everything that determines the fits, as text: the titles name arrays by their digests."""
         entries = [f"{entry}; {entry.method!r}" for entry in self.entries]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import Array, checks, clock, finite_array
+from indefinite_opt.foundation import Array, cached_property, checks, clock, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted

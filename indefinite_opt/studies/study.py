@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import cached_property, checks
 from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit, forget_problems
 from indefinite_opt.studies.data import Data, Source, as_data
 from indefinite_opt.studies.execution import check_jobs, on_cluster, run_units
@@ -124,18 +124,18 @@ class Study:
                 raise ParameterError(name, "at least one", repr(getattr(self, name)))
         _ = self.plan, self.grids, self.sources
 
-    @functools.cached_property
+    @cached_property
     def sources(self) -> dict[str, Data]:
         """The data sets by name."""
         named = self.data if isinstance(self.data, Mapping) else {name: name for name in self.data}
         return {name: as_data(given) for name, given in named.items()}
 
-    @functools.cached_property
+    @cached_property
     def grids(self) -> dict[str, Grid]:
         """The methods by label."""
         return {label: as_grid(given) for label, given in self.methods.items()}
 
-    @functools.cached_property
+    @cached_property
     def plan(self) -> Plan:
         """What is the same for all cells."""
         return Plan(
@@ -365,7 +365,7 @@ class StudyOutcome:
         self.study = study
         self.rows = rows
 
-    @functools.cached_property
+    @cached_property
     def chosen_rows(self) -> list[Row]:
         """One row per data set, method and division: with the entry that was chosen.
 
@@ -412,7 +412,7 @@ class StudyOutcome:
         """A metric of each run: the mean over its folds that did not fail."""
         return _run_means(self._groups(self.chosen_rows)[data, method], name)
 
-    @functools.cached_property
+    @cached_property
     def table(self) -> list[Row]:
         """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
 

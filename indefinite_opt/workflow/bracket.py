@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.errors import IncompatibleSolver, ParameterError
+from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
 from indefinite_opt.foundation import (
     TimeLimitReached,
     Values,
@@ -323,6 +323,7 @@ def bound(
     >>> round(bracket.lower, 6), bracket.relative_gap < 1e-9
     (4.0, True)
     """
+    began = clock()
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
     checks.whole("max_nodes", max_nodes, optional=True)
     checks.callback(callback)
@@ -333,27 +334,39 @@ def bound(
     checks.seed("seed", seed, optional=True)
     asked, chosen = posed(problem, formulation)
     asked.check_unchanged()
-    structure = _bracketable(chosen, asked)
-    limit, began = np.inf if time_limit is None else float(time_limit), clock()
-    reason = obstacle(structure)
-    if reason is not None:
+    limit = np.inf if time_limit is None else float(time_limit)
+
+    def begun() -> tuple[QP, GlobalSearch | str]:
+        """The program, and the search or why there is none."""
+        structure = _bracketable(chosen, asked)
+        reason = obstacle(structure)
+        task = Task(
+            problem=asked,
+            formulation=chosen,
+            structure=structure,
+            time_limit=limit,
+            max_iter=plan.boxes or max_nodes,
+            seed=0 if seed is None else int(seed),
+            callback=callback,
+            began=began,
+        )
+        return structure, reason or GlobalSearch(task, gap, atol=float(atol))
+
+    try:
+        structure, search = limited(chosen.structure_order(asked), limit, begun)
+    except TimeLimitReached:
+        raise SolverFailed(
+            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
+            "its rows and ranges had been examined"
+        ) from None
+    if isinstance(search, str):
         if not _is_convex(structure, limit - (clock() - began)):
-            raise IncompatibleSolver(f"{chosen} cannot be bracketed: {reason}.")
+            raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
         tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
         left = max(limit - (clock() - began), _LEAST_SECONDS)
         options = Options(tol, left, seed=seed, callback=callback)
         result = solve_with(asked, chosen, None, None, options)[0]
         return _dual_bracket(result, structure, gap, atol)
-    task = Task(
-        problem=asked,
-        formulation=chosen,
-        structure=structure,
-        time_limit=limit,
-        max_iter=plan.boxes or max_nodes,
-        seed=0 if seed is None else int(seed),
-        callback=callback,
-    )
-    search = GlobalSearch(task, gap, atol=float(atol))
     status = search.run(relax=plan.boxes != 0)
     if plan.boxes != 0:
         search.bounds[method] = search.ends.lower

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indefinite_opt.foundation import Values, html_card
+from indefinite_opt.foundation import Values, cached_property, html_card
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Optimum, Status, Trace

@@ -21,7 +21,7 @@ from indefinite_opt.foundation import (
     one_thread,
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
-from indefinite_opt.modeling.structures import Structure
+from indefinite_opt.modeling.structures import Optimality, Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import (
     Callback,
@@ -141,9 +141,14 @@ def solve_with(
     """The result, and the session for the next formulation of a path."""
     began = clock()
     limit = np.inf if options.time_limit is None else float(options.time_limit)
+
+    def begun() -> tuple[Structure[Any], Array | None]:
+        structure = formulation.structure(problem)
+        given = options.start
+        return structure, None if given is None else _feasible_start(structure, given)
+
     try:
-        order = formulation.structure_order(problem)
-        structure = limited(order, limit, formulation.structure, problem)
+        structure, start = limited(formulation.structure_order(problem), limit, begun)
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
@@ -153,7 +158,7 @@ def solve_with(
         tol=options.tol,
         time_limit=limit,
         max_iter=options.max_iter,
-        start=None if options.start is None else _feasible_start(structure, options.start),
+        start=start,
         seed=0 if options.seed is None else int(options.seed),
         callback=options.callback,
         began=began,
@@ -341,15 +346,18 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         missing = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
         residual = max(missing, infeasibility)
     else:
-        found = structure.optimality(point, multipliers or None, task.tol)
+        unknown = Optimality(multipliers, np.inf, np.inf)
+        about = point, multipliers or None, task.tol
+        found = task.in_time(unknown, structure.optimality, *about)
         residual, multipliers = found.stationarity, dict(found.multipliers)
         if convex and np.isfinite(structure.polyhedron.intervals).all():
-            gap = convex_gap(task, point, multipliers)
+            gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
-            unit = structure.gap_unit(point.value, point.x)
+            size = abs(point.value)
+            unit = task.in_time(size, structure.gap_unit, point.value, point.x)
             gap = max(residual, relative(found.complementarity, unit))
             if unit <= _ABSOLUTE:
-                gap = convex_gap(task, point, multipliers)
+                gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
     objective = structure.declared(point.value)
     return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)
 

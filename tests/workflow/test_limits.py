@@ -83,16 +83,60 @@ def test_an_endless_convexity_test_ends_at_the_time_limit(
     np.testing.assert_array_equal(result.values["alpha"], 0.0)
 
 
-def test_an_endless_choice_of_a_solver_ends_at_the_time_limit(
+def _programs_with_rows() -> dict[str, iopt.QuadraticProgram]:
+    generator = np.random.default_rng(0)
+    A, q = generator.standard_normal((LONG, LONG)), generator.standard_normal(LONG)
+    G = generator.standard_normal((20, LONG))
+    rows = {"G": G, "h": 0.2 * np.abs(G).sum(axis=1)}
+    box = {"lb": -1.0, "ub": 1.0}
+    line = {"A": np.ones((1, LONG)), "b": np.ones(1), "lb": 0.0, "ub": 1.0}
+    return {
+        "indefinite": iopt.QuadraticProgram(A + A.T, q, **rows, **box),
+        "convex": iopt.QuadraticProgram(A @ A.T / LONG, q, **rows, **box),
+        "a line": iopt.QuadraticProgram(A + A.T, q, **line),
+        "without ranges": iopt.QuadraticProgram(A @ A.T / LONG, q, **rows),
+    }
+
+
+@pytest.mark.parametrize("name", ["solve", "eigh", "eigvalsh", "lstsq", "svd", "qr"])
+@pytest.mark.parametrize("kind", ["indefinite", "convex", "a line", "without ranges"])
+def test_endless_factorisations_of_programs_with_rows_end_at_the_time_limit(
+    kind: str, name: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever waits: the choice of the solver, units, curvature, multipliers or a repair."""
+    qp, real = _programs_with_rows()[kind], getattr(np.linalg, name)
+
+    def large_ones_wait(*arguments: Any, **options: Any) -> Any:
+        sizes = [max(np.shape(each), default=0) for each in arguments]
+        return endless() if max(sizes) >= LONG else real(*arguments, **options)
+
+    monkeypatch.setattr(np.linalg, name, large_ones_wait)
+    try:
+        result = iopt.solve(qp, time_limit=0.2)
+    except iopt.errors.SolverFailed as error:
+        assert "time limit of 0.2 s was reached" in str(error)  # noqa: PT017
+    else:
+        assert result.certificate.primal_residual <= 1e-9
+    try:
+        bracket = iopt.bound(qp, time_limit=0.2)
+    except iopt.errors.SolverFailed as error:
+        assert "time limit of 0.2 s was reached" in str(error)  # noqa: PT017
+    else:
+        assert bracket.status is Status.TIME_LIMIT
+        assert bracket.lower <= bracket.upper
+
+
+def test_an_abandoned_call_keeps_nobody_else_waiting(
     endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Convexity decides which solver a program with shared rows gets."""
-    monkeypatch.setattr(np.linalg, "eigvalsh", endless)
-    rows = {"G": np.ones((2, LONG)), "h": np.ones(2)}
-    qp = iopt.QuadraticProgram(np.eye(LONG), -np.ones(LONG), **rows, lb=0.0, ub=1.0)
-    result = iopt.solve(qp, time_limit=0.2)
-    assert result.status is Status.TIME_LIMIT
-    assert result.certificate.primal_residual <= 1e-12
+    """Properties that are computed once have no lock that the abandoned call could hold."""
+    problem = random_problem("sigmoid", n=LONG, seed=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(np.linalg, "eigh", endless)
+        with pytest.raises(iopt.errors.SolverFailed):
+            iopt.solve(problem, iopt.SpectrumSVM(), time_limit=0.2)
+    other = iopt.KernelProblem(np.diag([2.0, -1.0]), [1, -1])
+    np.testing.assert_allclose(other.spectrum.values, [-1.0, 2.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("title", ["SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LPSVM"])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.structure import Optimality, Point, StandardForm, Structure
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values, one_thread
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.polyhedron import (

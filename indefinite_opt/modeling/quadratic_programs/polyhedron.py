@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
@@ -194,11 +193,13 @@ class Polyhedron:
         origin = self._corrected(np.zeros(self.n))
         if self._is_rounding(origin):
             return origin
-        return self.repaired(self._linear_rows.scaled.read(self._linear_rows.feasible_point()))
+        return self.repaired(
+            self._equilibrated.read(LinearRows(self._equilibrated).feasible_point())
+        )
 
     @cached_property
-    def _linear_rows(self) -> LinearRows:
-        return LinearRows(Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self))
+    def _equilibrated(self) -> Equilibrated:
+        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
 
     @cached_property
     def ranges(self) -> tuple[Array, Array]:
@@ -211,7 +212,9 @@ class Polyhedron:
         low, high = self.intervals
         missing = np.isinf(low) | np.isinf(high)
         if missing.any() and self.has_rows:
-            found = self._linear_rows.ranges(missing).in_units(self._linear_rows.scaled.column)
+            # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
+            scaled = self._equilibrated
+            found = LinearRows(scaled).ranges(missing).in_units(scaled.column)
             low = np.where(np.isinf(low), found.lower, low)
             high = np.where(np.isinf(high), found.upper, high)
         return low, high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, shown
-from indefinite_opt.foundation import Array, Values, checks, html_card
+from indefinite_opt.foundation import Array, Values, cached_property, checks, html_card
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants

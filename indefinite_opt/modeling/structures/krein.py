@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, clock
+from indefinite_opt.foundation import Array, cached_property, clock
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.foundation import EPS, Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
 from threading import Event, Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, cached_property, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -372,7 +371,7 @@ class BoxBound:
             self._descend(spins.point(np.clip(d, -1.0, 1.0)))
 
     def _descend(self, x: Array) -> None:
-        point, value = self.form.descended(self.task, x)
+        point, value = self.deadline.timed(self.form.descended, self.task, x)
         if value < self.ends.value:
             self.ends.offer(point)
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import TILE_ENTRIES, Array, in_tiles, tiles
+from indefinite_opt.foundation import TILE_ENTRIES, Array, cached_property, in_tiles, tiles
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP

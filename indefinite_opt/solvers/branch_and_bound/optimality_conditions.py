@@ -12,12 +12,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     EPS,
     TINY,

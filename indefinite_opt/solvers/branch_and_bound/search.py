@@ -7,7 +7,6 @@ import itertools
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -16,6 +15,7 @@ from indefinite_opt.foundation import (
     LONG,
     Array,
     TimeLimitReached,
+    cached_property,
     interrupts_held,
     one_thread,
     pool,

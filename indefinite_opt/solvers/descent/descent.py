@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import EPS, Array, read_only
+from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.modeling import proved_ray, relative
 from indefinite_opt.modeling.structures import PairedQP, StandardForm
 from indefinite_opt.solvers.descent.face import Face

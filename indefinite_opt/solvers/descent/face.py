@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, one_thread, read_only
+from indefinite_opt.foundation import Array, cached_property, one_thread, read_only
 from indefinite_opt.modeling.structures import project_line
 from indefinite_opt.problem import Gram, breakdown_direction, zero_tolerance
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.modeling.structures import QP, PairedQP
 from indefinite_opt.solvers.descent.iterated_search import Effort
 from indefinite_opt.solvers.descent.local_search import LocalSearch
@@ -14,6 +16,8 @@ from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["MultiStart"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,29 @@ class MultiStart(Effort, Solver[QP]):
         structure = task.structure
         if isinstance(structure, PairedQP):
             return _searched(LocalSearch(self, task.on(structure)))
-        found = as_paired(structure)
+        try:
+            return self._over_rows(task)
+        except TimeLimitReached:
+            message = "the time limit was reached before the first descent could begin"
+            return Solution(structure.start_values(task.start), Status.TIME_LIMIT, message=message)
+
+    def _over_rows(self, task: Task[QP]) -> Solution:
+        """`solve` for a user's rows; `TimeLimitReached` where a search cannot begin in time."""
+        structure = task.structure
+
+        def begun(function: Callable[..., T], *arguments: Any) -> T:
+            return limited(structure.n, task.time_limit - task.elapsed, function, *arguments)
+
+        found = begun(as_paired, structure)
         if found is None:
-            return _searched(PolyhedralSearch(self, task))
+            return _searched(begun(PolyhedralSearch, self, task))
         start = None if task.start is None else found.place(task.start)
         ended = found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
         if ended.status is not Status.INACCURATE:
             return ended
         # Pair steps stall where units are mixed; a descent with an active set goes on from there.
-        start = structure.from_values(ended.values)
-        again = _searched(PolyhedralSearch(self, task.on(structure, start=start)))
+        task = task.on(structure, start=structure.from_values(ended.values))
+        again = _searched(begun(PolyhedralSearch, self, task))
         return again if again.status is Status.SOLVED else ended
 
 

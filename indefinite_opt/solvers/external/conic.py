@@ -76,7 +76,7 @@ class _Conic(Solver[Structure[Any]]):
         if np.isfinite(task.time_limit):
             options[names.time_limit] = task.remaining
         solution = solve_convex(task, self.name.upper(), options)
-        unit = _objective_unit(task.structure, solution)
+        unit = task.in_time(1.0, _objective_unit, task.structure, solution)
         # These solvers take a gap for small beside max(1, |objective|).
         if solution.status is not Status.SOLVED or not 0.0 < task.tol * unit < tolerance:
             return solution

@@ -85,7 +85,8 @@ def solve_convex(
         if isinstance(task.structure, PolyhedralQP):
             scaled = task.structure.equilibrated
             rows = LinearRows(scaled, lambda: task.remaining)
-            unbounded = falling_ray(scaled, rows, np.random.default_rng(task.seed))
+            generator = np.random.default_rng(task.seed)
+            unbounded = task.in_time(None, falling_ray, scaled, rows, generator)
             if unbounded is not None:
                 raise unbounded
         raise SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ __all__ = [
     "nearest_point",
     "with_objective",
 ]
+
+Timed = Callable[..., Any]
+"""Makes a call of a function with arguments, and abandons it where a time limit is reached."""
 
 _SLICE_WORK = 1e9
 """Flops of steps between two checks of the time: some hundredths of a second."""
@@ -56,6 +59,11 @@ class Multipliers(NamedTuple):
     equalities: Array
     lower: Array
     upper: Array
+
+
+def directly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """function(*arguments), without a limit."""
+    return function(*arguments)
 
 
 def compiled(scaled: Equilibrated) -> Quadratic:
@@ -224,19 +232,29 @@ class ActiveSetDescent:
         terms = program.sizes @ np.abs(state.x) + np.abs(program.q)
         return max(float(np.max(terms, initial=0.0)), float(state.extent[0]) * program.largest)
 
-    def exchange(self) -> bool:
+    def exchange(self, timed: Timed = directly) -> bool:
         """A step along an edge to its far end, if F is lower there; False if no edge pays.
 
         F rises at first along each edge of a local minimum, where one active constraint is left
-        and the minimum on the others is kept, but can be lower where the edge ends.
+        and the minimum on the others is kept, but can be lower where the edge ends. `timed` makes
+        the calls that take O(n³).
         """
+        step = timed(self._best_edge)
+        if step is None:
+            return False
+        self.state.x[:] += step
+        self._restart()
+        return True
+
+    def _best_edge(self) -> Array | None:
+        """The step to the far end of the edge where F is least; None if it is lower at none."""
         from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
         program, state, nz = self.program, self.state, int(self.state.counts[loops.FREE])
         sides, n = state.side[nz:], self.n
         left = np.flatnonzero(np.abs(sides) == 1)
         if left.size == 0:
-            return False
+            return None
         rhs = np.zeros((n - nz, left.size))
         rhs[left, np.arange(left.size)] = -sides[left]
         edges = np.linalg.solve(state.T[nz:, nz:], rhs).T @ state.basis[nz:]
@@ -264,10 +282,8 @@ class ActiveSetDescent:
         if not gains[best] < -_MIN_EXCHANGE_SHARE * self._terms * max(
             float(state.extent[0]), 1e-300
         ):
-            return False
-        state.x[:] += ways[best] * edges[best]
-        self._restart()
-        return True
+            return None
+        return np.asarray(ways[best] * edges[best])
 
     def _restart(self) -> None:
         from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
@@ -275,13 +291,16 @@ class ActiveSetDescent:
         self.state.counts[loops.REFINED] = self.state.counts[loops.IDLE] = 0
         loops.factorise(self.program, self.state, True)
 
-    def escape(self, rows: Callable[[Equilibrated], LinearRows], seed: int) -> bool:
+    def escape(
+        self, rows: Callable[[Equilibrated], LinearRows], seed: int, timed: Timed = directly
+    ) -> bool:
         """Examine the second-order conditions; True if a direction that leads down was taken.
 
         F has a local minimum where dᵀPd ≥ 0 for all d of the critical cone: those along which
         constraints with nonzero multiplier stay at their ends, and weakly active ones do not
         cross them. This is so if P is positive semidefinite on the span of the cone; else vertices
-        of the cone within a box are starts of descents of ½dᵀPd.
+        of the cone within a box are starts of descents of ½dᵀPd. `timed` makes the calls that take
+        O(n³).
         """
         from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
@@ -296,7 +315,7 @@ class ActiveSetDescent:
         clause = "the free space"
         if weak:
             clause += f" and the {weak} constraints that are active with zero multiplier"
-        if not _is_curved_down(program, strict):
+        if not timed(_is_curved_down, program, strict):
             self.curvature = f"curvature nonnegative on {clause}"
             return False
         if not weak:
@@ -349,11 +368,16 @@ def with_objective(program: Quadratic, P: Array, q: Array) -> Quadratic:
     return program._replace(P=P, q=q, sizes=np.abs(P), largest=largest)
 
 
-def nearest_point(scaled: Equilibrated, z: Array, feasible: Array) -> Array:
+def nearest_point(
+    scaled: Equilibrated,
+    z: Array,
+    feasible: Array,
+    halt: Callable[[], Status | None] = lambda: None,
+) -> Array:
     """The feasible point nearest to z in the equilibrated variables, from a feasible one."""
     distance = with_objective(compiled(scaled), np.eye(z.size), -z)
     run = ActiveSetDescent(scaled, feasible, distance)
-    run.run()
+    run.run(halt)
     return run.z
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, nearest_point
 

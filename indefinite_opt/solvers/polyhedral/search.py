@@ -6,11 +6,18 @@ import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, one_thread, pool, thread_count
+from indefinite_opt.foundation import (
+    Array,
+    TimeLimitReached,
+    limited,
+    one_thread,
+    pool,
+    thread_count,
+)
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.descent.iterated_search import CHAINS, Effort, End, IteratedSearch
@@ -27,6 +34,8 @@ from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["PolyhedralSearch"]
+
+T = TypeVar("T")
 
 _MAX_TIE_SHARE = 1e-9
 """Relative difference up to which objectives count as equal: descents end at rounding."""
@@ -115,7 +124,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             first = self._first(generators[0])
             if first is not Status.SOLVED:
                 return first
-            if is_convex(self.scaled):
+            if self._timed(is_convex, self.scaled):
                 self.note = "convex, one descent is enough"
                 self.elite[0] = replace(self.elite[0], curvature="")
                 return first
@@ -139,7 +148,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         for _ in range(_MAX_ESCAPES):
             if status is not Status.SOLVED or run.ray is not None:
                 break
-            if not run.escape(self.rows.over, self.task.seed):
+            if not run.escape(self.rows.over, self.task.seed, self._timed):
                 break
             status = self._finish(run, self._steps())
         self._raise_unbounded(run.ray, run.z)
@@ -159,9 +168,11 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             self.elite = [self._end(run, Status.INTERRUPTED)]
         if task.start is not None:
             given = scaled.write(np.asarray(task.start, dtype=np.float64))
-            run = ActiveSetDescent(scaled, nearest_point(scaled, given, run.z), self.program)
+            run = ActiveSetDescent(
+                scaled, nearest_point(scaled, given, run.z, self._asked), self.program
+            )
             self.elite = [self._end(run, Status.INTERRUPTED)]
-        error = falling_ray(scaled, self.rows, generator)
+        error = self._timed(falling_ray, scaled, self.rows, generator)
         if error is not None:
             raise error
         try:
@@ -205,7 +216,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
     def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
         """The starts after the first, diverse ones before random ones."""
         yield self._convexified
-        eigenvectors = np.linalg.eigh(self.scaled.P)[1][:, :_SPECTRAL].T
+        eigenvectors = self._timed(np.linalg.eigh, self.scaled.P)[1][:, :_SPECTRAL].T
         for vector in eigenvectors[: max(self.options.starts // 4, 1)]:
             for sign in (1.0, -1.0):
                 yield functools.partial(self._extreme, sign * vector)
@@ -215,7 +226,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
 
     def _convexified(self, generator: np.random.Generator) -> Array:
         """The minimum of the objective made convex by a multiple of ‖z - end‖²."""
-        shift = max(-float(np.linalg.eigvalsh(self.program.P)[0]), 0.0)
+        shift = max(-float(self._timed(np.linalg.eigvalsh, self.program.P)[0]), 0.0)
         center, n = self.elite[0].x, self.program.q.size
         convex = with_objective(
             self.program, self.program.P + shift * np.eye(n), self.program.q - shift * center
@@ -261,6 +272,11 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         """Why a descent should stop, or None."""
         return Status.INTERRUPTED if self.halt.is_set() else self.task.stop()
 
+    def _timed(self, function: Callable[..., T], *arguments: Any) -> T:
+        """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
+        left = self.task.time_limit - self.task.elapsed
+        return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
+
     def _descend(self, z: Array, seed: int, steps: int | None) -> _Chain:
         """A chain of one descent."""
         run = ActiveSetDescent(self.scaled, z, self.program, seed)
@@ -273,10 +289,14 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
     def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
         """Descend, and go on along edges and between weakly active constraints while that pays."""
         status = run.run(self._asked, steps)
-        for _ in range(_MAX_PASSES):
-            if status is not Status.SOLVED or run.ray is not None or not run.exchange():
-                break
-            status = run.run(self._asked, steps)
+        try:
+            for _ in range(_MAX_PASSES):
+                going = status is Status.SOLVED and run.ray is None
+                if not going or not run.exchange(self._timed):
+                    break
+                status = run.run(self._asked, steps)
+        except TimeLimitReached:
+            return self._asked() or Status.TIME_LIMIT
         return status
 
     def _chain(

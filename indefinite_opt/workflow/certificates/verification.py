@@ -189,17 +189,25 @@ def certify(
     witness is bracketed. The time limit, in seconds, covers the curvature, too.
     """
     problem.check_unchanged()
-    structure = formulation.structure(problem)
+    try:
+        order = formulation.structure_order(problem)
+        structure = limited(order, time_limit, formulation.structure, problem)
+    except TimeLimitReached:
+        raise SolverFailed(
+            f"{formulation} was not verified: the time limit of {time_limit:.3g} s was reached "
+            "before the program had been set up"
+        ) from None
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
     convex = _is_convex(task)
     point = structure.at(structure.from_values(values))
-    primal, near, size, price = _made_feasible(structure, point, atol / tol)
+    primal, near, size, price = _made_feasible(task, point, atol / tol)
     attained = near.value + price
 
     multipliers = multipliers or None
     if multipliers is None and structure.multipliers_from_solver:
         multipliers = _solver_multipliers(task)
-    optimality = structure.optimality(point, multipliers, tol)
+    unknown = Optimality(multipliers or {}, np.inf, np.inf)
+    optimality = task.in_time(unknown, structure.optimality, point, multipliers, tol)
     stationarity = optimality.stationarity
     complementarity = relative(optimality.complementarity + price, size)
     kkt = stationarity <= tol and complementarity <= tol
@@ -210,7 +218,9 @@ def certify(
 
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
-        bound = _convex_bound(task, point, near, optimality.multipliers, given, size, witness)
+        bound = task.in_time(
+            -np.inf, _convex_bound, task, point, near, optimality.multipliers, given, size, witness
+        )
     elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
         bound, notes = _global_bound(task, structure, point, attained, size, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
@@ -268,22 +278,25 @@ def certify(
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
     """The relative gap that the certificate of a point of a convex program will have."""
-    _, near, size, price = _made_feasible(task.structure, point)
+    _, near, size, price = _made_feasible(task, point)
     bound = _convex_bound(task, point, near, multipliers, False, size, None)
     return relative(_gap(point.value, near.value + price, bound), size)
 
 
 def _made_feasible(
-    structure: Structure[Any], point: Point[Any], least: float = 0.0
+    task: Task[Any], point: Point[Any], least: float = 0.0
 ) -> tuple[float, Point[Any], float, float]:
     """Infeasibility, a feasible point nearby, the unit of gaps, and the price of its rounding.
 
     The unit is at least `least`.
     """
+    structure = task.structure
     primal = structure.infeasibility(point.x)
-    near = structure.feasible_near(point, primal)
-    size = max(structure.gap_unit(point.value, point.x), least)
-    return primal, near, size, structure.price_of_rounding(near, size)
+    near = task.in_time(point, structure.feasible_near, point, primal)
+    size = task.in_time(abs(point.value), structure.gap_unit, point.value, point.x)
+    size = max(size, least)
+    price = task.in_time(np.inf, structure.price_of_rounding, near, size)
+    return primal, near, size, price
 
 
 def _exact_kernel(

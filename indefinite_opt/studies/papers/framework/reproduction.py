@@ -8,13 +8,13 @@ import math
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.foundation import cached_property
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
