@@ -116,10 +116,12 @@ class Task(Generic[S_co]):
 
         Only for programs with a user's rows, of which nothing has been factorised before.
         """
-        order = self.structure.n if self.structure.has_own_rows else 0  # type: ignore[attr-defined]
+        structure: Any = self.structure
+        if not structure.has_own_rows:
+            return function(*arguments)
         try:
             left = self.time_limit - self.elapsed + SECONDS_BEYOND_LIMIT
-            return limited(order, left, function, *arguments)
+            return limited(structure.n, left, function, *arguments)
         except TimeLimitReached:
             return otherwise
 
