@@ -707,6 +707,13 @@ def test_which_convexity_is_claimed(P: Any, rows: dict[str, Any], said: str | No
         assert structure.why_convex == said
 
 
+def test_a_variable_is_at_a_small_bound_only_beside_that_bound() -> None:
+    """F falls along (0, -1/2, 1), which x₂ > lb₂ does not prevent, however close lb₂ is to 0."""
+    P = [[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]
+    qp = iopt.QuadraticProgram(P, A=[[2.0, 2.0, 1.0]], b=[0.0], lb=[0.0, -(2.0**-22), 0.0])
+    assert iopt.verify(qp, {"x": np.zeros(3)}).claim < iopt.Claim.LOCAL
+
+
 def polyhedron(n: int, **parts: Any) -> Any:
     return iopt.QuadraticProgram(np.zeros((n, n)), np.zeros(n), **parts).structure().polyhedron
 
@@ -715,7 +722,9 @@ def polyhedron(n: int, **parts: Any) -> Any:
     ("parts", "x", "share"),
     [
         ({"lb": 0.0, "ub": 3.0}, [-1.0, 2.0], Fraction(1, 2)),
-        ({"lb": 0.0, "ub": 3.0}, [1.0, 5.0], Fraction(2, 5)),
+        ({"lb": 0.0, "ub": 3.0}, [1.0, 5.0], Fraction(2, 3)),
+        ({"lb": 0.0, "ub": [1e-9, 1e9]}, [2e-9, 1e9], Fraction(1)),
+        ({"A": [[1e9, 0]], "b": [1], "lb": 0, "ub": [1e-9, 1e12]}, [0.0, 1e12], Fraction(1)),
         ({"lb": 2.0}, [0.0, 0.0], Fraction(2)),
         ({"lb": 0.0, "ub": 3.0}, [1.0, 3.0], Fraction(0)),
         ({"G": [[3, -4]], "h": [-9]}, [1.0, 2.0], Fraction(4, 20)),

@@ -286,11 +286,19 @@ class PolyhedralQP(QP):
     # ------------------------------------------------------------------ optimality
 
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        They are within a share `tol` of the range and of the largest variable; of a bound that is
+        not zero, also within this share of the bound or the variable itself.
+        """
         body = self.polyhedron
         width = np.minimum(body.upper - body.lower, float(np.max(np.abs(x))) or 1.0)
-        slack = tol * width
-        return x <= body.lower + slack, x >= body.upper - slack
+
+        def near(end: Array) -> NDArray[np.bool_]:
+            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
+            return np.abs(x - end) <= tol * np.minimum(width, own)
+
+        return (x <= body.lower) | near(body.lower), (x >= body.upper) | near(body.upper)
 
     def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
         """Inequality rows that count as equations, (m,)."""

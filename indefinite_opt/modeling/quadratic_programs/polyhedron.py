@@ -72,16 +72,28 @@ class Polyhedron:
         return not self.h.size and bool(np.all(np.count_nonzero(self.A, axis=0) <= 1))
 
     def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the size of its terms."""
+        """Largest violation of a constraint, relative to the size of its terms.
+
+        A variable counts with the size of its finite bounds if these are not all zero, and at most
+        with that of the largest variable, beside which it may be rounding.
+        """
         size = float(np.max(np.abs(x))) or 1.0
-        worst = max(0.0, float(np.max(self.lower - x)), float(np.max(x - self.upper))) / size
+        reach = np.minimum(size, self._sizes_of_bounds)
+        worst = max(0.0, float(np.max(np.maximum(self.lower - x, x - self.upper) / reach)))
         if not self.has_rows:
             return worst
         _, missed, sizes = self._sides(x)
         # A row of variables near 0 has small terms, but these are rounded relative to others.
-        sizes = sizes + _LEAST_TERM_SHARE * size * np.max(self._rows[2], axis=1)
+        sizes = sizes + _LEAST_TERM_SHARE * np.max(self._rows[2] * reach, axis=1)
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
+
+    @cached_property
+    def _sizes_of_bounds(self) -> Array:
+        """The largest finite bound of each variable, or inf if it has none but zero, (n,)."""
+        ends = np.abs([self.lower, self.upper])
+        largest = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
+        return np.where(largest > 0.0, largest, np.inf)
 
     @cached_property
     def _rows(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
