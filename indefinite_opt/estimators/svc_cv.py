@@ -17,7 +17,7 @@ from indefinite_opt.estimators.machines import Machine, pairings
 from indefinite_opt.estimators.svc import IndefiniteSVC
 from indefinite_opt.estimators.training_data import square
 from indefinite_opt.formulations import SVMDual
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.workflow import solve_path
 
 __all__ = ["IndefiniteSVCCV"]
@@ -161,6 +161,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         if checks.is_whole(self.Cs):
             checks.whole("Cs", self.Cs)
             return np.geomspace(LEAST_C, LARGEST_C, self.Cs)
+        refuse_mask("Cs", self.Cs, "an array without a mask")
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):
             raise ParameterError("Cs", "a positive integer or positive numbers", repr(self.Cs))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.parameters import KernelEstimator
 from indefinite_opt.estimators.training_data import training_data
-from indefinite_opt.foundation import Array, checked_matrix, checks
+from indefinite_opt.foundation import Array, checked_matrix, checks, refuse_mask
 from indefinite_opt.problem import TRANSFORMS, eigendecomposition, kernels, norm_bound
 
 __all__ = ["KernelTransformer", "PseudoEuclideanEmbedding", "SpectrumTransformer"]
@@ -190,6 +190,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
+        refuse_mask("X", X, "an array without a mask")
         given: Any = validate_data(self, X, dtype=np.float64)
         data = training_data(given, "precomputed", None).take(np.arange(len(given)))
         K: Any = checked_matrix("K", data.gram(), False)[0]
@@ -208,6 +209,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def transform(self, X: ArrayLike) -> Array:
         """Rows of the changed kernel for rows X of the original one, (m, n)."""
         check_is_fitted(self)
+        refuse_mask("X", X, "an array without a mask")
         rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
         if self._projection is not None:
             projected: Array = rows @ self._projection

@@ -80,7 +80,7 @@ class ESVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
         check_weights(self.C, self.weights)
         checks.positive("energy", self.energy, most=1.0)
         checks.whole("rank", self.rank, optional=True)

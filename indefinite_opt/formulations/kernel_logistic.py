@@ -57,7 +57,7 @@ class KernelLogistic(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

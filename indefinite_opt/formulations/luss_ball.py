@@ -78,7 +78,7 @@ class LussBall(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
         checks.positive("radius", self.radius, zero=True, optional=True)
         checks.choice("new_points", self.new_points, TREATMENTS)
 

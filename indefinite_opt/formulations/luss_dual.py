@@ -82,7 +82,7 @@ class LussDual(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
         checks.positive("rho", self.rho)
         checks.choice("new_points", self.new_points, TREATMENTS)
 

@@ -62,7 +62,7 @@ class SeparabilitySVM(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
         checks.switch("identity", self.identity)
 
     def model(self, problem: KernelProblem) -> Model:

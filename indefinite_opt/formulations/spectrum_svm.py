@@ -76,7 +76,7 @@ class SpectrumSVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
         check_weights(self.C, self.weights)
         checks.choice("transform", self.transform, TRANSFORMS)
         checks.switch("centered", self.centered)

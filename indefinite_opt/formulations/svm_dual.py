@@ -76,7 +76,7 @@ class SVMDual(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C, infinite=True)
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT, infinite=True)
         checks.switch("bias", self.bias)
         check_weights(self.C, self.weights)
 

@@ -32,6 +32,10 @@ LARGEST = sys.float_info.max
 """The largest finite float. Values are compared with it, not converted: an integer can be larger
 than every float."""
 
+MAX_WEIGHT = 1e50
+"""Largest entry of a kernel matrix and largest bound on a weight: the terms of an objective are at
+most 1e150 then, and squares of them do not overflow."""
+
 MAX_SEED = 2**32 - 1
 """The largest seed that every random generator accepts, including those of scikit-learn."""
 
@@ -93,8 +97,8 @@ def positive(
     """
     if optional and value is None:
         return
-    limit = np.inf if infinite else most
-    fits = is_number(value) and 0 <= _plain(value) <= limit and (zero or _plain(value) != 0)
+    fits = is_number(value) and _plain(value) >= 0 and (zero or _plain(value) != 0)
+    fits = fits and (_plain(value) <= most or (infinite and _plain(value) == np.inf))
     if fits and not _is_long(value):
         return
     bound = f" of at most {most:g}" if most < LARGEST else ""

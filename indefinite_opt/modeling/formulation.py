@@ -208,4 +208,5 @@ def weighted_bound(C: float, weights: Array | None, n: int) -> float | Array:
         raise ParameterError(
             "weights", "positive numbers", f"{values.min():g}", "Leave out points without weight."
         )
+    checks.positive("weights", float(C * values.max()), most=checks.MAX_WEIGHT)
     return C * values

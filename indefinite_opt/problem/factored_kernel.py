@@ -15,6 +15,7 @@ from indefinite_opt.foundation import (
     Stored,
     cached_property,
     checked_points,
+    checks,
     checksum,
     finite_array,
     in_tiles,
@@ -75,6 +76,12 @@ class FactorGram(Gram):
 
     def __init__(self, factors: ArrayLike, signs: ArrayLike | None = None, owned: bool = False):
         F = np.ascontiguousarray(checked_points("F", factors))
+        largest = float(np.max(np.abs(F), initial=0.0))
+        if largest > checks.MAX_WEIGHT**0.5:
+            raise ProblemError(
+                "F", f"entries of at most {checks.MAX_WEIGHT**0.5:g}, or objectives overflow",
+                f"{largest:.3g}", "Scale the kernel.",
+            )  # fmt: skip
         s = np.ones(F.shape[1]) if signs is None else finite_array("signs", signs, (F.shape[1],))
         if np.any(np.abs(s) != 1.0):
             raise ProblemError("signs", "numbers -1 and 1, one for each column of F", repr(signs))

@@ -125,7 +125,9 @@ class KernelProblem(Problem):
     ) -> None:
         matrix, extremes, found = scanned_matrix("K", K, symmetrize, checked_precision(precision))
         shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-        self._begin(DenseGram(matrix, extremes, shared, found), y, name)
+        gram = DenseGram(matrix, extremes, shared, found)
+        _refuse_overflow(gram)
+        self._begin(gram, y, name)
 
     @classmethod
     def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:
@@ -156,6 +158,7 @@ class KernelProblem(Problem):
         array([-1.,  1.])
         """
         problem = cls.__new__(cls)
+        _refuse_overflow(gram)
         problem._begin(gram, y, name)
         problem._apply_theorem(definiteness)
         return problem
@@ -242,6 +245,7 @@ class KernelProblem(Problem):
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
             problem = cls._of_own(K, y, precision, name)
+            _refuse_overflow(problem.gram)
         else:
             problem = cls._of_gram(RowGram(scaled(points), function, cache_mb, dtype), y, name)
         problem.X, problem.kernel = points, function
@@ -346,6 +350,7 @@ class KernelProblem(Problem):
             problem = cls(kernel, y, precision=precision, name=name)
         else:
             problem = cls._of_own(kernel, y, precision, name)
+            _refuse_overflow(problem.gram)
         problem.form = form, float(gamma)
         return problem
 
@@ -1133,3 +1138,12 @@ def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
     if lines:
         np.subtract.at(direction, follows, direction.copy())
     return direction
+
+
+def _refuse_overflow(gram: Gram) -> None:
+    """Raise `ProblemError` where squares of terms of an objective could overflow."""
+    if gram.largest_read > checks.MAX_WEIGHT:
+        raise ProblemError(
+            "K", f"entries of at most {checks.MAX_WEIGHT:g}, or objectives overflow",
+            f"{gram.largest_read:.3g}", "Scale the kernel.",
+        )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -278,7 +279,7 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
 
 
 @pytest.mark.parametrize("noise", [1e-8, 0.1, 2.0])
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e48])
 def test_a_perturbation_is_symmetric_and_of_the_size_that_was_asked_for(noise, scale) -> None:
     K = scale * random_problem("sigmoid", n=30, seed=0).K
     problem = iopt.KernelProblem(K, np.resize([1, -1], 30))
@@ -340,3 +341,32 @@ def test_other_labels_share_what_is_known_of_the_kernel(monkeypatch) -> None:
     assert other.gram is problem.gram
     assert other.is_decomposed
     np.testing.assert_array_equal(other.Q, np.outer(other.y, other.y) * problem.K)
+
+
+# ------------------------------------------------------------------- data that would overflow
+
+
+@pytest.mark.parametrize("times", [1.0, -1.0])
+def test_kernels_whose_objectives_would_overflow_are_refused(times: float) -> None:
+    """Terms C²K are at most 1e150, whose squares are numbers."""
+    y, K = [1, -1], times * np.array([[1.0, 0.5], [0.5, 1.0]])
+    assert iopt.KernelProblem(1e50 * K, y).n == 2
+    assert iopt.KernelProblem.from_factors(1e25 * K, None, y).n == 2
+    with pytest.raises(iopt.errors.ProblemError, match=r"K: expected entries of at most 1e\+50"):
+        iopt.KernelProblem(1.01e50 * K, y)
+    with pytest.raises(iopt.errors.ProblemError, match=r"F: expected entries of at most 1e\+25"):
+        iopt.KernelProblem.from_factors(1.01e25 * K, None, y)
+    with pytest.raises(iopt.errors.ProblemError, match=r"K: expected entries of at most 1e\+50"):
+        iopt.KernelProblem.from_data(
+            [[1e30], [1.0]], y, kernel="polynomial(degree=2, gamma=1, r=0)", scaling=None
+        )
+
+
+@pytest.mark.parametrize("formulation", [iopt.SVMDual, iopt.LussDual, iopt.KernelLogistic])
+def test_bounds_on_weights_whose_objectives_would_overflow_are_refused(formulation: Any) -> None:
+    assert formulation(C=1e50).C == 1e50
+    with pytest.raises(iopt.errors.ParameterError, match=r"C: .*at most 1e\+50"):
+        formulation(C=1.01e50)
+    weighted = iopt.SVMDual(C=1e30, weights=[1.0, 1e21])
+    with pytest.raises(iopt.errors.ParameterError, match=r"weights: .*at most 1e\+50"):
+        iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), weighted)

@@ -200,7 +200,7 @@ def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Ar
     >>> G.tolist(), h.tolist(), A.tolist(), b.tolist()
     ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
     """
-    matrix = np.asarray(rows, dtype=np.float64)
+    matrix: Array = real_array("rows", rows, "a matrix of real numbers", (None, None))
     expected = "one lower and one upper bound for each row, infinite ones allowed"
     count = (len(matrix),)
     low: Array = real_array("row_lower", lower, expected, count, finite=False)
