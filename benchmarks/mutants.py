@@ -45,6 +45,9 @@ OWN_TESTS = {
     "proof_checker": ("proof_checker",),
     "proof_document": ("proof_checker",),
     "verification": ("claims", "certificate"),
+    "polyhedral/search": ("polyhedral_search",),
+    "polyhedral/descent": ("polyhedral_descent", "polyhedral_search"),
+    "modeling/no_optimum": ("no_optimum",),
 }
 """Test files of modules that need no others: they run instead of the stages."""
 
@@ -77,9 +80,13 @@ class Mutant(NamedTuple):
 
 
 def found(folder: str, name: str) -> Path:
-    """The only file of that name in a folder or its subfolders, relative to the project."""
-    (path,) = ROOT.joinpath(folder).rglob(name)
-    return path.relative_to(ROOT)
+    """The only file whose path ends in that name below a folder, relative to the project."""
+    paths = [path for path in ROOT.joinpath(folder).rglob(f"*{Path(name).name}") if
+             path.as_posix().endswith(f"/{name}")]  # fmt: skip
+    if len(paths) != 1:
+        raise SystemExit(f"{name}: expected the end of one path, such as polyhedral/search.py, "
+                         f"got {len(paths)} files")  # fmt: skip
+    return paths[0].relative_to(ROOT)
 
 
 def mutants(module: str, source: bytes) -> Iterator[Mutant]:

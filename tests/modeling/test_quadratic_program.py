@@ -657,17 +657,50 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
 
 
+@pytest.mark.parametrize("ends", [(-1e12, 1e12), (-1e12, 0.0), (0.0, 1e12)])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(seed: int) -> None:
-    """It is 0 as computed, but not exactly, and the ranges of the variables are ±1e12."""
+def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(
+    seed: int, ends: tuple[float, float]
+) -> None:
+    """It is 0 as computed, but not exactly, and variables go 1e12 up, down or both ways."""
     g = np.random.default_rng(seed)
-    n, m, wide = 6, 3, 1e12
+    n, m = 6, 3
     A, y = g.standard_normal((m, n)), g.standard_normal(m)
-    qp = iopt.QuadraticProgram(np.zeros((n, n)), -(A.T @ y), A=A, b=np.zeros(m), lb=-wide, ub=wide)
+    box = {"lb": ends[0], "ub": ends[1]}
+    qp = iopt.QuadraticProgram(np.zeros((n, n)), -(A.T @ y), A=A, b=np.zeros(m), **box)
     structure, x = qp.structure(), np.zeros(n)
-    exact = dual_value(structure, x, np.zeros(0), y, np.full(n, wide))
-    assert exact < 0
+    reduced = [
+        Fraction(float(q)) + dot(column, as_vector(y))
+        for q, column in zip(structure.q, as_matrix(A.T), strict=True)
+    ]
+    exact = sum(min(r * Fraction(end) for end in ends) for r in reduced)
+    assert exact <= 0
     assert Fraction(structure.bound_at(structure.at(x), {"equalities": y})) <= exact
+
+
+def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
+    """5 - 2x₁ + 3x₂ is at most 8 and 1 - x₁ - x₂ at most 1 over the unit box."""
+    rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
+    structure = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], **rows, lb=0.0, ub=1.0).structure()
+    wide = structure.with_slacks(np.zeros(2), np.ones(2))
+    body = wide.polyhedron
+    np.testing.assert_array_equal(body.A, [[2, -3, 1, 0], [1, 1, 0, 1], [1, -1, 0, 0]])
+    np.testing.assert_array_equal(body.b, [5, 1, 0])
+    np.testing.assert_array_equal(body.lower, 0.0)
+    assert np.all(body.upper >= [1, 1, 8, 1])
+    np.testing.assert_allclose(body.upper, [1, 1, 8, 1], rtol=1e-13)
+    np.testing.assert_array_equal(structure.lifted(np.array([0.5, 0.5])), [0.5, 0.5, 5.5, 0.0])
+
+
+def test_ranges_pass_from_row_to_row() -> None:
+    """x₁ ≤ 1 and x_{k+1} ≤ x_k, in an order in which each pass over the rows ends one range."""
+    n = 6
+    rows = np.eye(n)[:0:-1] - np.eye(n)[-2::-1]
+    body = polyhedron(n, G=rows, h=np.zeros(n - 1), lb=0.0, ub=np.r_[1.0, np.full(n - 1, np.inf)])
+    low, high = body.intervals
+    np.testing.assert_array_equal(low, 0.0)
+    assert np.all(high >= 1.0)
+    np.testing.assert_allclose(high, 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("missed", [1e-3, -1e-6])

@@ -169,3 +169,52 @@ def test_the_bound_on_rounding_covers_the_worst_case_of_the_sums(n: int) -> None
     norm = 2.0**-53 * longest * float(np.linalg.eigvalsh(square)[-1])
     # The norm of |F|ᵀ|F| may be bounded by that of Frobenius: at most √2 times the norm.
     assert 2.0 * norm <= problem.factors.rounding <= 4.5 * norm  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("F", "signs"),
+    [
+        ([[1.001], [0.999]], [1]),
+        ([[1.0], [-1.0]], [1]),
+        ([[0.0, 1.0], [1.0, 0.0]], [1, -1]),
+        ([[1.0, 0.1], [1.0, -0.1], [1.002, 0.0]], [1, -1]),
+    ],
+    ids=["nearly constant", "both signs", "indefinite", "nearly constant and indefinite"],
+)
+def test_the_extremes_of_factors_are_bounds_on_all_entries(F: list, signs: list) -> None:
+    K = (np.array(F) * signs) @ np.array(F).T
+    least, most = iopt.KernelProblem.from_factors(
+        F, signs, np.resize([1, -1], len(F))
+    ).gram.extremes
+    assert least <= K.min() + 1e-15
+    assert most >= K.max() - 1e-15
+    # Neither is farther away than the product of the longest rows.
+    assert max(-least, most) <= np.square(F).sum(axis=1).max() + 1e-15
+
+
+def test_large_eigenvectors_are_not_disturbed_by_small_ones() -> None:
+    """Rounding disturbs those of an eigenvalue of 1e-10 by 1e-6, which stays with them."""
+    generator = np.random.default_rng(0)
+    F = np.linalg.qr(generator.standard_normal((40, 4)))[0] @ generator.standard_normal((4, 4))
+    F = F * [1.0, 1e-2, 1e-4, 1e-5]
+    problem = iopt.KernelProblem.from_factors(F, [1, 1, 1, 1], np.resize([1, -1], 40))
+    found = problem.spectrum
+    largest = found.vectors[:, -1]
+    residual = F @ (F.T @ largest) - found.values[-1] * largest
+    assert np.linalg.norm(residual) <= 1e-13 * found.values[-1]
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)
+
+
+def test_directions_that_are_excluded_give_no_eigenvalue() -> None:
+    """On three points, without one direction, a definite kernel has two positive eigenvalues."""
+    F = np.random.default_rng(1).standard_normal((6, 5))
+    gram = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 6)).gram
+    kept, normal = np.array([0, 2, 5]), np.ones((3, 1)) / np.sqrt(3.0)
+    basis = np.linalg.svd(normal)[0][:, 1:]
+    expected = np.linalg.eigvalsh(basis.T @ F[kept] @ F[kept].T @ basis)[0]
+    assert expected > 0.01
+    assert gram.least_eigenvalue(kept, normal) == pytest.approx(expected, rel=1e-10)
+
+
+def test_no_more_rows_are_kept_than_there_are() -> None:
+    assert iopt.KernelProblem.from_factors(np.eye(3), None, [1, 1, -1]).gram.capacity == 3
