@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -132,6 +133,8 @@ class ProgramHunt:
             self.nonconvex += drawn.nonconvex
             self._written(drawn, qp)
             self._bracket(drawn, qp)
+            if drawn.number % 8 == 0:
+                self._hurried(drawn, qp)
             if not self.brackets_only:
                 self._solved(drawn, qp)
                 self._verified(drawn, qp)
@@ -158,6 +161,32 @@ class ProgramHunt:
             self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
         checked = self._call(drawn, call, bracket.check, qp)
         self._examined(drawn, _bracket_findings(drawn, bracket, checked), call)
+
+    def _hurried(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
+        """Whatever the limit, an end is what it is called; also of calls at the same time."""
+        g = np.random.default_rng([drawn.seed, drawn.number, 16])
+        limits = [float(10.0 ** g.uniform(-6.0, -1.5)) for _ in range(3)]
+
+        def bounded(seconds: float) -> Any:
+            call = f"bracket = iopt.bound(qp, time_limit={seconds!r})"
+            return call, self._call(drawn, call, lambda: iopt.bound(qp, time_limit=seconds))
+
+        with ThreadPoolExecutor(len(limits)) as threads:
+            for call, bracket in threads.map(bounded, limits):
+                if bracket is None:
+                    continue
+                self.counts["hurried brackets"] += 1
+                findings = _bracket_findings(drawn, bracket, None)
+                self._examined(drawn, findings, call)
+                is_open = bracket.relative_gap > 1e-4
+                if is_open and bracket.status is iopt.Status.SOLVED:
+                    self._fail(drawn, "status", "SOLVED with an open bracket", call)
+        call = f"result = iopt.solve(qp, time_limit={limits[0]!r})"
+        result = self._call(drawn, call, lambda: iopt.solve(qp, time_limit=limits[0]))
+        if result is not None:
+            self.counts[f"hurried: {result.status.name}"] += 1
+            findings = certificate_findings(drawn, result.values, result.certificate)
+            self._examined(drawn, findings, call)
 
     def _written(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         """Files give back every bit, or are refused."""

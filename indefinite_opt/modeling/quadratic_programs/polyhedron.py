@@ -79,7 +79,9 @@ class Polyhedron:
         """
         size = float(np.max(np.abs(x))) or 1.0
         reach = np.minimum(size, self._sizes_of_bounds)
-        worst = max(0.0, float(np.max(np.maximum(self.lower - x, x - self.upper) / reach)))
+        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        with np.errstate(over="ignore"):
+            worst = float(np.max(outside / reach))
         if not self.has_rows:
             return worst
         _, missed, sizes = self._sides(x)
