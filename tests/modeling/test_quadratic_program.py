@@ -20,6 +20,8 @@ from indefinite_opt.errors import (
     ParameterError,
     ProblemError,
 )
+from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import _lowest
 
 Array = NDArray[np.float64]
 
@@ -678,6 +680,47 @@ def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(
     assert Fraction(structure.bound_at(structure.at(x), {"equalities": y})) <= exact
 
 
+@pytest.mark.parametrize("wide", [0, 3, 5])
+def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: int) -> None:
+    """The slope of that variable is 0 but for rounding, and is summed exactly; the others are 1."""
+    g = np.random.default_rng(wide)
+    n, m = 6, 3
+    A, y = g.standard_normal((m, n)), g.standard_normal(m)
+    q, ends = -(A.T @ y), np.ones(n)
+    q[np.arange(n) != wide] += 1.0
+    ends[wide] = 1e12
+    qp = iopt.QuadraticProgram(np.zeros((n, n)), q, A=A, b=np.zeros(m), lb=-ends, ub=ends)
+    structure, x = qp.structure(), np.zeros(n)
+    exact = dual_value(structure, x, np.zeros(0), y, ends)
+    bound = Fraction(structure.bound_at(structure.at(x), {"equalities": y}))
+    # Summed as usual, the slope is wrong by 17 eps times its terms, which would cost 1e-2.
+    assert 0 <= exact - bound <= 1e-6
+
+
+@pytest.mark.parametrize("sigma", [-2.0, -1e-3, 0.0, 0.5, 3.0])
+@pytest.mark.parametrize("slope", [-1.5, -0.1, 0.0, 2.0])
+@pytest.mark.parametrize("reach", [0.0, 0.25, 4.0, np.inf])
+def test_the_least_value_of_a_parabola(sigma: float, slope: float, reach: float) -> None:
+    """Of st + ½σt² on [0, r]: at an end, or at the vertex if that is inside."""
+    found = float(_lowest(*(np.array([each]) for each in (slope, reach, sigma)))[0])
+    if np.isinf(reach) and (sigma < 0.0 or (sigma == 0.0 and slope < 0.0)):
+        assert found == -np.inf
+        return
+    places = [0.0] if np.isinf(reach) else [0.0, reach]
+    if sigma > 0.0:
+        places.append(min(max(-slope / sigma, 0.0), reach))
+    assert found == pytest.approx(min(slope * t + 0.5 * sigma * t * t for t in places), abs=1e-15)
+
+
+def test_the_unit_of_gaps_where_terms_cancel_is_a_share_of_their_sum() -> None:
+    """½xᵀPx + qᵀx = (9 - 4)/2 - 5/2 = 0 at (3, 2), with terms of 9/2 + 2 + 9/2 + 2."""
+    structure = iopt.QuadraticProgram(np.diag([1.0, -1.0]), [-1.5, 1.0]).structure()
+    x = np.array([3.0, 2.0])
+    assert structure.value(x) == 0.0
+    assert structure.gap_unit(0.0, x) == pytest.approx(CANCELLED * 13.0, rel=1e-14)
+    assert structure.gap_unit(-2.0, x) == 2.0
+
+
 def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
     """5 - 2x₁ + 3x₂ is at most 8 and 1 - x₁ - x₂ at most 1 over the unit box."""
     rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
@@ -703,14 +746,16 @@ def test_ranges_pass_from_row_to_row() -> None:
     np.testing.assert_allclose(high, 1.0, rtol=1e-9)
 
 
+@pytest.mark.parametrize("ends", [(-4, 4), (-4, 0), (0, 4)])
 @pytest.mark.parametrize("missed", [1e-3, -1e-6])
 def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
-    missed: float,
+    missed: float, ends: tuple[float, float]
 ) -> None:
     """-½x₁² + ½x₂² with x₁ = 1 is least at x₂ = 0, with -½; the tangent at 1 + δ is δ²/2 above."""
     qp = iopt.QuadraticProgram(
-        np.diag([-1.0, 1.0]), [0.0, 0.0], A=[[1.0, 0.0]], b=[1.0], lb=-4, ub=4
-    )
+        np.diag([-1.0, 1.0]), [0.0, 0.0], A=[[1.0, 0.0]], b=[1.0],
+        lb=[-4.0, ends[0]], ub=[4.0, ends[1]],
+    )  # fmt: skip
     structure, x = qp.structure(), np.array([1.0 + missed, 0.0])
     bound = structure.bound_at(structure.at(x), {"equalities": np.array([x[0]])})
     # ‖P‖(2‖d‖ + δ)δ with ‖d‖ < 8 is taken off, with three to spare.
