@@ -38,7 +38,7 @@ class IndefiniteOptError(ValueError):
     ...     iopt.SVMDual(C=-1.0)
     ... except iopt.errors.IndefiniteOptError as error:
     ...     print(error)
-    C: expected a positive number or inf, got -1.0
+    C: expected a positive number of at most 1e+50 or inf, got -1.0
     """
 
 
@@ -98,7 +98,7 @@ class ParameterError(BadArgument):
     >>> import indefinite_opt as iopt
     >>> iopt.SVMDual(C=-1.0)
     Traceback (most recent call last):
-    indefinite_opt.errors.ParameterError: C: expected a positive number or inf, got -1.0
+    indefinite_opt.errors.ParameterError: C: expected a positive number of at most 1e+50 or inf, got -1.0
     """
 
 

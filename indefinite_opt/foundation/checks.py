@@ -32,9 +32,12 @@ LARGEST = sys.float_info.max
 """The largest finite float. Values are compared with it, not converted: an integer can be larger
 than every float."""
 
+MAX_ENTRY = 1e152
+"""Largest entry of a kernel matrix, whose square does not overflow."""
+
 MAX_WEIGHT = 1e50
-"""Largest entry of a kernel matrix and largest bound on a weight: the terms of an objective are at
-most 1e150 then, and squares of them do not overflow."""
+"""Largest bound on a weight: terms of an objective, at most `MAX_ENTRY` times its square, do not
+overflow, nor do sums of 10²⁷ of them."""
 
 MAX_SEED = 2**32 - 1
 """The largest seed that every random generator accepts, including those of scikit-learn."""

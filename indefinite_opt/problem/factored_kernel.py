@@ -77,9 +77,9 @@ class FactorGram(Gram):
     def __init__(self, factors: ArrayLike, signs: ArrayLike | None = None, owned: bool = False):
         F = np.ascontiguousarray(checked_points("F", factors))
         largest = float(np.max(np.abs(F), initial=0.0))
-        if largest > checks.MAX_WEIGHT**0.5:
+        if largest > checks.MAX_ENTRY**0.5:
             raise ProblemError(
-                "F", f"entries of at most {checks.MAX_WEIGHT**0.5:g}, or objectives overflow",
+                "F", f"entries of at most {checks.MAX_ENTRY**0.5:g}, or objectives overflow",
                 f"{largest:.3g}", "Scale the kernel.",
             )  # fmt: skip
         s = np.ones(F.shape[1]) if signs is None else finite_array("signs", signs, (F.shape[1],))

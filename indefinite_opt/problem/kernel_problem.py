@@ -1141,9 +1141,9 @@ def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
 
 
 def _refuse_overflow(gram: Gram) -> None:
-    """Raise `ProblemError` where squares of terms of an objective could overflow."""
-    if gram.largest_read > checks.MAX_WEIGHT:
+    """Raise `ProblemError` where terms of an objective could overflow."""
+    if gram.largest_read > checks.MAX_ENTRY:
         raise ProblemError(
-            "K", f"entries of at most {checks.MAX_WEIGHT:g}, or objectives overflow",
+            "K", f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{gram.largest_read:.3g}", "Scale the kernel.",
         )  # fmt: skip

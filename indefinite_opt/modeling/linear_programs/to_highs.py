@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from functools import cache
 from threading import Event
 from typing import Any
 
@@ -28,13 +29,22 @@ _MAX_SECONDS_AT_EXIT = 30.0
 but the first factorisation and the interior points of some thousand rows take seconds."""
 
 
-def new_highs() -> Any:
-    """A silent HiGHS instance."""
+@cache
+def _silent() -> Any:
     import highspy
 
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    return highs
+    class Silent(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> Any:
+            # From version 1.16 on this call, by which the instance is made, prints a banner.
+            self.setOptionValue("output_flag", False)
+            return super().enableCallbacks()
+
+    return Silent
+
+
+def new_highs() -> Any:
+    """A silent HiGHS instance."""
+    return _silent()()
 
 
 def highs_model(form: StandardForm) -> Any:

@@ -292,7 +292,7 @@ class PolyhedralQP(QP):
         not zero, also within this share of the bound or the variable itself.
         """
         body = self.polyhedron
-        width = np.minimum(body.upper - body.lower, float(np.max(np.abs(x))) or 1.0)
+        width = np.minimum(body.upper - body.lower, float(np.max(np.abs(x))))
 
         def near(end: Array) -> NDArray[np.bool_]:
             own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
@@ -432,9 +432,9 @@ class PolyhedralQP(QP):
         if dear.any():
             reduced, error = self._summed_exactly(dear, x, z, y, reduced, error)
             least = lowest(reduced, error)
-        slack_sizes = np.abs(body.G) @ size + np.abs(body.h), np.abs(body.A) @ size + np.abs(body.b)
-        paid = float(z @ (body.G @ x - body.h)) + float(y @ (body.A @ x - body.b))
-        rounding = float(z @ slack_sizes[0]) + float(np.abs(y) @ slack_sizes[1])
+        over, _, sizes = body.sides(x)
+        prices = np.concatenate([z, y])
+        paid, rounding = float(prices @ over), float(np.abs(prices) @ sizes)
         rounding += float(size @ steep) + float(np.abs(least[np.isfinite(least)]).sum())
         bound = point.value + paid + float(least.sum()) - count * EPS * rounding
         if not self.is_convex_everywhere:
@@ -462,10 +462,10 @@ class PolyhedralQP(QP):
 
     def _across_rows(self, x: Array, reach: Array) -> float:
         """What the part of d across the rows Ax = b may change of dᵀPd for |d| ≤ reach."""
-        A, b = self.polyhedron.A, self.polyhedron.b
-        least, reach = self._row_sizes[1], reach / self._unit
-        missed = np.abs(A @ x - b) + (self.n + 2.0) * EPS * (np.abs(A) @ np.abs(x) + np.abs(b))
-        across, length = float(np.linalg.norm(missed)) / least, float(np.linalg.norm(reach))
+        over, _, sizes = self.polyhedron.sides(x)
+        missed = (np.abs(over) + (self.n + 2.0) * EPS * sizes)[self.polyhedron.h.size :]
+        across = float(np.linalg.norm(missed)) / self._row_sizes[1]
+        length = float(np.linalg.norm(reach / self._unit))
         return self._norm * across * (2.0 * length + across)
 
     # ------------------------------------------------------------------ curvature

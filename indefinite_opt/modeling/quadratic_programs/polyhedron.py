@@ -84,7 +84,7 @@ class Polyhedron:
             worst = float(np.max(outside / reach))
         if not self.has_rows:
             return worst
-        _, missed, sizes = self._sides(x)
+        _, missed, sizes = self.sides(x)
         # A row of variables near 0 has small terms, but these are rounded relative to others.
         sizes = sizes + _LEAST_TERM_SHARE * np.max(self._rows[2] * reach, axis=1)
         sizes[sizes == 0.0] = 1.0
@@ -103,7 +103,7 @@ class Polyhedron:
         rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
         return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
 
-    def _sides(self, x: Array) -> tuple[Array, Array, Array]:
+    def sides(self, x: Array) -> tuple[Array, Array, Array]:
         """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
         rows, rhs, entries, equal = self._rows
         over = rows @ x - rhs
@@ -120,7 +120,7 @@ class Polyhedron:
         if not self.has_rows:
             return 0.0
         rows, rhs, entries, equal = self._rows
-        over, missed, sizes = self._sides(x)
+        over, missed, sizes = self.sides(x)
         doubt = (self.n + 2.0) * EPS * np.where(np.isfinite(rhs), sizes, 0.0)
         held = np.flatnonzero(equal | (over + doubt >= 0.0))
         steep, entries = np.abs(gradient), entries[held]
@@ -281,7 +281,7 @@ def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
     unknown = np.isinf(least)
     if unknown.sum() > 1:
         return
-    size = float(np.abs(least[~unknown]).sum()) + abs(end)
+    size = float(np.abs(least[~unknown]).sum())
     total = float(least[~unknown].sum())
     # If one term is unbounded it can still be bounded itself, by all others.
     for k in np.flatnonzero(unknown) if unknown.any() else range(members.size):

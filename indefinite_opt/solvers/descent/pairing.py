@@ -24,7 +24,7 @@ class Paired:
     qp : ScaledQP
         The same program in variables z whose rows have coefficients 1 and -1.
     restore, place : callable
-        x for a z, and the feasible z nearest to an x.
+        The feasible x for a z, and the feasible z nearest to an x.
     """
 
     asked: QP
@@ -56,4 +56,5 @@ def as_paired(asked: QP) -> Paired | None:
     if found is None or not asked.is_bounded:
         return None
     qp, restore, place = found
-    return Paired(asked, replace(qp, sense=asked.sense, constant=asked.constant), restore, place)
+    qp = replace(qp, sense=asked.sense, constant=asked.constant)
+    return Paired(asked, qp, lambda z: asked.project(restore(z)), place)
