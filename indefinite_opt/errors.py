@@ -96,9 +96,9 @@ class ParameterError(BadArgument):
     Examples
     --------
     >>> import indefinite_opt as iopt
-    >>> iopt.SVMDual(C=-1.0)
+    >>> iopt.ConvexHullDual(mu=-1.0)
     Traceback (most recent call last):
-    indefinite_opt.errors.ParameterError: C: expected a positive number of at most 1e+50 or inf, got -1.0
+    indefinite_opt.errors.ParameterError: mu: expected a positive number or None, got -1.0
     """
 
 
