@@ -263,3 +263,17 @@ def test_degrees_of_random_features_are_drawn_by_the_sizes_of_their_terms() -> N
         np.testing.assert_array_equal(problem.factors.signs, np.where(degrees == 1, -1.0, 1.0))
     # Five standard deviations of a share of 4000 draws.
     np.testing.assert_allclose(seen / 4000, np.array([9, 12, 4]) / 25, atol=2.5 / np.sqrt(4000))
+
+
+def test_fourier_features_come_in_pairs() -> None:
+    X, y = np.linspace(-1.0, 1.0, 6)[:, None], np.resize([1, -1], 6)
+    for rank, columns in ((2, 2), (3, 2), (6, 6)):
+        problem = iopt.KernelProblem.approximate(
+            X, y, "gaussian", rank=rank, method="random-features", scaling=None
+        )
+        factors = problem.factors.factors  # type: ignore[union-attr]
+        assert factors.shape == (6, columns)
+        # cos² + sin² = 1: the diagonal of the kernel is exact.
+        np.testing.assert_allclose(np.sum(factors**2, axis=1), 1.0, rtol=1e-14)
+    with pytest.raises(iopt.errors.ParameterError, match="rank: expected at least 2"):
+        iopt.KernelProblem.approximate(X, y, "gaussian", rank=1, method="random-features")

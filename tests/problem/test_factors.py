@@ -218,3 +218,86 @@ def test_directions_that_are_excluded_give_no_eigenvalue() -> None:
 
 def test_no_more_rows_are_kept_than_there_are() -> None:
     assert iopt.KernelProblem.from_factors(np.eye(3), None, [1, 1, -1]).gram.capacity == 3
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_a_direction_of_negative_curvature_is_the_steepest_one(lines: int) -> None:
+    """The eigenvector of PKP for its least eigenvalue, with P across orthogonal normals."""
+    generator = np.random.default_rng(lines)
+    F = generator.standard_normal((30, 5))
+    gram = iopt.KernelProblem.from_factors(F, SIGNS, np.resize([1, -1], 30)).gram
+    normals = np.linalg.qr(generator.standard_normal((30, lines)))[0]
+    across = np.eye(30) - normals @ normals.T
+    values, vectors = np.linalg.eigh(across @ (F * SIGNS) @ F.T @ across)
+    found = gram.negative_direction(normals if lines else None)
+    assert found is not None
+    assert abs(float(found @ vectors[:, 0])) == pytest.approx(1.0, abs=1e-12)
+    assert float(found @ found) == pytest.approx(1.0, abs=1e-14)
+    assert gram.least_eigenvalue(np.arange(30), normals if lines else None) == pytest.approx(
+        values[0], rel=1e-12
+    )
+
+
+def test_without_negative_signs_there_is_no_negative_direction() -> None:
+    F = np.random.default_rng(0).standard_normal((9, 3))
+    assert iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 9)).gram.is_definite
+    tiny = np.column_stack([F, 1e-12 * F[:, 0]])
+    gram = iopt.KernelProblem.from_factors(tiny, [1, 1, 1, -1], np.resize([1, -1], 9)).gram
+    assert not gram.is_definite
+    assert gram.negative_direction(None) is None
+
+
+def test_few_points_have_no_eigenvalue_of_zero_from_the_rank() -> None:
+    """Two of five points in general position: both eigenvalues of a rank-3 kernel are positive."""
+    F = np.random.default_rng(4).standard_normal((5, 3))
+    gram = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], 5)).gram
+    for kept in ([0, 3], [1, 2, 4]):
+        expected = np.linalg.eigvalsh(F[kept] @ F[kept].T)[0]
+        assert gram.least_eigenvalue(np.array(kept), None) == pytest.approx(expected, rel=1e-9)
+    # Four directions in a space of rank 3: K vanishes in one of them.
+    assert abs(gram.least_eigenvalue(np.arange(4), None)) <= gram.rounding
+
+
+def test_weighted_squares_of_factors_and_normals() -> None:
+    """[F N]ᵀ diag(w) [F N] in integers, over more rows than are scaled at once."""
+    generator = np.random.default_rng(5)
+    n = 9000
+    F, normals = generator.integers(-3, 4, (n, 2)) * 1.0, generator.integers(0, 2, (n, 1)) * 1.0
+    weights = generator.integers(0, 3, n) ** 2 * 1.0
+    gram = iopt.KernelProblem.from_factors(F, None, np.resize([1, -1], n)).gram
+    both = np.hstack([F, normals])
+    np.testing.assert_array_equal(gram.weighted(weights, normals), (both.T * weights) @ both)
+
+
+@pytest.mark.parametrize("n", [1024, 1025, 100_000])
+def test_the_rounding_of_a_product_of_ones(n: int) -> None:
+    """|F||F|ᵀ has the norm n; each entry of Kx has sums of at most 1024 + n/1024 + 1 terms."""
+    gram = iopt.KernelProblem.from_factors(np.ones((n, 1)), None, np.resize([1, -1], n)).gram
+    needed = 2.0**-52 * (min(n, 1024) + n / 1024 + 1) * n
+    assert needed <= gram.rounding <= 1.01 * needed
+    assert needed <= gram.largest_rounding(np.ones(n)) <= 1.01 * needed
+    assert gram.extremes == (1.0, 1.0)
+    np.testing.assert_array_equal(gram.inside(np.ones(n)), [n])
+
+
+@pytest.mark.parametrize("signs", [[1, 1], [1, -1]])
+@pytest.mark.parametrize("shift", [0.0, 5.0])
+def test_extremes_are_the_better_of_two_bounds(signs: list[int], shift: float) -> None:
+    """In fractions: ‖f_i‖‖f_j‖, and mᵀSm ± (max ‖g‖² + 2 max |gᵀSm|), 0 if F has no sign."""
+    F = np.array([[1.0, 2.0], [3.0, -2.0], [2.0, 0.0], [2.0, 4.0]]) + shift
+    mean = F.mean(axis=0)
+    rest, most = F - mean, float(np.square(F).sum(axis=1).max())
+    middle = float(mean @ (mean * signs))
+    reach = float(np.square(rest).sum(axis=1).max() + 2.0 * np.abs(rest @ (mean * signs)).max())
+    least = 0.0 if np.all(F >= 0.0) and min(signs) > 0 else -most
+    gram = iopt.KernelProblem.from_factors(F, signs, [1, -1, 1, -1]).gram
+    assert gram.extremes == pytest.approx((max(least, middle - reach), min(most, middle + reach)))
+
+
+def test_many_rows_at_once_are_refused() -> None:
+    gram = iopt.KernelProblem.from_factors(np.ones((3, 1)), None, [1, -1, 1]).gram
+    gram.capacity = 2
+    storage, slots = gram.rows([2, 0, 2])
+    np.testing.assert_array_equal(storage[slots], np.ones((3, 3)))
+    with pytest.raises(iopt.errors.ParameterError, match="at most 2 different rows at once, got 3"):
+        gram.rows([0, 1, 2])

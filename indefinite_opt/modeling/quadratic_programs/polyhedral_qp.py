@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,8 +46,8 @@ _STATIONARY = 1e-6
 """Residual of the first-order conditions, the default tolerance of certificates, up to which a
 point may be optimal with the value 0."""
 
-_MAX_SIGN_CHANGES = 50
-"""Most times that variables at a bound join or leave the fit of the multipliers of the rows."""
+_PIVOTS = 30
+"""Most steps for each multiplier while multipliers are fitted; one or two are usual."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,14 +331,23 @@ class PolyhedralQP(QP):
         return z, multipliers.get("equalities", np.zeros(body.b.size))
 
     def _recovered(self, x: Array, gradient: Array, tol: float) -> Values:
-        """The multipliers that fit the first-order conditions best, for the active constraints."""
-        body = self.polyhedron
+        """The multipliers of the active constraints that leave the least residual ‖·‖₂."""
+        from scipy.optimize import nnls
+
+        body, active = self.polyhedron, self.active_rows(x, tol)
         lower, upper = self.at_bounds(x, tol)
-        active = self.active_rows(x, tol)
-        prices = self._prices(gradient, active, lower, upper)
+        rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
+        lengths = np.linalg.norm(rows, axis=1)
+        lengths[lengths == 0.0] = 1.0
+        scaled, sides = rows / lengths[:, None], np.eye(self.n)
+        columns = np.vstack([scaled, -scaled[count:], -sides[lower], sides[upper]]).T
+        prices = np.zeros(columns.shape[1])
+        if len(rows):
+            with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
+                prices, _ = nnls(columns, -gradient, maxiter=_PIVOTS * prices.size)
+        prices[count : len(rows)] -= prices[len(rows) : len(rows) + body.b.size]
         z = np.zeros(body.h.size)
-        z[active] = prices[: int(active.sum())]
-        y = prices[int(active.sum()) :]
+        z[active], y = np.split(prices[: len(rows)] / lengths, [count])
         reduced = gradient + body.G.T @ z + body.A.T @ y
         found = {
             "inequalities": z,
@@ -346,41 +356,6 @@ class PolyhedralQP(QP):
             "upper": np.where(upper, np.maximum(-reduced, 0.0), 0.0),
         }
         return {name: found[name] for name in self.multiplier_shapes}
-
-    def _prices(
-        self,
-        gradient: Array,
-        active: NDArray[np.bool_],
-        lower: NDArray[np.bool_],
-        upper: NDArray[np.bool_],
-    ) -> Array:
-        """Multipliers of the active rows with the least violation, in the least squares sense.
-
-        A variable at a bound counts as long as its reduced gradient has the wrong sign.
-        """
-        from scipy.optimize import lsq_linear
-
-        body, inequalities = self.polyhedron, int(active.sum())
-        rows = np.vstack([body.G[active], body.A])
-        if not rows.size:
-            return np.zeros(len(rows))
-        least = np.where(np.arange(len(rows)) < inequalities, 0.0, -np.inf)
-        counted = ~(lower | upper)
-        prices: Array = np.zeros(len(rows))
-        for _ in range(_MAX_SIGN_CHANGES):
-            columns = rows[:, counted].T
-            if columns.size:
-                prices = np.asarray(np.linalg.lstsq(columns, -gradient[counted], rcond=None)[0])
-                if np.any(prices < least):
-                    ends = (least, np.full(len(rows), np.inf))
-                    prices = lsq_linear(columns, -gradient[counted], ends, method="bvls").x
-            reduced = gradient + prices @ rows
-            wrong = (reduced < 0.0) & ~upper | (reduced > 0.0) & ~lower
-            wanted = ~(lower | upper) | wrong
-            if np.array_equal(wanted, counted):
-                break
-            counted = wanted
-        return prices
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         found = super().inconsistencies(optimality, tol)

@@ -1,0 +1,258 @@
+"""Points, multipliers and bounds of quadratic programs, against the same sums in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from adversary.rational import as_matrix, as_vector, dot, product
+from numpy.typing import NDArray
+from scipy import optimize
+
+import indefinite_opt as iopt
+
+Array = NDArray[np.float64]
+
+PARTS = ("inequalities", "equalities", "lower", "upper")
+
+
+def drawn(seed: int, definite: bool = True) -> tuple[Any, Array, dict[str, Array]]:
+    """A program with every kind of constraint, a point inside its bounds, and multipliers."""
+    g = np.random.default_rng(seed)
+    n, m = 5, 3
+    F = g.standard_normal((n, n))
+    P = F @ F.T if definite else F + F.T
+    lower, upper = -2.0 - g.random(n), 2.0 + g.random(n)
+    G, A, inside = g.standard_normal((m, n)), g.standard_normal((m - 1, n)), g.random(n)
+    qp = iopt.QuadraticProgram(
+        P, g.standard_normal(n), G=G, h=G @ inside + g.random(m), A=A, b=A @ inside, lb=lower,
+        ub=upper,
+    )  # fmt: skip
+    sizes = dict(zip(PARTS, (m, m - 1, n, n), strict=True))
+    prices = {name: g.random(size) for name, size in sizes.items()}
+    prices["equalities"] -= 0.5
+    return qp.structure(), g.uniform(lower, upper), prices
+
+
+class Exactly:
+    """∇F, Gx - h and Ax - b at a point, in fractions."""
+
+    def __init__(self, structure: Any, x: Array) -> None:
+        body = structure.polyhedron
+        self.P, self.G, self.A = (as_matrix(part) for part in (structure.P, body.G, body.A))
+        self.x, self.q = as_vector(x), as_vector(structure.q)
+        self.curved = product(self.P, self.x)
+        self.gradient = [a + b for a, b in zip(self.curved, self.q, strict=True)]
+        self.value = dot(self.x, self.curved) / 2 + dot(self.x, self.q)
+        self.over = self._over(self.G, body.h)
+        self.missed = self._over(self.A, body.b)
+
+    def _over(self, rows: Any, right: Array) -> list[Fraction]:
+        ends = as_vector(right)
+        return [dot(row, self.x) - end for row, end in zip(rows, ends, strict=True)]
+
+    def reduced(self, z: Array, y: Array) -> list[Fraction]:
+        slope = list(self.gradient)
+        for rows, prices in ((self.G, as_vector(z)), (self.A, as_vector(y))):
+            for row, price in zip(rows, prices, strict=True):
+                slope = [a + price * b for a, b in zip(slope, row, strict=True)]
+        return slope
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("left_out", [None, *PARTS])
+def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None:
+    """‖∇F + Gᵀz + Aᵀy - l + u‖∞, relative to max(‖q‖∞, ‖Px‖∞), and z(h - Gx) + l(x - lb) + ..."""
+    structure, x, prices = drawn(seed, definite=False)
+    prices = {name: price for name, price in prices.items() if name != left_out}
+    found = structure.optimality(structure.at(x), prices)
+    exact = Exactly(structure, x)
+    sizes = zip(PARTS, (3, 2, 5, 5), strict=True)
+    z, y, low_price, high_price = (prices.get(name, np.zeros(size)) for name, size in sizes)
+    reduced = exact.reduced(z, y)
+    sides = as_vector(low_price), as_vector(high_price)
+    left = [r - a + b for r, a, b in zip(reduced, *sides, strict=True)]
+    unit = max(max(map(abs, exact.q)), max(map(abs, exact.curved)))
+    body = structure.polyhedron
+    paid = dot(as_vector(z), [abs(entry) for entry in exact.over])
+    low = [a - b for a, b in zip(exact.x, as_vector(body.lower), strict=True)]
+    high = [b - a for a, b in zip(exact.x, as_vector(body.upper), strict=True)]
+    paid += dot(sides[0], low) + dot(sides[1], high)
+    # Sums of 15 terms below 100: 1e-13, with a factor of ten to spare.
+    assert found.unit == pytest.approx(float(unit), rel=1e-12)
+    assert found.stationarity == pytest.approx(float(max(map(abs, left)) / unit), rel=1e-12)
+    assert found.complementarity == pytest.approx(float(paid), rel=1e-12)
+    np.testing.assert_allclose(found.reduced, [float(r) for r in reduced], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> None:
+    """F(x) + z(Gx - h) + y(Ax - b) + Σ min rt + ½σt² between the ends, but for rounding."""
+    structure, x, prices = drawn(seed)
+    x = x * scale
+    z, y = prices["inequalities"] * scale, prices["equalities"] * scale
+    exact, body = Exactly(structure, x), structure.polyhedron
+    value = exact.value + dot(as_vector(z), exact.over) + dot(as_vector(y), exact.missed)
+    sums = zip(
+        exact.reduced(z, y), as_vector(structure.least),
+        [low - at for low, at in zip(as_vector(body.lower), exact.x, strict=True)],
+        [high - at for high, at in zip(as_vector(body.upper), exact.x, strict=True)],
+        strict=True,
+    )  # fmt: skip
+    for slope, sigma, low, high in sums:
+        low, high = min(low, Fraction(0)), max(high, Fraction(0))
+        ends = [low, high, min(max(-slope / sigma, low), high)] if sigma > 0 else [low, high]
+        value += min(slope * t + sigma * t * t / 2 for t in ends)
+    bound = structure.bound_at(structure.at(x), {"inequalities": z, "equalities": y})
+    # Forty terms below 1e5·scale² are rounded.
+    assert 0 <= value - Fraction(bound) <= Fraction(40 * 1e5 * scale**2 * 2.0**-52)
+
+
+@pytest.mark.parametrize(
+    ("x", "lower", "upper", "at"),
+    [
+        (0.0, 0.0, 1.0, "lower"),
+        (1.0, 0.0, 1.0, "upper"),
+        (0.5, 0.0, 1.0, ""),
+        (0.009, 0.0, 1.0, "lower"),
+        (0.011, 0.0, 1.0, ""),
+        (0.991, 0.0, 1.0, "upper"),
+        (0.989, 0.0, 1.0, ""),
+        (1.5, 0.0, 1.0, "upper"),
+        (-0.5, 0.0, 1.0, "lower"),
+        (3.0, 3.0, 3.0, "lower upper"),
+        # Within a hundredth of the range, but not of the bound.
+        (0.055, 0.05, 9.0, ""),
+        (0.0505, 0.05, 9.0, "lower"),
+        (-0.0505, -9.0, -0.05, "upper"),
+        # Within a hundredth of the largest variable, 5, whatever the range.
+        (0.04, 0.0, np.inf, "lower"),
+        (0.06, 0.0, np.inf, ""),
+        (-0.04, -np.inf, 0.0, "upper"),
+        (0.04, -np.inf, np.inf, ""),
+    ],
+)
+def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: float, at: str) -> None:
+    """Within 0.01 of the range, of the largest variable, and of a bound that is not zero."""
+    qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -np.inf], ub=[upper, np.inf])
+    low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
+    assert (bool(low[0]), bool(high[0])) == ("lower" in at, "upper" in at)
+    assert not low[1]
+    assert not high[1]
+
+
+def test_at_the_origin_only_zero_is_a_bound_that_is_reached() -> None:
+    qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
+    low, high = qp.structure().at_bounds(np.zeros(3), 1e-6)
+    assert low.tolist() == [True, False, False]
+    assert high.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("A", "least"),
+    [
+        ([[0.0, 0.0]], -1.0),
+        ([[1.0, 0.0]], 1.0),
+        ([[0.0, 1.0]], -1.0),
+        ([[1.0, 1.0], [2.0, 2.0]], 0.0),
+        ([[1.0, 0.0], [0.0, 1.0]], np.inf),
+    ],
+)
+def test_the_least_curvature_along_rows(A: Any, least: float) -> None:
+    """Of diag(-1, 1): along e₂, e₁ and (1, -1)/√2; rows that say nothing twice change nothing."""
+    qp = iopt.QuadraticProgram(np.diag([-1.0, 1.0]), [0.0, 0.0], A=A, b=np.zeros(len(A)))
+    structure = qp.structure()
+    found, rounding = structure.least_curvature(np.arange(2), np.array(A))
+    assert found == pytest.approx(least, abs=1e-14)
+    assert structure.is_convex == (least >= 0.0)
+    assert 0.0 <= rounding <= 1e-14
+
+
+def test_least_curvature_of_kept_variables() -> None:
+    """Of [[2, 3], [3, 2]]: 2 for one variable, -1 for both."""
+    P = [[2.0, 3.0, 0.0], [3.0, 2.0, 0.0], [0.0, 0.0, -7.0]]
+    structure = iopt.QuadraticProgram(P, np.zeros(3)).structure()
+    for kept, least in (([0], 1.0), ([0, 1], -0.5), ([2], -1.0), ([], np.inf)):
+        found, _ = structure.least_curvature(np.array(kept, dtype=np.intp), np.zeros((0, 3)))
+        # In units in which the largest entry of each row is 1.
+        assert np.sign(found) == np.sign(least)
+        assert np.isinf(found) == np.isinf(least)
+
+
+@pytest.mark.parametrize(
+    ("moved", "price"), [([0.0, 0.0, 0.0], 0.0), ([2.0**-20, 0.0, 0.0], 2.0**-20)]
+)
+def test_the_price_of_mending_a_row_is_paid_by_variables_inside(
+    moved: list[float], price: float
+) -> None:
+    """x₁ = 10⁹ is at its bound; x₂ and x₃ = 1, with slopes of 1 each, take up what A misses."""
+    x = np.array([1e9, 1.0, 1.0])
+    qp = iopt.QuadraticProgram(
+        np.zeros((3, 3)), [1.0, 1.0, 1.0], A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0],
+        lb=[1e9, 0.0, 0.0], ub=[2e9, 2.0, 2.0],
+    )  # fmt: skip
+    structure = qp.structure()
+    x = x - np.array([0.0, moved[0], 0.0])
+    point = structure.at(x)
+    found = structure.price_of_rounding(point, 0.0)
+    assert found == pytest.approx(price, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "price"), [([0.0, 0.0], 2 * 0.4 + 3 * 0.8), ([1.0, 1.0], 2 * 0.2 + 3 * 0.4)]
+)
+def test_variables_at_bounds_move_where_no_others_can(x: list[float], price: float) -> None:
+    """x₁ + 2x₂ = 2 is missed by 2 and 1: the shortest steps are (0.4, 0.8) and (-0.2, -0.4)."""
+    qp = iopt.QuadraticProgram(
+        np.zeros((2, 2)), [2.0, 3.0], A=[[1.0, 2.0]], b=[2.0], lb=0.0, ub=1.0
+    )
+    structure = qp.structure()
+    found = structure.price_of_rounding(structure.at(np.array(x)), 0.0)
+    assert found == pytest.approx(price, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_repaired_points_satisfy_every_row(seed: int) -> None:
+    """Points outside rows and bounds, of which the rows alone determine three variables."""
+    g = np.random.default_rng(seed)
+    n = 6
+    inside = g.uniform(-1.0, 1.0, n)
+    G, A = g.standard_normal((4, n)), g.standard_normal((3, n))
+    body = iopt.QuadraticProgram(
+        np.eye(n), np.zeros(n), G=G, h=G @ inside + 0.01, A=A, b=A @ inside, lb=-1.0, ub=1.0
+    ).structure().polyhedron  # fmt: skip
+    x = body.repaired(inside + 3.0 * g.standard_normal(n))
+    assert np.all((x >= -1.0) & (x <= 1.0))
+    # Ten terms below 10 are rounded, or HiGHS's point is put onto the rows once more.
+    assert np.max(G @ x - body.h) <= 1e-13
+    assert np.max(np.abs(A @ x - body.b)) <= 1e-13
+    np.testing.assert_array_equal(body.repaired(x), x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_recovered_multipliers_leave_the_least_residual(seed: int) -> None:
+    """In the least squares sense, against nonnegative least squares over all active constraints."""
+    g = np.random.default_rng(seed)
+    n, m, k = 6, 4, 2
+    x = np.array([1.0, 1.0, -1.0, -1.0, 0.3, -0.4])
+    G, A = g.standard_normal((m, n)), g.standard_normal((k, n))
+    loose = np.array([0.0, 0.0, 0.0, 1.0])
+    qp = iopt.QuadraticProgram(
+        np.zeros((n, n)), g.standard_normal(n), G=G, h=G @ x + loose, A=A, b=A @ x, lb=-1.0, ub=1.0
+    )
+    structure = qp.structure()
+    point = structure.at(x)
+    found = structure.optimality(point, None, 1e-9)
+    prices = found.multipliers
+    bounds = np.diag(np.where(x == 1.0, 1.0, -1.0))[np.abs(x) == 1.0]
+    columns = np.vstack([G[:3], A, -A, bounds]).T
+    _, residual = optimize.nnls(columns, -qp.q)
+    left = found.reduced - prices["lower"] + prices["upper"]
+    assert float(np.linalg.norm(left)) == pytest.approx(residual, abs=1e-10)
+    assert all(np.all(prices[name] >= 0.0) for name in ("inequalities", "lower", "upper"))
+    assert prices["inequalities"][3] == 0.0
+    assert not np.any(prices["upper"][x < 1.0])
+    assert not np.any(prices["lower"][x > -1.0])
