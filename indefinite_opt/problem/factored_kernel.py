@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
     read_only,
     tiles,
 )
-from indefinite_opt.problem.kernel_matrix import Gram, Indices
+from indefinite_opt.problem.kernel_matrix import Construction, Gram, Indices
 from indefinite_opt.problem.spectrum import Spectrum, norm_bound
 
 __all__ = ["FactorGram"]
@@ -74,6 +74,8 @@ class FactorGram(Gram):
     (array([ 6., -2.,  1.]), array([ 4., -1.,  0.]))
     """
 
+    is_low_rank = has_spectrum = True
+
     def __init__(self, factors: ArrayLike, signs: ArrayLike | None = None, owned: bool = False):
         F = np.ascontiguousarray(checked_points("F", factors))
         largest = float(np.max(np.abs(F), initial=0.0))
@@ -90,9 +92,19 @@ class FactorGram(Gram):
         self.n, self.dtype = F.shape[0], F.dtype
         self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
 
+        if self.is_definite:
+            self.construction = Construction("its kernel matrix is F times the transpose of F")
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.factors.flags.writeable = False
+
+    @property
+    def matrix(self) -> Array:
+        raise ProblemError(
+            "problem", "the whole kernel matrix", "one that is kept as factors",
+            "Where n is small, form it by KernelProblem((F * signs) @ F.T, y).",
+        )  # fmt: skip
 
     @property
     def is_definite(self) -> bool:
@@ -237,11 +249,15 @@ class FactorGram(Gram):
         vectors = product(rough, np.ascontiguousarray(corrections))
         return Spectrum(values[kept][order], vectors, null=self.n - kept.size)
 
-    def centered(self) -> FactorGram:
-        """PKP with P = I - eeᵀ/n, with the rounding of K besides its own."""
+    @cached_property
+    def centered_spectrum(self) -> Spectrum:
+        # With the rounding of K besides its own.
         gram = FactorGram(self.factors - self.factors.mean(axis=0), self.signs, owned=True)
         gram.__dict__["rounding"] = gram.rounding + self.rounding
-        return gram
+        return gram.spectrum
+
+    def allowance(self, lines: int) -> float:
+        return 0.0 if self.is_definite else 2.0 * self.rounding
 
     def negative_direction(self, normals: Array | None) -> Array | None:
         """A unit vector v with vᵀKv < 0 and orthogonal to the normals, or None.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
+    EPS,
     PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
@@ -27,8 +28,16 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
+from indefinite_opt.problem.spectrum import (
+    Spectrum,
+    convexity_tolerance,
+    eigendecomposition,
+    negative_direction,
+    norm_bound,
+    zero_tolerance,
+)
 
-__all__ = ["DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "formed"]
+__all__ = ["Construction", "DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "formed"]
 
 Indices = NDArray[np.intp]
 
@@ -52,8 +61,33 @@ _IDLE_REQUESTS = 5
 _SYMMETRY_SAMPLE = 16
 """Points on which a kernel is tested for symmetry, at the cost of as many rows."""
 
+_MIN_PROVED = 1e-290
+"""Least largest entry of a matrix that a theorem is applied to; the smallest normal number is
+2e-308, and rounding relative to smaller entries says nothing."""
+
 _KRYLOV_STEPS = 10
 """Products with K for the rough eigenvectors of `most_negative`, from which a search starts."""
+
+
+class Construction(NamedTuple):
+    """Why a kernel matrix is convex without a test of its eigenvalues.
+
+    Attributes
+    ----------
+    why : str
+        As part of a sentence.
+    lines : int
+        0 if K is positive semidefinite, 1 if it is so for weights of sum zero.
+    allowance : float, optional
+        By how much rounding may have moved an eigenvalue, if that is known.
+    norm : float, optional
+        A bound on ‖K‖ that needs no pass over K, if there is one.
+    """
+
+    why: str
+    lines: int = 0
+    allowance: float | None = None
+    norm: float | None = None
 
 
 class Gram(ABC):
@@ -68,13 +102,22 @@ class Gram(ABC):
     capacity : int
         How many different rows `rows` can return at once.
     whole : (n, n) array of `dtype`, or None
-        K, C-contiguous and read-only; None if its rows are computed on demand.
+        K, C-contiguous and read-only; None if it is not kept.
+    construction : Construction, optional
+        Why K is convex, if that is known without its eigenvalues.
+    is_low_rank : bool
+        Whether products and spectra cost less than n² and n³.
+    has_spectrum : bool
+        Whether the spectrum can be computed.
     """
 
     n: int
     dtype: np.dtype[Any]
     capacity: int
     whole: Stored | None = None
+    construction: Construction | None = None
+    is_low_rank: ClassVar[bool] = False
+    has_spectrum: ClassVar[bool] = False
     _last_product: tuple[Array, Array] | None = None
 
     @property
@@ -92,6 +135,86 @@ class Gram(ABC):
         """max |K_ij|."""
         least, most = self.extremes
         return max(most, -least)
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether entries are computed whenever they are read."""
+        return self.whole is None
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Array:
+        """K in float64, (n, n), read-only; ProblemError if it is not kept."""
+
+    # ------------------------------------------------------------------ spectrum
+
+    @cached_property
+    def norm(self) -> float:
+        """A bound on the largest |eigenvalue|."""
+        known = None if self.construction is None else self.construction.norm
+        if known is None:
+            return norm_bound(self.matrix)
+        return known if self.on_demand else min(known, float(np.linalg.norm(self.matrix)))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Bound on the rounding of Kx relative to ‖x‖, and on that of eigenvalues of K."""
+        return zero_tolerance(self.n, self.norm)
+
+    def allowance(self, lines: int) -> float:
+        """By how much a kernel that is convex up to rounding may be curved downwards."""
+        made = self.construction
+        if made is not None and made.allowance is not None and lines >= made.lines:
+            return made.allowance
+        return 2.0 * convexity_tolerance(self.matrix, self.norm)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of K."""
+        return eigendecomposition(self.matrix)
+
+    @cached_property
+    def centered_matrix(self) -> Array:
+        """PKP with P = I - eeᵀ/n, (n, n)."""
+        means = self.matrix.mean(axis=0)
+        return self.matrix - means[:, None] - means[None, :] + means.mean()
+
+    @cached_property
+    def centered_spectrum(self) -> Spectrum:
+        """Eigendecomposition of PKP."""
+        return eigendecomposition(self.centered_matrix, norm=self.norm)
+
+    @property
+    def decompositions(self) -> dict[int, Spectrum]:
+        """The eigendecompositions that have been computed: 0 is that of K, 1 that of PKP."""
+        names = enumerate(("spectrum", "centered_spectrum"))
+        return {lines: self.__dict__[name] for lines, name in names if name in self.__dict__}
+
+    def negative_direction(self, normals: Array | None) -> Array | None:
+        """A unit vector v orthogonal to the normals with vᵀKv < 0; None if there is none."""
+        return negative_direction(self.matrix, normals, self.norm)
+
+    def apply_theorem(self, found: kernels.Definiteness | None) -> None:
+        """Note that a theorem proves convexity, unless rounding to single precision may undo it.
+
+        The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
+        ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
+        size k. Of -d² every entry is at most four times as large as some entry of its first row.
+        """
+        if found is None or self.dtype != np.float64:
+            return
+        if found.conditional:
+            first = self.block(np.arange(1), np.arange(self.n))
+            largest = 4.0 * float(np.abs(first).max())
+        else:
+            largest = float(np.abs(self.diagonal).max())
+        if largest < _MIN_PROVED:  # entries may have been lost to underflow
+            return
+        allowance = self.n * found.rounding * EPS * largest
+        norm, lines = self.n * largest + allowance, 1 if found.conditional else 0
+        self.construction = Construction(found.theorem, lines, allowance, norm)
+
+    # ------------------------------------------------------------------ reading
 
     @cached_property
     def most_negative(self) -> Array:
@@ -220,6 +343,7 @@ class DenseGram(Gram):
     """
 
     whole: Stored
+    has_spectrum = True
 
     def __init__(
         self,
@@ -243,6 +367,12 @@ class DenseGram(Gram):
     def changed(self) -> bool:
         found = self._checksum
         return found is not None and checksum(self.whole, found) != found
+
+    @cached_property
+    def matrix(self) -> Array:
+        matrix = self.whole.astype(np.float64, copy=False)
+        matrix.flags.writeable = False
+        return matrix
 
     @cached_property
     def diagonal(self) -> Array:
@@ -347,6 +477,13 @@ class RowGram(Gram):
 
     def changed(self) -> bool:
         return checksum(self.points, self._checksum) != self._checksum
+
+    @property
+    def matrix(self) -> Array:
+        raise ProblemError(
+            "problem", "the whole kernel matrix", "one whose rows are computed on demand",
+            "Spectra, squared distances, linear programs and cvxpy need it: leave out cache_mb.",
+        )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_shown"}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
-    EPS,
     Array,
     Stored,
     cached_property,
@@ -30,40 +28,22 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
-from indefinite_opt.problem.cholesky import cholesky_in_place
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.factored_kernel import FactorGram
-from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, RowGram, formed
-from indefinite_opt.problem.problem import Problem
-from indefinite_opt.problem.spectrum import (
-    Spectrum,
-    breakdown_direction,
-    convexity_tolerance,
-    eigendecomposition,
-    negative_direction,
-    norm_bound,
-    zero_tolerance,
-)
+from indefinite_opt.problem.kernel_matrix import Construction, DenseGram, Gram, RowGram, formed
+from indefinite_opt.problem.labelled_kernel import LabelledKernel
+from indefinite_opt.problem.spectrum import Spectrum
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
-_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (50, 200, 500), 0.2
-"""Numbers of points on which negative curvature is looked for first, one after the other, and the
-largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""
-
-_OF_KERNEL_ALONE = frozenset({
-    "K", "X", "kernel", "scaling", "cache_mb", "spectrum", "centered", "centered_spectrum",
-    "squared_distances", "_norm", "_scaled", "form", "_construction", "approximation", "_remade",
-})  # fmt: skip
-"""Attributes of a problem that do not depend on its labels, whether given or derived."""
-
-_MIN_PROVED = 1e-290
-"""Least largest entry of a matrix that a theorem is applied to; the smallest normal number is
-2e-308, and rounding relative to smaller entries says nothing."""
+_HOW_MADE = (
+    "X", "kernel", "scaling", "cache_mb", "form", "approximation", "_scaled", "_remade",
+)  # fmt: skip
+"""Attributes that say how the kernel was made."""
 
 
-class KernelProblem(Problem):
+class KernelProblem(LabelledKernel):
     """Kernel matrix K of any inertia and labels y of two classes.
 
     Derived quantities are computed on first access and then kept.
@@ -160,7 +140,7 @@ class KernelProblem(Problem):
         problem = cls.__new__(cls)
         _refuse_overflow(gram)
         problem._begin(gram, y, name)
-        problem._apply_theorem(definiteness)
+        problem.gram.apply_theorem(definiteness)
         return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
@@ -176,9 +156,7 @@ class KernelProblem(Problem):
         self.approximation: Approximation | None = None
         self._remade: partial[KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
-        self._convex: dict[int, bool] = {}
-        self._uncurved_samples: set[int] = set()
-        self._construction: _Construction | None = None
+        self._convex, self._uncurved_samples = {}, set()
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -251,7 +229,7 @@ class KernelProblem(Problem):
         problem.X, problem.kernel = points, function
         problem.scaling, problem._scaled = scaling, scaled
         problem.cache_mb = cache_mb
-        problem._apply_theorem(kernels.definiteness(function, points.shape[1]))
+        problem.gram.apply_theorem(kernels.definiteness(function, points.shape[1]))
         return problem
 
     @classmethod
@@ -466,9 +444,6 @@ class KernelProblem(Problem):
     def _of_gram(cls, gram: Gram, y: ArrayLike, name: str) -> KernelProblem:
         problem = cls.__new__(cls)
         problem._begin(gram, y, name)
-        if isinstance(gram, FactorGram) and gram.is_definite:
-            problem._convex = {0: True, 1: True, 2: True}
-            problem._construction = _Construction("its kernel matrix is F times the transpose of F")
         return problem
 
     @property
@@ -490,7 +465,7 @@ class KernelProblem(Problem):
             ("kernel", self.origin),
             ("scaling", self.scaling or "none"),
         ]
-        if "centered_spectrum" in self.__dict__:  # else it would cost an eigendecomposition
+        if 1 in self.gram.decompositions:  # else it would cost an eigendecomposition
             rows += [
                 ("signature", "({}, {})".format(*self.signature)),
                 ("negative share", f"{100 * self.negative_share:.3g} % of the spectrum"),
@@ -516,276 +491,9 @@ class KernelProblem(Problem):
         return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
 
     @property
-    def n(self) -> int:
-        """Number of training points."""
-        return int(self.y.size)
-
-    @cached_property
-    def K(self) -> Array:
-        """The kernel matrix, (n, n), read-only, in float64; a copy if it is kept in float32.
-
-        Raises
-        ------
-        ProblemError
-            If its rows are computed on demand; also from whatever reads K, such as Q, spectra,
-            squared distances, linear programs and cvxpy.
-        """
-        whole = self.gram.whole
-        if self.factors is not None:
-            raise ProblemError(
-                "problem", "the whole kernel matrix", "one that is kept as factors",
-                "SVMDual, ESVM, SpectrumSVM, ConvexHullDual, GuoSchuurmansQP, KernelLogistic, "
-                "LPSVM, LussDual, LussBall and UniformWeights read factors; for others and cvxpy "
-                "form the matrix where n is small: KernelProblem((F * signs) @ F.T, y).",
-            )  # fmt: skip
-        if whole is None:
-            raise ProblemError(
-                "problem", "the whole kernel matrix", "one whose rows are computed on demand",
-                "Spectra, squared distances, linear programs, cvxpy and all solvers but smo, "
-                "multistart, newton-cg and cg need the whole matrix: leave out cache_mb.",
-            )  # fmt: skip
-        matrix = whole.astype(np.float64, copy=False)
-        matrix.flags.writeable = False
-        return matrix
-
-    def check_unchanged(self) -> None:
-        """Raise `ProblemError` if K, or the points it is computed from, have been changed.
-
-        Whatever makes a claim calls this first, because what is known of K is computed only once.
-        It is one pass over K, a few milliseconds per ten million entries.
-        """
-        if self.gram.changed():
-            raise ProblemError(
-                "problem", "the kernel matrix that it was made with", "one that was changed since",
-                "Make a new KernelProblem after every change, or give this one a copy.",
-            )  # fmt: skip
-
-    @property
-    def largest(self) -> float:
-        """max |K_ij|; where rows are computed on demand, all of them are computed once."""
-        return self.gram.largest
-
-    @property
-    def spread(self) -> float:
-        """(max K_ij - min K_ij)/2: the largest |K_ij| after the best constant is subtracted.
-
-        A constant in K has no effect on weights with yᵀα = 0.
-        """
-        least, most = self.gram.extremes
-        return 0.5 * (most - least)
-
-    @property
     def precision(self) -> str:
         """ "double" or "single"."""
         return "single" if self.gram.dtype == np.float32 else "double"
-
-    @property
-    def curvature_known(self) -> bool:
-        """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return self.gram.whole is not None or self.factors is not None
-
-    @cached_property
-    def class_sizes(self) -> tuple[int, int]:
-        """(n₊, n₋)."""
-        positive = int(np.sum(self.y > 0))
-        return positive, self.n - positive
-
-    @property
-    def smaller_class(self) -> int:
-        """min(n₊, n₋)."""
-        return min(self.class_sizes)
-
-    @cached_property
-    def Q(self) -> Array:
-        """Q_ij = y_i y_j K_ij, (n, n)."""
-        return self.K * np.outer(self.y, self.y)
-
-    @cached_property
-    def zero_tolerance(self) -> float:
-        """Magnitude up to which an eigenvalue of K is rounding; see `spectrum.zero_tolerance`.
-
-        It also bounds the rounding of a product Kx relative to ‖x‖.
-        """
-        if self.factors is not None:
-            return self.factors.rounding
-        return zero_tolerance(self.n, self._norm)
-
-    @cached_property
-    def _norm(self) -> float:
-        if self._construction is None or self._construction.norm is None:
-            return norm_bound(self.K)
-        if self.gram.whole is None:
-            return self._construction.norm
-        return min(self._construction.norm, float(np.linalg.norm(self.K)))
-
-    def convexity_allowance(self, lines: int) -> float:
-        """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
-
-        It is that of a Cholesky factorisation, see `convexity_tolerance`, which the rounding of
-        FFᵀ does not exceed; or the rounding of a kernel that theory says is convex.
-        """
-        if self.factors is not None:
-            return 0.0 if self.factors.is_definite else 2.0 * self.factors.rounding
-        made = self._construction
-        if made is not None and made.allowance is not None and lines >= made.lines:
-            return made.allowance
-        return 2.0 * convexity_tolerance(self.K, self._norm)
-
-    def _apply_theorem(self, found: kernels.Definiteness | None) -> None:
-        """Note that a theorem proves convexity, unless rounding to single precision may undo it.
-
-        The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
-        ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
-        size k. Of -d² every entry is at most four times as large as some entry of its first row.
-        """
-        if found is None or self.gram.dtype != np.float64:
-            return
-        if found.conditional:
-            first = self.gram.block(np.arange(1), np.arange(self.n))
-            largest = 4.0 * float(np.abs(first).max())
-        else:
-            largest = float(np.abs(self.gram.diagonal).max())
-        if largest < _MIN_PROVED:  # entries may have been lost to underflow
-            return
-        eps, lines = EPS, 1 if found.conditional else 0
-        allowance = self.n * found.rounding * eps * largest
-        self._construction = _Construction(
-            found.theorem, lines, allowance, self.n * largest + allowance
-        )
-        self._convex = dict.fromkeys(range(lines, 3), True)
-
-    @cached_property
-    def spectrum(self) -> Spectrum:
-        """Eigendecomposition of K; without the eigenvectors of zero if it is kept as factors."""
-        if self.factors is not None:
-            return self.factors.spectrum
-        return eigendecomposition(self.K)
-
-    @cached_property
-    def centered(self) -> Array:
-        """PKP with P = I - eeᵀ/n, (n, n): the inner products of the centred embedding."""
-        means = self.K.mean(axis=0)
-        return self.K - means[:, None] - means[None, :] + means.mean()
-
-    @cached_property
-    def centered_spectrum(self) -> Spectrum:
-        """Eigendecomposition of PKP."""
-        if self.factors is not None:
-            return self.factors.centered().spectrum
-        return eigendecomposition(self.centered, norm=self._norm)
-
-    @property
-    def signature(self) -> tuple[int, int]:
-        """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1)."""
-        inertia = self.centered_spectrum.inertia
-        return inertia.positive, inertia.negative
-
-    @property
-    def negative_share(self) -> float:
-        """Share of the negative eigenvalues of PKP in the sum of the magnitudes of all of them.
-
-        0 for kernels that are conditionally positive semidefinite, 1 for the negative of one.
-        Unlike the number of negative eigenvalues, it tells rounding-sized ones from large ones.
-        """
-        return self.centered_spectrum.negative_share
-
-    @property
-    def is_psd(self) -> bool:
-        """Whether K is positive semidefinite up to `convexity_allowance`."""
-        return self._convex_on(lines=0)
-
-    @property
-    def is_conditionally_psd(self) -> bool:
-        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `convexity_allowance`.
-
-        The SVM dual with a bias is convex if and only if this holds.
-        """
-        return self._convex_on(lines=1)
-
-    def is_convex(self, lines: int) -> bool:
-        """Whether αᵀQα is convex along the equality constraints.
-
-        Parameters
-        ----------
-        lines : {0, 1, 2}
-            0: all directions; 1: those with yᵀd = 0; 2: those with yᵀd = 0 and eᵀd = 0.
-
-        Notes
-        -----
-        Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
-        False where convexity cannot be tested; see `curvature_known`.
-        """
-        return self.known_convex(lines) or (self.curvature_known and self._convex_on(lines))
-
-    def known_convex(self, lines: int) -> bool:
-        """Whether `is_convex` is already known to be true; nothing is computed."""
-        return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
-
-    def convexity_order(self, lines: int) -> int:
-        """Order of the matrix that `is_convex` has yet to factorise; 0 if a sample decides it."""
-        if self.known_convex(lines) or not self.curvature_known:
-            return 0
-        if self.factors is None and lines not in self._convex and self._curved_sample(lines):
-            self._convex[lines] = False
-        return 0 if lines in self._convex else self.n
-
-    def why_convex(self, lines: int) -> str:
-        """How convexity is known, as part of a sentence: "by its eigenvalues"."""
-        if self._construction is not None and lines >= self._construction.lines:
-            return f"by construction, as {self._construction.why}"
-        along = "" if lines == 0 or self._convex.get(0, False) else " along the constraints"
-        return f"by its eigenvalues{along}"
-
-    def _convex_on(self, lines: int) -> bool:
-        if lines not in self._convex:
-            self._convex[lines] = self._test_convexity(lines)
-        return self._convex[lines]
-
-    def _test_convexity(self, lines: int) -> bool:
-        if any(self._convex.get(fewer, False) for fewer in range(lines)):
-            return True
-        if self.factors is not None:
-            return self.negative_direction(lines) is None
-        if self._curved_sample(lines):
-            return False
-        if lines < 2:
-            key, matrix = ("spectrum", self.K) if lines == 0 else ("centered_spectrum", None)
-            if key in self.__dict__:
-                known: Spectrum = self.__dict__[key]
-                return known.minimum >= -self.zero_tolerance
-            if matrix is not None:
-                return negative_direction(matrix, norm=self._norm) is None
-        return self.negative_direction(lines) is None
-
-    def _curved_sample(self, lines: int) -> bool:
-        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        if lines in self._uncurved_samples:
-            return False
-        for size in _CURVATURE_SAMPLES:
-            if size > _MAX_SAMPLE_SHARE * self.n:
-                break
-            chosen = _sample(self.n, size)
-            block = self.gram.block(chosen, chosen)
-            direction = _curved_direction(block, self.y[chosen], lines)
-            if direction is None:
-                continue
-            curvature = float(direction @ block @ direction) / float(direction @ direction)
-            # n·max|K| is known without a pass over K and in most cases small enough.
-            if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
-                return True
-            if curvature < -2.0 * self.zero_tolerance:
-                return True
-        self._uncurved_samples.add(lines)
-        return False
-
-    def negative_direction(self, lines: int) -> Array | None:
-        """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
-        normals = _orthonormal(self.y, lines)
-        if self.factors is not None:
-            direction = self.factors.negative_direction(normals)
-        else:
-            direction = negative_direction(self.K, normals, self._norm)
-        return None if direction is None else self.y * direction
 
     @cached_property
     def squared_distances(self) -> Array:
@@ -823,7 +531,7 @@ class KernelProblem(Problem):
                 )  # fmt: skip
             else:
                 problem = self._of_spectrum(image, name, made)
-            problem.__dict__["spectrum"] = image
+            problem.gram.__dict__["spectrum"] = image
             self._transformed[key] = problem
         return self._transformed[key]
 
@@ -838,14 +546,9 @@ class KernelProblem(Problem):
         True
         """
         problem = KernelProblem.from_gram(self.gram, y, name=self.name)
-        problem.__dict__.update({k: v for k, v in self.__dict__.items() if k in _OF_KERNEL_ALONE})
+        problem.__dict__.update({name: self.__dict__[name] for name in _HOW_MADE})
         problem._convex = {lines: known for lines, known in self._convex.items() if lines < 2}
         return problem
-
-    @property
-    def is_decomposed(self) -> bool:
-        """Whether an eigendecomposition of K or of PKP has been computed."""
-        return "spectrum" in self.__dict__ or "centered_spectrum" in self.__dict__
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""
@@ -927,14 +630,14 @@ class KernelProblem(Problem):
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
         """The same labels with a positive semidefinite kernel, kept as the factors V√Λ."""
         F = image.vectors * np.sqrt(image.values)
-        problem = KernelProblem._of_gram(FactorGram(F, owned=True), self.labels, name)
-        problem._construction = _Construction(why)
-        return problem
+        gram = FactorGram(F, owned=True)
+        gram.construction = Construction(why)
+        return KernelProblem._of_gram(gram, self.labels, name)
 
     def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
         problem = KernelProblem._of_own(K, self.labels, "double", name)
-        problem._convex, problem._construction = dict.fromkeys(range(3), True), _Construction(why)
+        problem.gram.construction = Construction(why)
         return problem
 
     @property
@@ -1008,11 +711,10 @@ class KernelProblem(Problem):
             cut = whole[np.ix_(train, train)]
             problem = KernelProblem._of_own(cut, known, self.precision, self.name)
             problem.form = self.form
-            made = self._construction
+            made = self.gram.construction
             if made is not None and made.allowance is not None:
                 # What holds of K up to rounding holds of its principal submatrices.
-                problem._construction = made
-                problem._convex = dict.fromkeys(range(made.lines, 3), True)
+                problem.gram.construction = made
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         problem = KernelProblem.from_data(
@@ -1052,27 +754,6 @@ class KernelProblem(Problem):
         return Split(problem, K_new, self.labels[test], lambda: (new * made.signs) @ new.T)
 
 
-class _Construction(NamedTuple):
-    """Why a kernel matrix is convex without a test of its eigenvalues.
-
-    Attributes
-    ----------
-    why : str
-        As part of a sentence.
-    lines : int
-        Along how many equality constraints; see `KernelProblem.is_convex`.
-    allowance : float, optional
-        By how much rounding may have moved an eigenvalue, if that is known.
-    norm : float, optional
-        A bound on ‖K‖ that needs no pass over K, if there is one.
-    """
-
-    why: str
-    lines: int = 0
-    allowance: float | None = None
-    norm: float | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Split:
     """A training problem with the data needed to test on other points.
@@ -1098,46 +779,6 @@ def check_problem(problem: Any) -> None:
     """Raise `ProblemError` unless problem is a `KernelProblem`."""
     if not isinstance(problem, KernelProblem):
         raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
-
-
-def _orthonormal(y: Array, lines: int) -> Array | None:
-    """Orthonormal basis of the excluded directions in terms of v = y∘d: e, or e and y."""
-    if lines == 0:
-        return None
-    columns = [np.ones(y.size), y - y.mean()][:lines]
-    return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
-
-
-@functools.lru_cache(maxsize=8)
-def _sample(n: int, size: int) -> NDArray[np.intp]:
-    """Some of the numbers 0, ..., n - 1 in ascending order, always the same."""
-    chosen = np.sort(np.random.default_rng(0).permutation(n)[:size])
-    chosen.flags.writeable = False
-    return chosen
-
-
-def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
-    """A direction v = y∘d along the lines in which a small K seems curved downwards, or None.
-
-    The lines say that the sum of v is zero, and with two that it is so in each class: one entry of
-    v follows from the others that it shares a line with.
-    """
-    reduced = K
-    if lines:
-        follows = np.zeros(y.size, dtype=np.intp)
-        if lines == 2:
-            follows[:] = np.where(y > 0.0, np.argmax(y > 0.0), np.argmax(y < 0.0))
-        rows = K[follows]
-        reduced = K - rows - rows.T + rows[:, follows]
-        reduced[follows, follows] = 1.0  # the rest of the row is zero
-    factor = np.asfortranarray(reduced)
-    breakdown = cholesky_in_place(factor)
-    if breakdown == 0:
-        return None
-    direction = breakdown_direction(factor, breakdown)
-    if lines:
-        np.subtract.at(direction, follows, direction.copy())
-    return direction
 
 
 def _refuse_overflow(gram: Gram) -> None:

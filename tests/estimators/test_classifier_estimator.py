@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from indefinite_opt.estimators import svc, training_data
 from indefinite_opt.estimators.training_data import MEMORY
-from indefinite_opt.problem import kernel_problem
+from indefinite_opt.problem import kernel_matrix
 from indefinite_opt.solvers.descent import second_order_steps
 
 X, y = load_iris(return_X_y=True)
@@ -212,7 +212,7 @@ def test_a_grid_search_decomposes_once_per_fold(
     formulation: str, kernel: Any, multiclass: str, monkeypatch: Any
 ) -> None:
     calls = []
-    original = kernel_problem.eigendecomposition
+    original = kernel_matrix.eigendecomposition
 
     def counted(*arguments: Any, **options: Any) -> Any:
         calls.append(1)
@@ -220,7 +220,7 @@ def test_a_grid_search_decomposes_once_per_fold(
 
     # Each of the three pairs of classes has a kernel of its own.
     expected = 3 * (3 if multiclass == "ovo" else 1)
-    monkeypatch.setattr(kernel_problem, "eigendecomposition", counted)
+    monkeypatch.setattr(kernel_matrix, "eigendecomposition", counted)
     points, labels = (X[TWO], y[TWO]) if multiclass == "two" else (X, y)
     if kernel == "function":
         kernel = laplacian_kernel

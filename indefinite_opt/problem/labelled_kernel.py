@@ -1,0 +1,291 @@
+"""A kernel matrix with labels: its spectrum, and what is known of the curvature of αᵀQα."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array, cached_property
+from indefinite_opt.problem.cholesky import cholesky_in_place
+from indefinite_opt.problem.kernel_matrix import Gram
+from indefinite_opt.problem.problem import Problem
+from indefinite_opt.problem.spectrum import Spectrum, breakdown_direction, zero_tolerance
+
+__all__ = ["LabelledKernel"]
+
+_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (50, 200, 500), 0.2
+"""Numbers of points on which negative curvature is looked for first, one after the other, and the
+largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""
+
+
+class LabelledKernel(Problem):
+    """A kernel matrix K of any inertia and labels y of -1 and +1.
+
+    Attributes
+    ----------
+    gram : Gram
+        The kernel matrix as solvers read it.
+    y : (n,) array of -1.0 and +1.0
+    classes : (2,) array
+        The caller's labels for -1 and +1.
+    """
+
+    gram: Gram
+    y: Array
+    classes: NDArray[Any]
+    _convex: dict[int, bool]
+    """Along how many lines a test has shown or refuted convexity; see `is_convex`."""
+    _uncurved_samples: set[int]
+
+    @property
+    def n(self) -> int:
+        """Number of training points."""
+        return int(self.y.size)
+
+    @property
+    def K(self) -> Array:
+        """The kernel matrix, (n, n), read-only, in float64; a copy if it is kept in float32.
+
+        Raises
+        ------
+        ProblemError
+            If it is not kept as a whole; also from whatever reads K, such as Q, squared distances,
+            linear programs and cvxpy.
+        """
+        return self.gram.matrix
+
+    @cached_property
+    def Q(self) -> Array:
+        """Q_ij = y_i y_j K_ij, (n, n)."""
+        return self.K * np.outer(self.y, self.y)
+
+    def check_unchanged(self) -> None:
+        """Raise `ProblemError` if K, or the points it is computed from, have been changed.
+
+        Whatever makes a claim calls this first, because what is known of K is computed only once.
+        It is one pass over K, a few milliseconds per ten million entries.
+        """
+        if self.gram.changed():
+            raise ProblemError(
+                "problem", "the kernel matrix that it was made with", "one that was changed since",
+                "Make a new KernelProblem after every change, or give this one a copy.",
+            )  # fmt: skip
+
+    @property
+    def largest(self) -> float:
+        """max |K_ij|; where rows are computed on demand, all of them are computed once."""
+        return self.gram.largest
+
+    @property
+    def spread(self) -> float:
+        """(max K_ij - min K_ij)/2: the largest |K_ij| after the best constant is subtracted.
+
+        A constant in K has no effect on weights with yᵀα = 0.
+        """
+        least, most = self.gram.extremes
+        return 0.5 * (most - least)
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, int]:
+        """(n₊, n₋)."""
+        positive = int(np.sum(self.y > 0))
+        return positive, self.n - positive
+
+    @property
+    def smaller_class(self) -> int:
+        """min(n₊, n₋)."""
+        return min(self.class_sizes)
+
+    # ------------------------------------------------------------------ spectrum
+
+    @property
+    def curvature_known(self) -> bool:
+        """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
+        return self.gram.has_spectrum
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of K; without the eigenvectors of zero if it is kept as factors."""
+        return self.gram.spectrum
+
+    @property
+    def centered(self) -> Array:
+        """PKP with P = I - eeᵀ/n, (n, n): the inner products of the centred embedding."""
+        return self.gram.centered_matrix
+
+    @property
+    def centered_spectrum(self) -> Spectrum:
+        """Eigendecomposition of PKP."""
+        return self.gram.centered_spectrum
+
+    @property
+    def is_decomposed(self) -> bool:
+        """Whether an eigendecomposition of K or of PKP has been computed."""
+        return bool(self.gram.decompositions)
+
+    @property
+    def zero_tolerance(self) -> float:
+        """Magnitude up to which an eigenvalue of K is rounding; see `spectrum.zero_tolerance`.
+
+        It also bounds the rounding of a product Kx relative to ‖x‖.
+        """
+        return self.gram.rounding
+
+    @property
+    def signature(self) -> tuple[int, int]:
+        """(p, q): positive and negative eigenvalues of PKP (Haasdonk 2005, Proposition 1)."""
+        inertia = self.centered_spectrum.inertia
+        return inertia.positive, inertia.negative
+
+    @property
+    def negative_share(self) -> float:
+        """Share of the negative eigenvalues of PKP in the sum of the magnitudes of all of them.
+
+        0 for kernels that are conditionally positive semidefinite, 1 for the negative of one.
+        Unlike the number of negative eigenvalues, it tells rounding-sized ones from large ones.
+        """
+        return self.centered_spectrum.negative_share
+
+    # ------------------------------------------------------------------ convexity
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether K is positive semidefinite up to `convexity_allowance`."""
+        return self._convex_on(lines=0)
+
+    @property
+    def is_conditionally_psd(self) -> bool:
+        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `convexity_allowance`.
+
+        The SVM dual with a bias is convex if and only if this holds.
+        """
+        return self._convex_on(lines=1)
+
+    def is_convex(self, lines: int) -> bool:
+        """Whether αᵀQα is convex along the equality constraints.
+
+        Parameters
+        ----------
+        lines : {0, 1, 2}
+            0: all directions; 1: those with yᵀd = 0; 2: those with yᵀd = 0 and eᵀd = 0.
+
+        Notes
+        -----
+        Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
+        False where convexity cannot be tested; see `curvature_known`.
+        """
+        return self.known_convex(lines) or (self.curvature_known and self._convex_on(lines))
+
+    def known_convex(self, lines: int) -> bool:
+        """Whether `is_convex` is already known to be true; nothing is computed."""
+        made = self.gram.construction
+        if made is not None and lines >= made.lines:
+            return True
+        return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
+
+    def convexity_order(self, lines: int) -> int:
+        """Order of the matrix that `is_convex` has yet to factorise; 0 if a sample decides it."""
+        if self.known_convex(lines) or not self.curvature_known:
+            return 0
+        if lines not in self._convex and self._curved_sample(lines):
+            self._convex[lines] = False
+        return 0 if lines in self._convex else self.n
+
+    def convexity_allowance(self, lines: int) -> float:
+        """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
+
+        It is that of a Cholesky factorisation, see `convexity_tolerance`, which the rounding of
+        FFᵀ does not exceed; or the rounding of a kernel that theory says is convex.
+        """
+        return self.gram.allowance(lines)
+
+    def why_convex(self, lines: int) -> str:
+        """How convexity is known, as part of a sentence: "by its eigenvalues"."""
+        made = self.gram.construction
+        if made is not None and lines >= made.lines:
+            return f"by construction, as {made.why}"
+        along = "" if lines == 0 or self._convex.get(0, False) else " along the constraints"
+        return f"by its eigenvalues{along}"
+
+    def negative_direction(self, lines: int) -> Array | None:
+        """A unit vector d with dᵀQd < 0 along the equality constraints, or None if convex."""
+        direction = self.gram.negative_direction(_orthonormal(self.y, lines))
+        return None if direction is None else self.y * direction
+
+    def _convex_on(self, lines: int) -> bool:
+        if lines not in self._convex:
+            self._convex[lines] = self.known_convex(lines) or self._test_convexity(lines)
+        return self._convex[lines]
+
+    def _test_convexity(self, lines: int) -> bool:
+        if self._curved_sample(lines):
+            return False
+        known = self.gram.decompositions.get(lines)
+        if known is not None:
+            return known.minimum >= -self.zero_tolerance
+        return self.negative_direction(lines) is None
+
+    def _curved_sample(self, lines: int) -> bool:
+        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
+        if lines in self._uncurved_samples or self.gram.is_low_rank:
+            return False
+        for size in _CURVATURE_SAMPLES:
+            if size > _MAX_SAMPLE_SHARE * self.n:
+                break
+            chosen = _sample(self.n, size)
+            block = self.gram.block(chosen, chosen)
+            direction = _curved_direction(block, self.y[chosen], lines)
+            if direction is None:
+                continue
+            curvature = float(direction @ block @ direction) / float(direction @ direction)
+            # n·max|K| is known without a pass over K and in most cases small enough.
+            if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
+                return True
+            if curvature < -2.0 * self.zero_tolerance:
+                return True
+        self._uncurved_samples.add(lines)
+        return False
+
+
+def _orthonormal(y: Array, lines: int) -> Array | None:
+    """Orthonormal basis of the excluded directions in terms of v = y∘d: e, or e and y."""
+    if lines == 0:
+        return None
+    columns = [np.ones(y.size), y - y.mean()][:lines]
+    return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
+
+
+@functools.lru_cache(maxsize=8)
+def _sample(n: int, size: int) -> NDArray[np.intp]:
+    """Some of the numbers 0, ..., n - 1 in ascending order, always the same."""
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:size])
+    chosen.flags.writeable = False
+    return chosen
+
+
+def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
+    """A direction v = y∘d along the lines in which a small K seems curved downwards, or None.
+
+    The lines say that the sum of v is zero, and with two that it is so in each class: one entry of
+    v follows from the others that it shares a line with.
+    """
+    reduced = K
+    if lines:
+        follows = np.zeros(y.size, dtype=np.intp)
+        if lines == 2:
+            follows[:] = np.where(y > 0.0, np.argmax(y > 0.0), np.argmax(y < 0.0))
+        rows = K[follows]
+        reduced = K - rows - rows.T + rows[:, follows]
+        reduced[follows, follows] = 1.0  # the rest of the row is zero
+    factor = np.asfortranarray(reduced)
+    breakdown = cholesky_in_place(factor)
+    if breakdown == 0:
+        return None
+    direction = breakdown_direction(factor, breakdown)
+    if lines:
+        np.subtract.at(direction, follows, direction.copy())
+    return direction
