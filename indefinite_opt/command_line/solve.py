@@ -105,7 +105,7 @@ def solve(
             more = f" and {len(ends) - MAX_ENDS_SHOWN} others" if len(ends) > MAX_ENDS_SHOWN else ""
             say(f"  ends of descents (how many): {', '.join(ends[:MAX_ENDS_SHOWN])}{more}")
         say(result.certificate)
-        open_gap = not np.isfinite(result.certificate.bound) and problem.factors is None
+        open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
         if open_gap and isinstance(chosen, BRACKETED):
             say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:

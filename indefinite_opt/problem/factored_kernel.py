@@ -99,6 +99,9 @@ class FactorGram(Gram):
         self.__dict__.update(state)
         self.factors.flags.writeable = False
 
+    def content(self) -> tuple[Stored, ...]:
+        return self.factors, self.signs
+
     @property
     def matrix(self) -> Array:
         raise ProblemError(
@@ -166,11 +169,15 @@ class FactorGram(Gram):
                 total += x[part] @ self.factors[part]
         return total
 
-    def outside(self, w: Array) -> Array:
-        """F(s∘w), (n,)."""
+    def outside(self, w: Array, rows: Indices | None = None) -> Array:
+        """F(s∘w), (n,), or some of its rows."""
+        factors = self.factors if rows is None else self.factors[rows]
         with one_thread():
-            found: Array = self.factors @ (self.signs * w)
+            found: Array = factors @ (self.signs * w)
         return found
+
+    def move(self, w: Array, rows: Indices, amounts: Array) -> None:
+        w += amounts @ self.factors[rows]
 
     @cached_property
     def rounding(self) -> float:
@@ -274,17 +281,15 @@ class FactorGram(Gram):
             v -= normals @ (normals.T @ v)
         return v / float(np.linalg.norm(v))
 
-    def least_eigenvalue(self, kept: Indices, normals: Array | None) -> float:
-        """The least eigenvalue of K on vectors that are zero outside `kept`, orthogonal to normals.
-
-        Up to `rounding`, O(kr²) for k points; the normals are given on these points.
-        """
+    def least_eigenvalue(self, kept: Indices, normals: Array) -> tuple[float, float]:
+        """See `Gram.least_eigenvalue`; in the units of K, O(kr²) for k points."""
         values, _ = self._core(kept, normals)
-        dimension = kept.size - (0 if normals is None else normals.shape[1])
+        dimension = kept.size - normals.shape[1]
         if dimension > self.signs.size:
-            return min(float(values[0]), 0.0)  # K vanishes in some of these directions
+            return min(float(values[0]), 0.0), self.rounding  # K vanishes in some directions
         # The matrix of order min(k, r) has zero eigenvalues for the excluded directions.
-        return float(values[np.argsort(-np.abs(values), kind="stable")[:dimension]].min())
+        largest = values[np.argsort(-np.abs(values), kind="stable")[:dimension]]
+        return float(largest.min()), self.rounding
 
     def _core(self, kept: Indices, normals: Array | None) -> tuple[Array, Array]:
         """Eigenvalues λ of K on some points, ascending, and M with eigenvectors FM.

@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
     checks,
     checksum,
     in_tiles,
+    one_thread,
     product,
     read_only,
     stored,
@@ -32,6 +33,7 @@ from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
     eigendecomposition,
+    in_own_units,
     negative_direction,
     norm_bound,
     zero_tolerance,
@@ -57,6 +59,9 @@ often a row of such a kernel is computed before it is kept: to take memory for i
 
 _IDLE_REQUESTS = 5
 """Requests after which a row that is not asked for may be given up for another one."""
+
+_SAMPLED_ROWS = 16
+"""Rows that tell kernels on the same points apart."""
 
 _SYMMETRY_SAMPLE = 16
 """Points on which a kernel is tested for symmetry, at the cost of as many rows."""
@@ -194,6 +199,30 @@ class Gram(ABC):
         """A unit vector v orthogonal to the normals with vᵀKv < 0; None if there is none."""
         return negative_direction(self.matrix, normals, self.norm)
 
+    def least_eigenvalue(self, kept: Indices, normals: Array) -> tuple[float, float]:
+        """The least eigenvalue of K on vectors that are zero outside `kept`, and its rounding.
+
+        The vectors are orthogonal to the columns of `normals`, which are orthonormal and given on
+        these points. Both numbers are in units of the variables in which no row of K is small.
+        """
+        rows = normals.T
+        block, scaled = in_own_units(self.block(kept, kept), rows)
+        if scaled is not rows:
+            normals = scaled.T / np.linalg.norm(scaled, axis=1)
+        norm = norm_bound(block)
+        if norm == 0.0:
+            return 0.0, 0.0
+        if normals.shape[1]:
+            # Along the normals the eigenvalue is raised to 2‖K‖, so that it is never the least.
+            crossed = block @ normals
+            inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
+            half = crossed - 0.5 * normals @ inner
+            block -= half @ normals.T
+            block -= normals @ half.T
+        with one_thread():
+            least = float(np.linalg.eigvalsh(block)[0])
+        return least, zero_tolerance(kept.size, norm)
+
     def apply_theorem(self, found: kernels.Definiteness | None) -> None:
         """Note that a theorem proves convexity, unless rounding to single precision may undo it.
 
@@ -215,6 +244,21 @@ class Gram(ABC):
         self.construction = Construction(found.theorem, lines, allowance, norm)
 
     # ------------------------------------------------------------------ reading
+
+    # K = FSFᵀ for some F, which is the identity, with S = K, unless K is kept as factors.
+
+    def inside(self, x: Array) -> Array:
+        """Fᵀx."""
+        return x.copy()
+
+    def outside(self, w: Array, rows: Indices | None = None) -> Array:
+        """FSw, or some of its rows."""
+        image = self.times(w)
+        return image if rows is None else image[rows]
+
+    def move(self, w: Array, rows: Indices, amounts: Array) -> None:
+        """w += Σ_k amounts[k] · F[rows[k]], in place."""
+        w[rows] += amounts
 
     @cached_property
     def most_negative(self) -> Array:
@@ -244,6 +288,10 @@ class Gram(ABC):
     def changed(self) -> bool:
         """Whether entries have been changed since this object was made."""
         return False
+
+    @abstractmethod
+    def content(self) -> tuple[Stored, ...]:
+        """Arrays that determine K, none of which is copied if it is stored."""
 
     @abstractmethod
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
@@ -368,6 +416,9 @@ class DenseGram(Gram):
         found = self._checksum
         return found is not None and checksum(self.whole, found) != found
 
+    def content(self) -> tuple[Stored, ...]:
+        return (self.whole,)
+
     @cached_property
     def matrix(self) -> Array:
         matrix = self.whole.astype(np.float64, copy=False)
@@ -477,6 +528,11 @@ class RowGram(Gram):
 
     def changed(self) -> bool:
         return checksum(self.points, self._checksum) != self._checksum
+
+    def content(self) -> tuple[Stored, ...]:
+        # The kernel is known by its name only; rows tell functions of the same name apart.
+        few = np.arange(min(self.n, _SAMPLED_ROWS))
+        return self.points, self.block(few, np.arange(self.n))
 
     @property
     def matrix(self) -> Array:

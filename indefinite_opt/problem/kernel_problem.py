@@ -522,15 +522,12 @@ class KernelProblem(LabelledKernel):
             image = source.transformed(transform)
             name = f"{self.name}, {transform}"
             made = f"the spectrum was changed by {transform!r}"
-            if self.factors is None:
-                problem = self._constructed(image.rebuild(image.values), name, made)
-            elif transform == "shift":
+            if transform == "shift" and self.gram.is_low_rank:
                 raise ProblemError(
                     "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
                     "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
                 )  # fmt: skip
-            else:
-                problem = self._of_spectrum(image, name, made)
+            problem = self._of_spectrum(image, name, made)
             problem.gram.__dict__["spectrum"] = image
             self._transformed[key] = problem
         return self._transformed[key]
@@ -628,7 +625,9 @@ class KernelProblem(LabelledKernel):
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
 
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
-        """The same labels with a positive semidefinite kernel, kept as the factors V√Λ."""
+        """The same labels with the kernel VΛVᵀ, Λ ≥ 0, kept as factors if this one is."""
+        if not self.gram.is_low_rank:
+            return self._constructed(image.rebuild(image.values), name, why)
         F = image.vectors * np.sqrt(image.values)
         gram = FactorGram(F, owned=True)
         gram.construction = Construction(why)

@@ -30,10 +30,6 @@ HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 Source = str | Dataset | KernelProblem | Callable[[Kernel | None], KernelProblem]
 
-SAMPLED_ROWS = 16
-"""Number of rows that a digest reads of a kernel matrix that is never formed: enough to tell two
-kernel functions of one name apart."""
-
 
 @dataclass(eq=False)
 class Data:
@@ -163,19 +159,8 @@ def as_data(given: Data | Source) -> Data:
 def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
     """A digest of all data that determine the cells. A stored K is read in place, not copied."""
     digest = hashlib.sha256()
-    gram = problem.gram
-    if gram.whole is not None:
-        digest.update(_bytes(gram.whole))
-    elif problem.factors is not None:
-        digest.update(_bytes(problem.factors.factors))
-        digest.update(_bytes(problem.factors.signs))
-    else:
-        # K is determined by the points and by the name of the kernel, which is a setting, unless
-        # two functions have the same name; a few rows of K distinguish them.
-        few = np.arange(min(problem.n, SAMPLED_ROWS))
-        digest.update(_bytes(np.asarray(problem.X)))
-        digest.update(_bytes(gram.block(few, np.arange(problem.n))))
-    digest.update(_bytes(problem.y))
+    for array in (*problem.gram.content(), problem.y):
+        digest.update(_bytes(array))
     if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
         digest.update(_bytes(problem.directed))
     if test is not None:

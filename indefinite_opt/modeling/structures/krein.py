@@ -106,7 +106,7 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
     """
     known = _STABILISED.setdefault(problem, {})
     if (energy, rank) not in known:
-        if problem.factors is not None and (rank is not None or energy < 1.0):
+        if problem.gram.is_low_rank and (rank is not None or energy < 1.0):
             made = _kept(problem, problem.spectrum, 0.0, 0.0, energy=energy, rank=rank)
         elif rank is not None and rank < problem.n:
             made = _ranked(problem, rank)
@@ -206,10 +206,7 @@ def _kept(
         "its negative eigenvalues were flipped",
     )
     used = Spectrum(values, vectors)
-    if problem.factors is not None:
-        image = problem._of_spectrum(replace(used, values=np.abs(values)), name, why)
-    else:
-        image = problem._constructed(used.rebuild(np.abs(values)), name, why)
+    image = problem._of_spectrum(replace(used, values=np.abs(values)), name, why)
     share = float(sums[count - 1]) / total if count else 1.0
     return Stabilised(values, vectors, share, part.values.size, seconds, image)
 

@@ -214,7 +214,7 @@ class FactoredOracle(ProxyOracle):
 
 def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
     """The oracle of the kernel of a problem, kept as a matrix or as factors."""
-    kind = ProxyOracle if problem.factors is None else FactoredOracle
+    kind = FactoredOracle if problem.gram.is_low_rank else ProxyOracle
     return kind(problem.spectrum)
 
 
@@ -346,8 +346,6 @@ class ProxyStructure(BoxLine):
 
     def proxy_problem(self, x: Array, why: str) -> KernelProblem:
         """The same labels with the kernel K*(x), kept as factors if K₀ is."""
-        if self.problem.factors is None:
-            return self.problem._constructed(self.proxy_kernel(x), "quadratic model", why)
         eigen = self.eigen(x)
         kept = eigen.values > 0.0
         if not kept.any():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values, one_thread
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
@@ -18,7 +18,7 @@ from indefinite_opt.modeling.structures.structure import (
     Optimality,
     Point,
 )
-from indefinite_opt.problem import KernelProblem, in_own_units, norm_bound, zero_tolerance
+from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLineQP"]
 
@@ -273,35 +273,15 @@ class BoxLineQP(BoxLine, PairedQP):
     def least_curvature(self, kept: NDArray[np.intp]) -> tuple[float, float]:
         """Least eigenvalue of H on {d: Ad = 0, d = 0 outside `kept`}, and its rounding.
 
-        That of hK on {v = y∘d}, where every line says that the sum of v over its group is zero; of
-        a whole matrix in units of the variables in which no row is small beside others.
+        That of hK on {v = y∘d}, where every line says that the sum of v over its group is zero.
         """
         members = self.group[kept] == np.arange(self.totals.size)[:, None]
         counts = np.count_nonzero(members, axis=1)
-        rows = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0]
-        normals = rows.T
+        normals = (members / np.sqrt(np.maximum(counts, 1))[:, None])[counts > 0].T
         if kept.size <= normals.shape[1]:
             return np.inf, 0.0
-        factors = self.problem.factors
-        if factors is not None:
-            least = factors.least_eigenvalue(kept, normals)
-            return self.hessian * least, self.hessian * factors.rounding
-        block, scaled = in_own_units(self.hessian * self.problem.gram.block(kept, kept), rows)
-        if scaled is not rows:
-            normals = scaled.T / np.linalg.norm(scaled, axis=1)
-        norm = norm_bound(block)
-        if norm == 0.0:
-            return 0.0, 0.0
-        if normals.shape[1]:
-            # Along the normals the eigenvalue is raised to 2‖H‖, so that it is never the least.
-            crossed = block @ normals
-            inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
-            half = crossed - 0.5 * normals @ inner
-            block -= half @ normals.T
-            block -= normals @ half.T
-        with one_thread():
-            least = float(np.linalg.eigvalsh(block)[0])
-        return least, zero_tolerance(kept.size, norm)
+        least, rounding = self.problem.gram.least_eigenvalue(kept, normals)
+        return self.hessian * least, self.hessian * rounding
 
     def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
         """A sentence if the squared norm of the normal is not positive (Haasdonk 2005, 7.3-7.4)."""
@@ -312,8 +292,7 @@ class BoxLineQP(BoxLine, PairedQP):
         norm = 4.0 * curvature / (self.hessian * weight**2)
         words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
         # Computing all of K once more may take longer than the solve.
-        has_matrix = problem.gram.whole is not None or problem.factors is not None
-        if self.lines > 0 and has_matrix and problem.class_mean_distance < 0.0:
+        if self.lines > 0 and problem.curvature_known and problem.class_mean_distance < 0.0:
             words += (
                 "; no separation with positive norm exists, as the class means have squared "
                 f"distance {problem.class_mean_distance:.3g}"

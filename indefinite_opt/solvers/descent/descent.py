@@ -386,7 +386,7 @@ class Descent:
     def _proved(self, near: Array) -> Array | None:
         """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
         qp, box, moved = self.qp, self.box, np.flatnonzero(near)
-        if self.gram.whole is None:
+        if self.gram.on_demand:
             return None
         y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
         rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])
@@ -432,7 +432,7 @@ class Descent:
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
-        if self.gram.whole is None:
+        if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
             self._exact = exact
@@ -484,7 +484,7 @@ class Descent:
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
         k, n = float(np.count_nonzero(members)), self.qp.n
-        reading = k * n if self.gram.whole is not None else COMPUTING_WORK * (2.0 * k * n + k**2)
+        reading = k * n if not self.gram.on_demand else COMPUTING_WORK * (2.0 * k * n + k**2)
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
     def _largest_face(self) -> float:
@@ -527,7 +527,7 @@ class Descent:
         """Let Newton steps use that working set, or a new one, if K is stored."""
         from indefinite_opt.solvers.descent.working_set import WorkingSet
 
-        if self.gram.whole is not None and self.box.groups + self.box.singles == 1:
+        if not self.gram.on_demand and self.box.groups + self.box.singles == 1:
             self.working = working or WorkingSet(self.gram, self.box)
 
     def newton_steps_with_violators(self) -> None:
@@ -679,7 +679,7 @@ class Descent:
         qp = self.qp
         # In kernel programs without a bias, whose optima are few, passes cost more than they find.
         alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
-        if self.gram.whole is None or alone:
+        if self.gram.on_demand or alone:
             return 0
         least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
         made, decrease, rounding, i, j = smo_loops.exchange(

@@ -124,7 +124,7 @@ class Face:
 
         signed = self.y * np.array(moves)
         changes, amounts = np.zeros((len(moves), self.v.size)), -self.h * signed
-        if self.gram.whole is None:
+        if self.gram.on_demand:
             self.gram.spread(self.members, amounts, changes)
         else:
             for each, change in zip(amounts, changes, strict=True):

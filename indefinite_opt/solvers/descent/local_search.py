@@ -85,7 +85,7 @@ class LocalSearch(IteratedSearch[_End, Made]):
             return first
         if self.stopped:
             return Status.INTERRUPTED
-        whole = self.qp.gram.whole is not None
+        whole = not self.qp.gram.on_demand
         jobs = (options.jobs or thread_count()) if whole else 1  # descents share a cache of rows
         generators = self._generators()
         with one_thread(), pool(jobs) as executor:
@@ -144,7 +144,7 @@ class LocalSearch(IteratedSearch[_End, Made]):
         """The starts after the first, diverse ones before random ones."""
         count, gram = self.options.starts, self.qp.gram
         starts: list[Start] = [_central]
-        if gram.whole is not None and count > 2:
+        if not gram.on_demand and count > 2:
             _ = gram.most_negative  # computed here once, before threads use it
             spectral = [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)]
             starts += spectral[: count // 2]
@@ -265,7 +265,7 @@ class LocalSearch(IteratedSearch[_End, Made]):
     def _kicking(self) -> bool:
         """Whether kicks follow the starts."""
         bounded = bool(np.any(np.isfinite(np.subtract(self.qp.upper, self.qp.lower))))
-        return self.qp.gram.whole is not None and bounded and self.options.kicks > 0
+        return not self.qp.gram.on_demand and bounded and self.options.kicks > 0
 
     def _take(self, made: Made) -> None:
         run, status = made

@@ -68,7 +68,7 @@ class SMO(Solver[BoxLineQP]):
         """The descent from the start of the task."""
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
-        pairs = self.second_order and qp.lines == 1 and qp.gram.whole is not None
+        pairs = self.second_order and qp.lines == 1 and not qp.gram.on_demand
         return (_AsLibsvm if pairs else Descent)(task, start, trace=Trace())
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:

@@ -61,7 +61,7 @@ class SMOLinLin(Solver[BoxLineQP]):
             return refusal
         if task.structure.lines == 0:
             return "it moves pairs of weights along yᵀα = 0, and there is no such constraint"
-        if task.structure.gram.whole is None:
+        if task.structure.gram.on_demand:
             return "it reads the rows of a kernel matrix in memory, and this one is never formed"
         return None
 

@@ -208,16 +208,12 @@ class _Run:
         return qp.balanced(x, ~(lower | upper))
 
     def _pulled(self) -> Array:
-        """Fᵀ(y∘x); empty if K is not kept as factors."""
-        if self.factors is None:
-            return np.empty(0)
-        return self.factors.inside(self.qp.signs * self.x)
+        """Fᵀ(y∘x); see `Gram.inside`."""
+        return self.gram.inside(self.qp.signs * self.x)
 
     def _gradient(self, w: Array) -> Array:
         qp = self.qp
-        if self.factors is None:
-            return qp.gradient(self.x)
-        return qp.hessian * qp.signs * self.factors.outside(w) + qp.linear
+        return qp.hessian * qp.signs * self.gram.outside(w) + qp.linear
 
     def _descend(self) -> Status:
         """Descents on blocks until the tests of the certificate pass with an exact gradient."""
@@ -264,7 +260,7 @@ class _Run:
         violation[free] = -1.0
         room = self.size - free.size
         count = 1
-        if self.factors is not None:
+        if self.gram.is_low_rank:
             count = min(max(qp.n // _POINTS_PER_INNER_BLOCK, 1), _MAX_INNER_BLOCKS)
         wanted = min(count * room, qp.n - free.size)
         worst = np.argpartition(-violation, max(wanted - 1, 0))[:wanted]
@@ -283,11 +279,7 @@ class _Run:
         y, K = qp.signs[members], self.gram.block(members, members)
         K = 0.5 * (K + K.T)
         linear = np.broadcast_to(qp.linear, qp.n)[members]
-        if self.factors is None:
-            g = qp.gradient(self.x)[members]
-        else:
-            rows = self.factors.factors[members]
-            g = qp.hessian * y * (rows @ (self.factors.signs * w)) + linear
+        g = qp.hessian * y * self.gram.outside(w, members) + linear
         group, k = qp.group[members], qp.totals.size
         part = ScaledQP(
             DenseGram(K, shared=False),
@@ -303,8 +295,7 @@ class _Run:
         accuracy = max(_BLOCK_ACCURACY * tol * unit, _MIN_TOLERANCE)
         goal, value = descend(part, x, accuracy, _STEPS_PER_WEIGHT * members.size)
         self.x[members] = goal
-        if self.factors is not None:
-            w += (y * (goal - x)) @ rows
+        self.gram.move(w, members, y * (goal - x))
         self.blocks += 1
         return part.value(x) - value
 

@@ -106,16 +106,13 @@ class KernelBound:
         qp = self._svm(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-        if qp.problem.factors is None:
+        if qp.gram.is_low_rank:
+            limited = replace(inner, start=first, max_iter=_BOUND_BLOCKS)
+            weights = LowRank().solve(limited).values[qp.variable]
+        else:
             run = Descent(inner, first.copy())
             run.to_stationarity()
             weights = run.alpha
-        else:
-            weights = (
-                LowRank()
-                .solve(replace(inner, start=first, max_iter=_BOUND_BLOCKS))
-                .values[qp.variable]
-            )
         self._weights = weights
         return self._proved(qp, x, value, gradient, weights), Witness.of(x, weights)
 
