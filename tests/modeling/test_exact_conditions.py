@@ -97,7 +97,7 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
     exact, body = Exactly(structure, x), structure.polyhedron
     value = exact.value + dot(as_vector(z), exact.over) + dot(as_vector(y), exact.missed)
     sums = zip(
-        exact.reduced(z, y), as_vector(structure.least),
+        exact.reduced(z, y), as_vector(structure.along_rows.least),
         [low - at for low, at in zip(as_vector(body.lower), exact.x, strict=True)],
         [high - at for high, at in zip(as_vector(body.upper), exact.x, strict=True)],
         strict=True,
@@ -138,7 +138,7 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
 def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: float, at: str) -> None:
     """Within 0.01 of the range, of the largest variable, and of a bound that is not zero."""
     qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -np.inf], ub=[upper, np.inf])
-    low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
+    low, high = qp.structure().polyhedron.at_bounds(np.array([x, 5.0]), 0.01)
     assert (bool(low[0]), bool(high[0])) == ("lower" in at, "upper" in at)
     assert not low[1]
     assert not high[1]
@@ -146,7 +146,7 @@ def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: floa
 
 def test_at_the_origin_only_zero_is_a_bound_that_is_reached() -> None:
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
-    low, high = qp.structure().at_bounds(np.zeros(3), 1e-6)
+    low, high = qp.structure().polyhedron.at_bounds(np.zeros(3), 1e-6)
     assert low.tolist() == [True, False, False]
     assert high.tolist() == [False, False, True]
 
@@ -165,7 +165,7 @@ def test_the_least_curvature_along_rows(A: Any, least: float) -> None:
     """Of diag(-1, 1): along e₂, e₁ and (1, -1)/√2; rows that say nothing twice change nothing."""
     qp = iopt.QuadraticProgram(np.diag([-1.0, 1.0]), [0.0, 0.0], A=A, b=np.zeros(len(A)))
     structure = qp.structure()
-    found, rounding = structure.least_curvature(np.arange(2), np.array(A))
+    found, rounding = structure.along_rows.restricted(np.arange(2), np.array(A))
     assert found == pytest.approx(least, abs=1e-14)
     assert structure.is_convex == (least >= 0.0)
     assert 0.0 <= rounding <= 1e-14
@@ -176,7 +176,7 @@ def test_least_curvature_of_kept_variables() -> None:
     P = [[2.0, 3.0, 0.0], [3.0, 2.0, 0.0], [0.0, 0.0, -7.0]]
     structure = iopt.QuadraticProgram(P, np.zeros(3)).structure()
     for kept, least in (([0], 1.0), ([0, 1], -0.5), ([2], -1.0), ([], np.inf)):
-        found, _ = structure.least_curvature(np.array(kept, dtype=np.intp), np.zeros((0, 3)))
+        found, _ = structure.along_rows.restricted(np.array(kept, dtype=np.intp), np.zeros((0, 3)))
         # In units in which the largest entry of each row is 1.
         assert np.sign(found) == np.sign(least)
         assert np.isinf(found) == np.isinf(least)

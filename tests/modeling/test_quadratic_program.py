@@ -21,7 +21,8 @@ from indefinite_opt.errors import (
     ProblemError,
 )
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import _lowest
+from indefinite_opt.modeling.quadratic_programs.convex_bound import _lowest
+from indefinite_opt.solvers.branch_and_bound.finite_forms import finite_form, with_slacks
 
 Array = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) ->
     curved = sum(
         Fraction(qp.P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(3), repeat=2)
     )
-    least = [Fraction(entry) for entry in qp.structure().least]
+    least = [Fraction(entry) for entry in qp.structure().along_rows.least]
     assert sum(sigma * entry**2 for sigma, entry in zip(least, d, strict=True)) <= curved
 
 
@@ -142,7 +143,7 @@ def test_units_hide_no_curvature(seed: int, power: int) -> None:
         value = sum(
             Fraction(P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(4), repeat=2)
         )
-        assert sum(Fraction(s) * e**2 for s, e in zip(qp.least, d, strict=True)) <= value
+        assert sum(Fraction(s) * e**2 for s, e in zip(qp.along_rows.least, d, strict=True)) <= value
 
 
 @pytest.mark.parametrize("rows", [{}, {"G": [[1.0, 1.0]], "h": [1e7]}])
@@ -725,14 +726,16 @@ def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
     """5 - 2x₁ + 3x₂ is at most 8 and 1 - x₁ - x₂ at most 1 over the unit box."""
     rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
     structure = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], **rows, lb=0.0, ub=1.0).structure()
-    wide = structure.with_slacks(np.zeros(2), np.ones(2))
+    wide = with_slacks(structure, np.zeros(2), np.ones(2))
     body = wide.polyhedron
     np.testing.assert_array_equal(body.A, [[2, -3, 1, 0], [1, 1, 0, 1], [1, -1, 0, 0]])
     np.testing.assert_array_equal(body.b, [5, 1, 0])
     np.testing.assert_array_equal(body.lower, 0.0)
     assert np.all(body.upper >= [1, 1, 8, 1])
     np.testing.assert_allclose(body.upper, [1, 1, 8, 1], rtol=1e-13)
-    np.testing.assert_array_equal(structure.lifted(np.array([0.5, 0.5])), [0.5, 0.5, 5.5, 0.0])
+    np.testing.assert_array_equal(
+        finite_form(structure).placed(np.array([0.5, 0.5])), [0.5, 0.5, 5.5, 0.0]
+    )
 
 
 def test_ranges_pass_from_row_to_row() -> None:

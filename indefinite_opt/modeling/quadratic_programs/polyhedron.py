@@ -90,6 +90,25 @@ class Polyhedron:
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        They are within a share `tol` of the range and of the largest variable; of a bound that is
+        not zero, also within this share of the bound or the variable itself.
+        """
+        width = np.minimum(self.upper - self.lower, float(np.max(np.abs(x))))
+
+        def near(end: Array) -> NDArray[np.bool_]:
+            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
+            return np.abs(x - end) <= tol * np.minimum(width, own)
+
+        return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
+
+    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
+        """Inequality rows that count as equations, (m,)."""
+        sizes = np.abs(self.G) @ np.abs(x) + np.abs(self.h)
+        return self.h - self.G @ x <= tol * sizes
+
     @cached_property
     def _sizes_of_bounds(self) -> Array:
         """The largest finite bound of each variable, or inf if it has none but zero, (n,)."""

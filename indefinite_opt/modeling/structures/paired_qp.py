@@ -46,10 +46,6 @@ class PairedQP(PairedBox, QP):
     def known_convex(self) -> bool:
         """Whether `is_convex` is already known to be true; nothing is computed."""
 
-    @property
-    def convexity_order(self) -> int:
-        return self.n
-
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
         return self.hessian * self.signs * self.gram.times(self.signs * x)

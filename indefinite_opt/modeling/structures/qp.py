@@ -11,6 +11,8 @@ import numpy as np
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
+    Optimality,
+    Point,
     StandardForm,
     VectorProgram,
     sign_of_curvature,
@@ -65,6 +67,13 @@ class QP(VectorProgram):
     def is_convex_everywhere(self) -> bool:
         """Whether H is positive semidefinite, not only along the equality constraints."""
         return self.is_convex
+
+    @property
+    def convexity_order(self) -> int:
+        return self.n
+
+    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
+        return self.n
 
     def gradient(self, x: Array) -> Array:
         """∇F(x) = Hx + c."""

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import TILE_ENTRIES, Array, cached_property, in_tiles, tiles
-from indefinite_opt.modeling import PolyhedralQP
+from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, cached_property, in_tiles, tiles
+from indefinite_opt.modeling import PolyhedralQP, Polyhedron
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP
-from indefinite_opt.solvers.branch_and_bound.minorant import EPS, BoxQuadratic
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.iterated_search import Effort
 from indefinite_opt.solvers.descent.local_search import LocalSearch
@@ -183,12 +183,16 @@ class _Slacks(FiniteForm):
 
     def start(self) -> Array:
         # Beside large slacks, what is rounding for a row is not rounding for its variables.
-        point: Array = self.asked.lifted(self.asked.start())
+        point: Array = self._lifted(self.asked.start())
         return point
 
     def placed(self, x: Array) -> Array:
-        qp = self.asked
-        return qp.lifted(qp.project(x))
+        return self._lifted(self.asked.project(x))
+
+    def _lifted(self, x: Array) -> Array:
+        """(x, s) for a feasible x."""
+        body = self.asked.polyhedron
+        return np.concatenate([x, np.maximum(body.h - body.G @ x, 0.0)])
 
     def restored(self, z: Array, value: float) -> Array:
         return z[: self.asked.n]
@@ -199,7 +203,7 @@ class _Slacks(FiniteForm):
         start = None if task.start is None else self.restored(task.start, 0.0)
         inner = task.on(self.asked, start=start)
         solution = MultiStart().solve(inner)
-        return solution.status, self.asked.lifted(solution.values[self.asked.variable])
+        return solution.status, self._lifted(solution.values[self.asked.variable])
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
         x, pairs = self.restored(z, 0.0), self._paired
@@ -209,14 +213,34 @@ class _Slacks(FiniteForm):
             run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
             run.to_stationarity()
             x = pairs.restore(run.alpha)
-        point = self.asked.lifted(x)
+        point = self._lifted(x)
         return point, self.structure.value(point)
+
+
+def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
+    """The program in (x, s) with Gx + s = h and s ≥ 0 in place of Gx ≤ h.
+
+    `low` and `high` are finite ends that every feasible x is between.
+    """
+    body, n = qp.polyhedron, qp.n
+    m, k = body.h.size, body.b.size
+    least = np.where(body.G > 0.0, body.G * low, 0.0) + np.where(body.G < 0.0, body.G * high, 0.0)
+    sizes = np.abs(least).sum(axis=1) + np.abs(body.h)
+    most = body.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
+    rows = np.block([[body.G, np.eye(m)], [body.A, np.zeros((k, m))]])
+    wide = Polyhedron(
+        np.zeros((0, n + m)), np.zeros(0), rows, np.concatenate([body.h, body.b]),
+        np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]),
+    )  # fmt: skip
+    P = np.zeros((n + m, n + m))
+    P[:n, :n] = qp.P
+    return PolyhedralQP(P, np.concatenate([qp.q, np.zeros(m)]), wide, qp.sense, qp.constant)
 
 
 def finite_form(qp: QP) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     if isinstance(qp, PolyhedralQP):
-        return _Slacks(qp, qp.with_slacks(*qp.polyhedron.ranges)) if qp.is_bounded else None
+        return _Slacks(qp, with_slacks(qp, *qp.polyhedron.ranges)) if qp.is_bounded else None
     assert isinstance(qp, BoxLineQP)
     if qp.is_bounded:
         return _Lines(qp, qp)

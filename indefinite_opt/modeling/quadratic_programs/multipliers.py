@@ -1,0 +1,103 @@
+"""Multipliers of the constraints of a polyhedron that fit a gradient at a point."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
+from indefinite_opt.modeling.structures.structure import StandardForm
+
+__all__ = ["fitted", "of_rows", "reduced", "strict"]
+
+_PIVOTS = 30
+"""Most steps for each multiplier while multipliers are fitted; one or two are usual."""
+
+_MISSED_SHARE = 0.01
+"""Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
+of 1e-7 would be a tenth of the default one."""
+
+
+def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
+    """z and y, those of the inequalities and of the equations; zeros where there are none."""
+    z = multipliers.get("inequalities", np.zeros(body.h.size))
+    return z, multipliers.get("equalities", np.zeros(body.b.size))
+
+
+def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
+    """∇F + Gᵀz + Aᵀy, (n,)."""
+    return gradient + body.G.T @ z + body.A.T @ y
+
+
+def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
+    """The multipliers of the active constraints that leave the least residual ‖·‖₂."""
+    from scipy.optimize import nnls
+
+    active = body.active_rows(x, tol)
+    lower, upper = body.at_bounds(x, tol)
+    rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    scaled, sides = rows / lengths[:, None], np.eye(body.n)
+    columns = np.vstack([scaled, -scaled[count:], -sides[lower], sides[upper]]).T
+    prices = np.zeros(columns.shape[1])
+    if len(rows):
+        with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
+            prices, _ = nnls(columns, -gradient, maxiter=_PIVOTS * prices.size)
+    prices[count : len(rows)] -= prices[len(rows) : len(rows) + body.b.size]
+    z = np.zeros(body.h.size)
+    z[active], y = np.split(prices[: len(rows)] / lengths, [count])
+    left = reduced(body, gradient, z, y)
+    return {
+        "inequalities": z,
+        "equalities": y,
+        "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
+        "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
+    }
+
+
+def strict(
+    body: Polyhedron, x: Array, gradient: Array, tol: float, residual: float
+) -> tuple[Values, Array] | None:
+    """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
+
+    They are positive at as many active constraints as any. A linear program in the multipliers of
+    the rows and in s, at most the multipliers of the active inequalities and at most 1, with the
+    largest sum of s, for a gradient in its own unit. The conditions may be missed by twice the
+    `residual` of known multipliers: by as much as `tol`, small multipliers would seem positive
+    where they cannot be. None if HiGHS does not solve it.
+    """
+    lower, upper = body.at_bounds(x, tol)
+    active = np.flatnonzero(body.active_rows(x, tol))
+    rows = np.vstack([body.G[active], body.A])
+    held = np.flatnonzero(lower ^ upper)
+    k, count = len(rows), active.size + held.size
+    if not rows.size:
+        return None
+    signs = np.where(lower, 1.0, -1.0)[held, None]
+    free = np.flatnonzero(~(lower | upper))
+    reach = np.zeros((active.size, k))
+    reach[:, : active.size] = np.eye(active.size)
+    above = np.vstack([reach, signs * rows[:, held].T])
+    matrix = np.block([[rows[:, free].T, np.zeros((free.size, count))], [above, -np.eye(count)]])
+    slack, floor = 2.0 * residual, np.zeros(k + count)
+    floor[active.size : k] = -np.inf
+    least = np.concatenate([np.zeros(active.size), -signs[:, 0] * gradient[held]])
+    form = StandardForm(
+        1, np.concatenate([np.zeros(k), -np.ones(count)]), floor,
+        np.concatenate([np.full(k, np.inf), np.ones(count)]),
+        np.concatenate([-gradient[free] - slack, least]),
+        np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
+    )  # fmt: skip
+    solution = solved_by_highs(form)
+    if solution is None:
+        return None
+    z = np.zeros(body.h.size)
+    z[active] = np.maximum(solution[: active.size], 0.0)
+    y = solution[active.size : k]
+    left = reduced(body, gradient, z, y)
+    if np.max(np.abs(left[free]), initial=0.0) > slack + _MISSED_SHARE * tol:
+        return None
+    return {"inequalities": z, "equalities": y}, left
