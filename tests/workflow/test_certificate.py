@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -275,3 +277,29 @@ def test_an_infinite_gap_is_never_closed() -> None:
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
     certificate = iopt.verify(problem, iopt.SVMDual(C=np.inf), {"alpha": [1e200, 1e200]})
     assert certificate.claim is not iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "line"),
+    [
+        (
+            {"gap": 2.0, "relative_gap": 0.25},
+            "duality gap 0.25, tol",
+            "2.00e+00 (relative 2.50e-01)",
+        ),
+        ({"gap": 2.0, "relative_gap": np.inf}, "duality gap 2 (absolute), tol", "2.00e+00"),
+        ({"gap": np.inf, "relative_gap": np.inf, "bound": -np.inf}, "duality gap inf, tol", None),
+        ({"gap_kind": "KKT residual", "stationarity": 3e-7}, "KKT residual 3e-07, tol", None),
+    ],
+)
+def test_gaps_are_printed_in_the_unit_they_have(
+    changes: dict[str, object], expected: str, line: str | None
+) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    known = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
+    certificate = dataclasses.replace(known, **{"gap_kind": "duality gap", **changes})
+    assert expected in repr(certificate)
+    printed = [row for row in str(certificate).splitlines() if "duality gap " in row]
+    assert [row.split("duality gap")[1].strip() for row in printed] == ([line] if line else [])
+    # 2α - α² is largest at α = 1.
+    assert "objective=1," in repr(certificate)

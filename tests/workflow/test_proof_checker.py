@@ -689,3 +689,168 @@ def test_a_direction_that_proves_nothing_is_said_to() -> None:
     assert not iopt.verify(qp, {"conflict": {"inequalities": [1.0]}}).proved
     with pytest.raises(iopt.errors.ParameterError, match="NOT PROVED"):
         iopt.verify(qp, {"ray": [1.0, 0.0]}).save("proof.json")
+
+
+def falling(**changes: Any) -> Document:
+    """-x for x ≥ 0 along (1,), or with parts of program and proof changed."""
+    program = {
+        "H": [[0]], "cost": [-1], "lower": [0], "upper": [None], "rows": [], "row_lower": [],
+        "row_upper": [],
+    }  # fmt: skip
+    proof = {"direction": [[1, 1]], "start": [[0, 1]]}
+    for name, value in changes.items():
+        (proof if name in proof else program)[name] = value
+    return {
+        "format": proof_checker.FORMAT, "kind": "unbounded", "program": program, "proof": proof,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cost": [0]}, "does not fall"),
+        ({"cost": [1]}, "does not fall"),
+        ({"H": [[1]]}, "does not fall"),
+        ({"H": [[1]], "cost": [0]}, "does not fall"),
+        ({"start": [[-1, 1]]}, "a lower end"),
+        ({"direction": [[-1, 1]], "cost": [1]}, "a lower end"),
+        ({"upper": [5]}, "an upper end"),
+        ({"lower": [None], "upper": [5], "start": [[6, 1]], "direction": [[-1, 1]], "cost": [1]},
+         "an upper end"),
+        ({"rows": [[[0, 1]]], "row_lower": [None], "row_upper": [5]}, "an upper end"),
+        ({"rows": [[[0, -1]]], "row_lower": [-5], "row_upper": [None]}, "a lower end"),
+        ({"rows": [[[0, 1]]], "row_lower": [1], "row_upper": [None]}, "a lower end"),
+        ({"rows": [[[0, -1]]], "row_lower": [None], "row_upper": [-1]}, "an upper end"),
+        ({"cost": [-1, 0]}, "another length"),
+        ({"direction": [[1, 1], [0, 1]]}, "another length"),
+        ({"start": [[0, 1], [0, 1]]}, "another length"),
+        ({"H": [[0], [0, 0]]}, "another length"),
+    ],
+)  # fmt: skip
+def test_each_condition_of_an_unbounded_program(changes: Any, words: str) -> None:
+    with pytest.raises(FailedProof, match=words):
+        proof_checker.check(falling(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"H": [[-1]], "cost": [1]},
+        {"H": [[-1]], "cost": [0]},
+        {"lower": [None], "upper": [0], "direction": [[-1, 3]], "cost": [2]},
+        {"rows": [[[0, 1]]], "row_lower": [0], "row_upper": [None]},
+        {"rows": [[[0, -1]]], "row_lower": [None], "row_upper": [0]},
+        {"rows": [[]], "row_lower": [0], "row_upper": [0]},
+        {"start": [[7, 2]]},
+    ],
+)
+def test_what_is_unbounded_passes(changes: Any) -> None:
+    assert proof_checker.check(falling(**changes))[0] == "unbounded"
+
+
+def test_proofs_that_there_is_no_optimum_have_a_format() -> None:
+    with pytest.raises(FailedProof, match="the format is not"):
+        proof_checker.check({**falling(), "format": "another"})
+
+
+def proxied(claim: float, **changes: Any) -> Document:
+    """One point with y = 1, K₀ = 1 and K = FFᵀ = 1 at z = 0: the bound is -C."""
+    program = {"K": [[1]], "y": [1], "C": 3, "rho": 2}
+    proof = {"factor": [[1]], "point": [0], "offset": 0}
+    for name, value in changes.items():
+        (proof if name in proof else program)[name] = value
+    return {
+        "format": proof_checker.FORMAT, "kind": "proxy", "claim": claim, "objective": MINIMUM,
+        "program": {name: part for name, part in program.items() if part is not None},
+        "proof": proof,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bound", "changes"),
+    [
+        (-3, {}),
+        # -½·1·1 - 3·max(1 - 1, 0)
+        (-0.5, {"point": [1]}),
+        # The distance is 4 - 1 = 3: -(2·3² + 3).
+        (-21, {"factor": [[2]]}),
+        (-3, {"factor": [[2]], "rho": None, "radius": 9}),
+        (0, {"C": 0, "rho": 0}),
+        # 1 - (0 + 1) = 0 and 1 - (0 - 1) = 2.
+        (0, {"offset": 1}),
+        (-6, {"offset": -1}),
+    ],
+)
+def test_the_bound_of_a_proxy_kernel(bound: float, changes: Any) -> None:
+    assert proof_checker.check(proxied(bound, **changes))[0] == bound
+    with pytest.raises(FailedProof, match="is claimed"):
+        proof_checker.check(proxied(bound + 2.0**-40, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"C": -1}, "C or rho is negative"),
+        ({"rho": -1}, "C or rho is negative"),
+        ({"factor": [[2]], "rho": None, "radius": 8}, "not in the ball"),
+        ({"y": [1, 1]}, "another length"),
+        ({"K": [[1], [0, 1]]}, "another length"),
+        ({"factor": [[1], [1]]}, "another length"),
+        ({"point": [0, 0]}, "another length"),
+        ({"rho": None}, "not in the ball"),
+    ],
+)
+def test_each_condition_of_a_proxy_kernel(changes: Any, words: str) -> None:
+    with pytest.raises(FailedProof, match=words):
+        proof_checker.check(proxied(-1000, **changes))
+
+
+def linear(claim: float, **changes: Any) -> Document:
+    """x₁ + 2x₂ for x₁ + x₂ ≥ 1 and 0 ≤ x: with the multiplier 1 the bound is 1."""
+    program = {
+        "cost": [1, 2], "lower": [0, 0], "upper": [None, None], "rows": [[[0, 1], [1, 1]]],
+        "row_lower": [1], "row_upper": [None],
+    }  # fmt: skip
+    proof = {"multipliers": [[1, 1]]}
+    for name, value in changes.items():
+        (proof if name in proof else program)[name] = value
+    return {
+        "format": proof_checker.FORMAT, "kind": "linear", "claim": claim, "objective": MINIMUM,
+        "program": program, "proof": proof,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bound", "changes"),
+    [
+        (1, {}),
+        (0.5, {"multipliers": [[1, 2]]}),
+        (0, {"multipliers": [[0, 1]]}),
+        # x₁ ≤ ½ and reduced costs of -1 and 0: 2 - ½.
+        (1.5, {"multipliers": [[2, 1]], "upper": [0.5, None]}),
+        (-1, {"cost": [-1, -1], "multipliers": [[-1, 1]], "row_upper": [1], "row_lower": [None]}),
+        (3, {"lower": [1, 1], "multipliers": [[0, 1]]}),
+    ],
+)
+def test_the_bound_of_linear_multipliers(bound: float, changes: Any) -> None:
+    assert proof_checker.check(linear(bound, **changes))[0] == bound
+    with pytest.raises(FailedProof, match="is claimed"):
+        proof_checker.check(linear(bound + 2.0**-40, **changes))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"multipliers": [[2, 1]]}, {"multipliers": [[-1, 1]]}, {"lower": [None, 0],
+    "multipliers": [[0, 1]]}],
+)  # fmt: skip
+def test_a_multiplier_of_an_end_that_is_not_there_proves_nothing(changes: Any) -> None:
+    with pytest.raises(FailedProof, match="malformed"):
+        proof_checker.check(linear(-1000, **changes))
+
+
+@pytest.mark.parametrize("sense", [2, 0, -2])
+def test_a_sense_is_one_of_two(sense: int) -> None:
+    document = linear(1)
+    document["objective"] = {**MINIMUM, "sense": sense}
+    with pytest.raises(FailedProof, match="neither 1 nor -1"):
+        proof_checker.check(document)
