@@ -170,8 +170,10 @@ class Points(TrainingData):
         return None if parameters is None else (*parameters, digest(self.data))
 
     def definiteness(self) -> kernels.Definiteness | None:
-        """Of dense points only, as the rounding of sparse ones, whose values are averaged, is not
-        what the theorem allows for."""
+        """The theorem that proves the kernel definite; None for sparse points.
+
+        Kernel values of sparse points are averaged, which the theorem's rounding does not cover.
+        """
         if sparse.issparse(self.data):
             return None
         return kernels.definiteness(self.kernel, self.data.shape[1])

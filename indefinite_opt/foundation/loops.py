@@ -164,7 +164,7 @@ def clock_stopped() -> Iterator[None]:
 
 @functools.cache
 def _numba() -> Any:
-    """The module; the clock stops while it compiles, which is said once, or loads loops."""
+    """Numba; clocks stop while it compiles or loads loops, and one line says that it compiles."""
     with clock_stopped():
         import numba
         from numba.core import event

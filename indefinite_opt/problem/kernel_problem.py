@@ -128,7 +128,7 @@ class KernelProblem(LabelledKernel):
     ) -> KernelProblem:
         """The problem of a kernel matrix that has been checked already; nothing is copied.
 
-        `definiteness` is the theorem, if there is one, of the kernel that gave all its values.
+        `definiteness` is the theorem, if any, that proves the kernel function definite.
 
         Examples
         --------

@@ -198,8 +198,8 @@ class LabelledKernel(Problem):
     def convexity_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
 
-        It is that of a Cholesky factorisation, see `convexity_tolerance`, which the rounding of
-        FFᵀ does not exceed; or the rounding of a kernel that theory says is convex.
+        The rounding of the kernel's values if a theorem proves convexity, and else twice the
+        tolerance of a Cholesky factorisation; see `convexity_tolerance`.
         """
         return self.gram.allowance(lines)
 

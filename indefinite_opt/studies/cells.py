@@ -224,7 +224,7 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
                 continue
             result = path[k] if path else solve(split.problem, method, grid.solver, **options)
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
-                raise KeyboardInterrupt  # a choice among searches that were cut short is none
+                raise KeyboardInterrupt  # no parameters are chosen from interrupted searches
             yield Fit(split, method, result.classifier, result, result.seconds)
         except FAILURES as failure:
             yield failure

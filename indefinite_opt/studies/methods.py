@@ -82,8 +82,8 @@ class Entry:
 class Grid:
     """A method over all combinations of values of its parameters.
 
-    Of entries that score equally that of the smallest C is chosen, of those the first. The entries
-    are in the order of the arguments: kernels vary slowest, and the last parameter fastest.
+    Ties go to the smallest C, then to the first entry. The entries are in the order of the
+    arguments: kernels vary slowest, and the last parameter fastest.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _replaced(method: Method, parameters: dict[str, Any]) -> Method:
 
 
 def _several(values: Any) -> tuple[Any, ...]:
-    """The values of a list, or one value that is none."""
+    """A list as a tuple, and a single value as a tuple of one."""
     single = isinstance(values, str) or not isinstance(values, Iterable)
     return (values,) if single else tuple(values)
 

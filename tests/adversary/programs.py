@@ -476,7 +476,7 @@ class Units:
 
 
 def _floats(part: object, shape: list[int]) -> Array | None:
-    """Fractions as floats; None if one of them is none."""
+    """Fractions as floats; None if one of them is not a float."""
     flat = np.ravel(np.array(part, dtype=object)) if math.prod(shape) else np.zeros(0)
     floats = np.array([float(v) for v in flat])
     if any(Fraction(v) != w for v, w in zip(floats.tolist(), flat, strict=True)):

@@ -285,7 +285,7 @@ def test_how_many_numbers_a_tangent_takes() -> None:
 
 def test_binary_variables_are_known_to_a_tangent() -> None:
     """f = -½x² + ¼x on {0, 1} is least at 1, -¼. As x(1 - x) = 0 there, f + ½x(1 - x)·(-1) is
-    the line -¼x, whose tangent is exact; where ½ is allowed, too, a multiplier below 0 is none."""
+    the line -¼x, whose tangent is exact; where x may be ½, too, no multiplier is negative."""
     q = BoxQuadratic(-np.eye(1), np.array([0.25]), np.zeros((0, 1)), np.zeros(0),
                      np.zeros(1), np.ones(1))  # fmt: skip
     conditions = Conditions(q)

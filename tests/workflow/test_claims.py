@@ -169,7 +169,7 @@ def test_an_unknown_curvature_is_said_to_be_unknown() -> None:
 
 
 def test_a_convex_program_whose_gap_is_open_says_how_far() -> None:
-    """K = I: α = (1, 1) is stationary for C = 1, and a gap of 1e-3 of the objective is none."""
+    """K = I: α = (1, 1) is stationary for C = 1, and a gap of 1e-3 is not closed."""
     problem = iopt.KernelProblem(np.eye(2), [1, -1])
     rough = iopt.verify(problem, iopt.SVMDual(C=10.0), {"alpha": [0.97, 0.97]}, tol=1e-5)
     assert rough.claim is Claim.FEASIBLE

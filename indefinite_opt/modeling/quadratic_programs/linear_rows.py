@@ -238,9 +238,9 @@ class LinearRows:
     def _conflict(self) -> InfeasibleProblem | SolverFailed:
         """An error that names an irreducible conflict, if one is proved in exact arithmetic.
 
-        It is a vertex of the polyhedron of the multipliers that prove emptiness (Gleeson & Ryan
-        1990), one with the least sum of multipliers in the units of the rows. By duality the
-        inverse of that sum is the least amount by which all rows and bounds must be relaxed.
+        It is the support of a vertex of the polyhedron of Farkas certificates (Gleeson & Ryan
+        1990), with the least sum of multipliers in the units of the rows. By duality the inverse
+        of that sum is the least amount by which all rows and bounds must be relaxed.
         """
         import highspy
 

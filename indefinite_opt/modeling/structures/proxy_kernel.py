@@ -172,8 +172,8 @@ _MIN_OUTWARD_SHARE = 1e-14
 class FactoredOracle(ProxyOracle):
     """The oracle of a K₀ of low rank, whose eigenvectors V of eigenvalue zero are left out.
 
-    Of those only one matters, the direction z - VVᵀz. It is one more coordinate, with eigenvalue
-    zero, so that a call takes O(nr).
+    Only one direction among them matters, z - VVᵀz. It is one more coordinate, with eigenvalue
+    zero, and a call takes O(nr).
     """
 
     def __init__(self, spectrum: Spectrum) -> None:

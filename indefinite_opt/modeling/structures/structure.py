@@ -126,8 +126,8 @@ class StandardForm(NamedTuple):
 class Structure(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
-    x is a vector or the declared variables by name, depending on the kind. The methods of this
-    class that are not abstract return what holds if they do not apply to a kind of program.
+    x is a vector or the declared variables by name, depending on the kind. Methods that are not
+    abstract suit programs to which they do not apply.
 
     Attributes
     ----------

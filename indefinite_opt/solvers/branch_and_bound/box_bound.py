@@ -59,8 +59,8 @@ MIN_WIDTH_LOSS = 0.1
 """A box that has lost this share of its mean width is bounded again before it is divided."""
 
 DEVIATIONS_ROUNDED, BOUNDS_PER_ROUNDING = 2, 4
-"""Number of leading deviations of the relaxation that are rounded at the root, and the number of
-bounds after which this is repeated."""
+"""At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
+once in so many bounds."""
 
 OBJECTIVE_ROUNDING = 1e-12
 """Rounding of the objective, in units of `Ends.unit`."""

@@ -150,10 +150,10 @@ def _play_of_ends(reach: Array, half: Array) -> Array:
 def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
     """By how much each row·d may differ from its computed right-hand side.
 
-    Thin intervals count with half their width. Rounding is a share of the sum of all sizes of a row
-    in x, which is at least that of its terms in d: n + 3 roundings of eps/2 for the entries and the
-    right-hand side, k for a combination of k rows, and n + k + 4 for a multiple of that in a
-    tangent. A combination is charged the sum of these for its rows, times the size of each weight.
+    It is the half-width of every fixed variable, and (n + k + 6)·eps times the absolute terms of
+    the row in x, which are at least those in d. In units of eps/2 that covers n + 3 roundings of
+    the entries and the right-hand side, k of a combination of k rows, and n + k + 4 of its multiple
+    in a tangent. A combination of rows pays for each of them, times the size of its weight.
     """
     rows, (k, n) = np.abs(quadratic.rows), quadratic.rows.shape
     sizes = rows @ reach + np.abs(quadratic.rhs)

@@ -56,8 +56,8 @@ MAX_FACE, MAX_FACE_SHARE = 1280, 0.15
 a few per cent of K."""
 
 WHOLE_STEP = 1.0 + 1e-6
-"""A step is made whole, so that it ends exactly at bounds, unless its end is farther than this from
-its beginning, in units of the distance of the minimum along it: less may be rounding."""
+"""A step whose optimal length is 1 up to this factor, or longer, has length 1 and ends exactly on
+the bounds that it reaches."""
 
 MAX_GROWTHS, MAX_JOINING_SHARE, MAX_LEFT_SHARE = 10, 0.25, 0.5
 """After a Newton step the violators join its working set, so many times in turn, as long as they

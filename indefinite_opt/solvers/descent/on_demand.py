@@ -40,8 +40,8 @@ MIRRORED_ROWS = 64
 """Rows that are written to at once, one entry in each: so many lines stay in the nearest cache."""
 
 SETTLED_SHARE, SETTLED_FACTOR = 0.05, 0.3
-"""If less than this share of a block was not in the block before, it is left only when its own
-violation has fallen by this factor more: v at the other points hardly chooses the next block."""
+"""A block of which at most this share is new is solved more accurately, by this factor: the next
+block will be nearly the same."""
 
 MAX_WORK_BETWEEN_CHECKS = 5e8
 """Most work (entries of K read) between two looks at the clock, half a second."""

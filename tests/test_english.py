@@ -1,0 +1,43 @@
+"""Phrases that a reader has to read twice are kept out of the package and its pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+BANNED = {
+    r"(?<!there )\bis none\b": "say what it is not, or that there is none",
+    r"\bwhich is said\b": "say who says it",
+    r"\bOf (?:those|these|such|entries|all|them)\b[^.,]{0,40}\b(?:only|that|is|are)\b": (
+        "begin with the subject"
+    ),
+    r"\bthose of [^.,\n]{0,60}\bof which\b": "make two sentences",
+}
+"""Regular expressions, and what to write instead."""
+
+PAGES = sorted(
+    path
+    for pattern in ("indefinite_opt/**/*.py", "docs/**/*.md", "*.md", "notebooks/*.py")
+    for path in ROOT.glob(pattern)
+    if "_build" not in path.parts
+)
+
+
+@pytest.mark.parametrize("phrase", BANNED)
+def test_phrases_that_are_read_twice(phrase: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match.group()!r}"
+        for path in PAGES
+        for text in [path.read_text(encoding="utf-8")]
+        for match in re.finditer(phrase, text)
+    ]
+    assert not found, f"{BANNED[phrase]}:\n" + "\n".join(found)
+
+
+def test_the_pages_are_there() -> None:
+    assert len(PAGES) > 250
+    assert ROOT / "README.md" in PAGES
