@@ -317,7 +317,8 @@ def peers(section: Section, seconds: float, most: int, journal: Journal) -> None
 
 def hunted(numbers: range) -> Hunted:
     """Compare brackets of tiny programs with exact optima; certificates, too, in some chunks."""
-    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "adversary"))
+    tests = Path(__file__).parent.parent / "tests"
+    sys.path[:0] = [str(tests / "adversary"), str(tests)]
     from program_hunt import ProgramHunt
 
     began = time.perf_counter()

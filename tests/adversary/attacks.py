@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from drawing import Drawn
 from numpy.typing import NDArray
-from rational import BoxProgram
 from references import Quadratic, Reference
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram
 
 __all__ = ["Attack", "attacks"]
 

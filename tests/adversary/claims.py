@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rational import BoxProgram, Vector, dot, product
 from references import Quadratic, Reference
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram, Vector, dot, product
 
 __all__ = ["Finding", "bracket_findings", "certificate_findings"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from rational import Matrix, Vector
+from helpers.exact import Matrix, Vector
 
 __all__ = ["DIGITS", "eigen", "logistic_bracket", "to_decimal"]
 

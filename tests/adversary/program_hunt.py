@@ -18,9 +18,9 @@ import numpy as np
 from claims import Finding, number
 from numpy.typing import NDArray
 from programs import DrawnProgram, draw_program
-from rational import Vector, as_vector
 
 import indefinite_opt as iopt
+from helpers.exact import Vector, as_vector
 
 __all__ = ["ProgramFailure", "ProgramHunt", "posed"]
 
@@ -79,7 +79,7 @@ class ProgramFailure:
 
     def __str__(self) -> str:
         lines = [f"{self.what}: {self.numbers}", f"# {self.drawn}"]
-        lines += ["import sys; sys.path.insert(0, 'tests/adversary')"]
+        lines += ["import sys; sys.path[:0] = ['tests/adversary', 'tests']"]
         lines += ["from programs import draw_program; from program_hunt import posed"]
         lines += ["import indefinite_opt as iopt"]
         lines += [f"drawn = draw_program({self.drawn.seed}, {self.drawn.number})"]

@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 from decimals import eigen
 from drawing import Drawn
-from rational import BoxProgram, Matrix, Vector, as_vector, dot, product
 from references import Reference, Values, box_violation, signed
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram, Matrix, Vector, as_vector, dot, product
 
 __all__ = ["Proxy", "proxy_reference"]
 

@@ -18,7 +18,9 @@ import numpy as np
 from decimals import logistic_bracket
 from drawing import Drawn
 from numpy.typing import NDArray
-from rational import (
+
+import indefinite_opt as iopt
+from helpers.exact import (
     BoxProgram,
     Matrix,
     Vector,
@@ -30,8 +32,6 @@ from rational import (
     product,
     symmetric,
 )
-
-import indefinite_opt as iopt
 from indefinite_opt.problem.embedding import embed
 
 __all__ = ["Explicit", "Linear", "Quadratic", "Reference", "reference_of", "signed"]

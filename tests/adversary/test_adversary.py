@@ -15,10 +15,10 @@ import pytest
 from decimals import eigen, logistic_bracket
 from drawing import FORMULATIONS, KERNELS, draw
 from hunt import Failure, Hunt
-from rational import BoxProgram, as_matrix, as_vector, is_psd, linear_optimum
 from references import reference_of
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram, as_matrix, as_vector, is_psd, linear_optimum
 
 pytestmark = pytest.mark.slow
 

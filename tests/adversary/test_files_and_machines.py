@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rational import BoxProgram, as_matrix
 
 import indefinite_opt as iopt
+from helpers.exact import BoxProgram, as_matrix
 from indefinite_opt.command_line.model_file import read_model
 from indefinite_opt.foundation import read_arrays
 

@@ -16,9 +16,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from program_hunt import ProgramFailure, ProgramHunt, posed
-from programs import HESSIANS, DrawnProgram, Program, draw_program
+from programs import HESSIANS, DrawnProgram, draw_program
 
 import indefinite_opt as iopt
+from helpers.exact import Program
 
 SHOWN = 20
 """Failures that are printed, no two of one kind; all are counted."""

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.bruteforce import global_minimum
+from helpers.exact import global_minimum
 from helpers.problems import random_problem
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Multipliers,
 )
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box
 
 
 def triangles(generator: np.random.Generator, m: int, count: int) -> NDArray[np.int64]:
@@ -94,3 +97,42 @@ def general_quadratic(generator: np.random.Generator, most: int = 4) -> BoxQuadr
     share = generator.integers(0, 5, n) / 4.0
     rhs = rows @ (lower + share * width)
     return BoxQuadratic(np.tril(A) + np.tril(A, -1).T, c, rows, rhs, lower, lower + width)
+
+
+def holds(box: Box | None, x: list[Fraction], whole: BoxQuadratic) -> bool:
+    """Whether x is in the box and is what is supposed of it there."""
+    if box is None:
+        return False
+    for i, value in enumerate(x):
+        at_end = value in (Fraction(whole.lower[i]), Fraction(whole.upper[i]))
+        within = Fraction(box.lower[i]) <= value <= Fraction(box.upper[i])
+        if not within or (box.binary[i] and not at_end) or (box.free[i] and at_end):
+            return False
+    return True
+
+
+def degenerate(generator: np.random.Generator) -> BoxQuadratic:
+    """Small whole numbers, so that ties, flat directions and zero multipliers are the rule."""
+    n, lines = int(generator.integers(2, 5)), int(generator.integers(0, 3))
+    A = generator.integers(-2, 3, (n, n)).astype(float)
+    H = np.tril(A) + np.tril(A, -1).T
+    kind = generator.integers(6)
+    if kind == 1:
+        np.fill_diagonal(H, generator.integers(-1, 2))
+    elif kind == 2:
+        H = generator.choice([-1.0, 1.0]) * np.outer(A[0], A[0])
+    elif kind == 3:
+        H[1], H[:, 1], H[1, 1] = H[0], H[:, 0], H[0, 0]
+        H = np.tril(H) + np.tril(H, -1).T
+    elif kind == 4:
+        H[0] = H[:, 0] = 0.0
+    elif kind == 5:
+        A = generator.standard_normal((n, n))
+        H = A + A.T
+    c = np.full(n, float(generator.integers(-1, 2)))
+    upper = np.full(n, generator.choice([0.25, 0.5, 1.0, 3.0]))
+    y = generator.choice([-1.0, 1.0], n)
+    rows = (np.zeros((0, n)), y[None], np.array([y > 0, y < 0], float))[lines]
+    rows = rows[np.any(rows != 0.0, axis=1)]
+    rhs = rows @ (generator.integers(0, 5, n) / 4 * upper)
+    return BoxQuadratic(H, c, rows, rhs, np.zeros(n), upper)

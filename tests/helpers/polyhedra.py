@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import warnings
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers import shaking
+from helpers.exact import Program
 from indefinite_opt.modeling.quadratic_programs import Equilibrated
 
 Array = NDArray[np.float64]
@@ -199,26 +199,9 @@ def rescaled(qp: Rows, seed: int) -> Rows:
 
 
 def lowest(qp: Rows) -> float:
-    """The optimal value by enumeration of the faces on which F is strictly convex.
-
-    A minimum with the fewest directions left has this property, so that all others may be skipped.
-    """
-    eye, finite = np.eye(qp.n), np.isfinite
-    normal = np.vstack([qp.G, -eye[finite(qp.lower)], eye[finite(qp.upper)]])
-    end = np.concatenate([qp.h, -qp.lower[finite(qp.lower)], qp.upper[finite(qp.upper)]])
-    best = np.inf
-    for count in range(qp.n - len(qp.A) + 1):
-        for chosen in itertools.combinations(range(len(normal)), count):
-            rows = np.vstack([qp.A, normal[list(chosen)]])
-            k = len(rows)
-            system = np.block([[qp.P, rows.T], [rows, np.zeros((k, k))]])
-            if abs(np.linalg.det(system)) < 1e-9:
-                continue
-            rhs = np.concatenate([-qp.q, qp.b, end[list(chosen)]])
-            x = np.linalg.solve(system, rhs)[: qp.n]
-            if np.all(normal @ x <= end + 1e-9):
-                best = min(best, qp.value(x))
-    return best
+    """The optimal value by enumeration of all faces."""
+    best = Program(qp.P, qp.q, qp.G, qp.h, qp.A, qp.b, qp.lower, qp.upper).minimum()
+    return np.inf if best is None else float(best[0])
 
 
 def uno(qp: Rows, starts: int, seed: int = 0) -> float:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adversary.rational import as_matrix, as_vector, dot, product
 from numpy.typing import NDArray
 from scipy import optimize
 
 import indefinite_opt as iopt
+from helpers.exact import as_matrix, as_vector, dot, product
 
 Array = NDArray[np.float64]
 
@@ -232,27 +232,49 @@ def test_repaired_points_satisfy_every_row(seed: int) -> None:
     np.testing.assert_array_equal(body.repaired(x), x)
 
 
+@pytest.mark.parametrize("power", [0, 20])
 @pytest.mark.parametrize("seed", range(40))
-def test_recovered_multipliers_leave_the_least_residual(seed: int) -> None:
-    """In the least squares sense, against nonnegative least squares over all active constraints."""
+def test_multipliers_of_a_stationary_point_are_recovered(seed: int, power: int) -> None:
+    """In any units: the gradient is made of multipliers of constraints that are active.
+
+    Active are three of four inequalities, both equations and four bounds of six variables, more
+    than there are variables, so that other multipliers may do as well.
+    """
     g = np.random.default_rng(seed)
     n, m, k = 6, 4, 2
-    x = np.array([1.0, 1.0, -1.0, -1.0, 0.3, -0.4])
+    unit, x = 2.0 ** g.integers(-power, power + 1, n), np.array([1.0, 1.0, -1.0, -1.0, 0.25, -0.5])
     G, A = g.standard_normal((m, n)), g.standard_normal((k, n))
-    loose = np.array([0.0, 0.0, 0.0, 1.0])
+    z, y, side = g.random(m) * [1.0, 1.0, 1.0, 0.0], g.standard_normal(k), g.random(n)
+    q = -(G.T @ z + A.T @ y) - np.where(np.abs(x) == 1.0, np.sign(x) * side, 0.0)
+    rows = 2.0 ** g.integers(-power, power + 1, m + k)
     qp = iopt.QuadraticProgram(
-        np.zeros((n, n)), g.standard_normal(n), G=G, h=G @ x + loose, A=A, b=A @ x, lb=-1.0, ub=1.0
-    )
+        np.zeros((n, n)), q / unit,
+        G=G / unit * rows[:m, None], h=(G @ x + [0.0, 0.0, 0.0, 1.0]) * rows[:m],
+        A=A / unit * rows[m:, None], b=(A @ x) * rows[m:], lb=-unit, ub=unit,
+    )  # fmt: skip
     structure = qp.structure()
-    point = structure.at(x)
-    found = structure.optimality(point, None, 1e-9)
+    found = structure.optimality(structure.at(unit * x), None, 1e-9)
     prices = found.multipliers
-    bounds = np.diag(np.where(x == 1.0, 1.0, -1.0))[np.abs(x) == 1.0]
-    columns = np.vstack([G[:3], A, -A, bounds]).T
-    _, residual = optimize.nnls(columns, -qp.q)
-    left = found.reduced - prices["lower"] + prices["upper"]
-    assert float(np.linalg.norm(left)) == pytest.approx(residual, abs=1e-10)
+    left = (found.reduced - prices["lower"] + prices["upper"]) * unit
+    # Twenty terms below 10 are rounded, with a factor of a hundred for the fit.
+    assert np.max(np.abs(left)) <= 1e-12
     assert all(np.all(prices[name] >= 0.0) for name in ("inequalities", "lower", "upper"))
     assert prices["inequalities"][3] == 0.0
     assert not np.any(prices["upper"][x < 1.0])
     assert not np.any(prices["lower"][x > -1.0])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
+    """Nonnegative least squares over all active constraints leaves a residual, and so do these."""
+    g = np.random.default_rng(seed)
+    n, x = 6, np.array([1.0, 1.0, -1.0, -1.0, 0.25, -0.5])
+    G, A, q = g.standard_normal((1, n)), g.standard_normal((1, n)), g.standard_normal(n)
+    qp = iopt.QuadraticProgram(np.zeros((n, n)), q, G=G, h=G @ x, A=A, b=A @ x, lb=-1.0, ub=1.0)
+    structure = qp.structure()
+    found = structure.optimality(structure.at(x), None, 1e-9)
+    left = found.reduced - found.multipliers["lower"] + found.multipliers["upper"]
+    bounds = np.diag(np.sign(x))[np.abs(x) == 1.0]
+    _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)
+    # It is measured in units of the variables, which are alike here but for a factor of a few.
+    assert least - 1e-12 <= float(np.linalg.norm(left)) <= 4.0 * least + 1e-12

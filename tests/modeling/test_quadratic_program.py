@@ -9,11 +9,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from adversary.rational import as_matrix, as_vector, dot, product
 from numpy.typing import NDArray
 from scipy import sparse
 
 import indefinite_opt as iopt
+from helpers.exact import as_matrix, as_vector, dot, product
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from helpers.bruteforce import global_minimum
+from helpers.exact import global_minimum
 from helpers.internals import small_tables
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from helpers.bruteforce import global_minimum
+from helpers.exact import global_minimum
 from helpers.problems import random_problem
 
 Claim = iopt.Claim

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
 from helpers.callbacks import press, stop
+from helpers.exact import stationary_points
 from helpers.problems import random_problem
 from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.solvers.descent.dca import DCA

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
+from helpers.exact import stationary_points
 from helpers.problems import FAMILIES, kernel, labels
 from helpers.programs import EPS, FORMS, TOL, Program, form, smo
 from indefinite_opt.formulations import as_formulation

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
 from helpers.enumeration import (
     Array,
     Program,
@@ -22,6 +21,7 @@ from helpers.enumeration import (
     random_kernel,
     read,
 )
+from helpers.exact import stationary_points
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers.boxes import general_quadratic
-from helpers.minimisers import degenerate, global_minimisers, holds
+from helpers.boxes import degenerate, general_quadratic, holds
+from helpers.exact import global_minimisers
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 

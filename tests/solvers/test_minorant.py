@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.boxes import general_quadratic, random_multipliers, random_quadratic
+from helpers.exact import global_minimisers, independent
 from helpers.internals import relaxation_loops
-from helpers.minimisers import global_minimisers, independent
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     EPS,

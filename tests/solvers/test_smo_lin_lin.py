@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
 from helpers.callbacks import press, stop
+from helpers.exact import stationary_points
 from helpers.printed_smo import printed_steps
 from helpers.problems import noisy_problem, random_problem
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from helpers.minimisers import global_minimisers
+from helpers.exact import global_minimisers
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,

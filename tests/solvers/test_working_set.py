@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from helpers.bruteforce import stationary_points
+from helpers.exact import stationary_points
 from helpers.problems import labels, symmetric
 from indefinite_opt.problem import DenseGram
 from indefinite_opt.solvers.descent._loops import Box, Point

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
+from helpers.exact import stationary_points
 from helpers.problems import random_problem
 from indefinite_opt.errors import InfeasibleProblem, NoCounterpart, ProblemError
 from indefinite_opt.theory.hulls import hull_to_svm, svm_to_hull

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.bruteforce import stationary_points
 from helpers.cases import LIN_LIN
+from helpers.exact import stationary_points
 from helpers.printed_smo import pair_of, paper_smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers import as_solver

@@ -11,9 +11,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
-from helpers.bruteforce import global_minimum
 from helpers.callbacks import press
 from helpers.cases import CASES, LIN_LIN
+from helpers.exact import global_minimum
 from helpers.problems import symmetric
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4

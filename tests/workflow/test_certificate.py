@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from helpers.bruteforce import global_minimum, stationary_points
+from helpers.exact import global_minimum, stationary_points
 from helpers.problems import random_problem
 
 Claim = iopt.Claim

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.boxes import general_quadratic, random_multipliers
-from helpers.minimisers import degenerate, global_minimisers
+from helpers.boxes import degenerate, general_quadratic, random_multipliers
+from helpers.exact import global_minimisers
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions

@@ -15,6 +15,9 @@ __all__ = ["fitted", "of_rows", "reduced", "strict"]
 _PIVOTS = 30
 """Most steps for each multiplier while multipliers are fitted; one or two are usual."""
 
+_SWEEPS = 10
+"""Passes in which units are made; every one halves the logarithms of the largest entries."""
+
 _MISSED_SHARE = 0.01
 """Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
 of 1e-7 would be a tenth of the default one."""
@@ -32,23 +35,26 @@ def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
 
 
 def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
-    """The multipliers of the active constraints that leave the least residual ‖·‖₂."""
+    """The multipliers of the active constraints that leave the least residual ‖·‖₂.
+
+    The residual of each variable is measured in a unit in which its conditions have terms near 1.
+    """
     from scipy.optimize import nnls
 
     active = body.active_rows(x, tol)
     lower, upper = body.at_bounds(x, tol)
     rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
-    lengths = np.linalg.norm(rows, axis=1)
-    lengths[lengths == 0.0] = 1.0
-    scaled, sides = rows / lengths[:, None], np.eye(body.n)
+    row, column = _units(np.vstack([rows, gradient]))
+    scaled, sides = rows * row[:-1, None] * column, np.eye(body.n)
     columns = np.vstack([scaled, -scaled[count:], -sides[lower], sides[upper]]).T
     prices = np.zeros(columns.shape[1])
     if len(rows):
+        target = -gradient * row[-1] * column
         with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
-            prices, _ = nnls(columns, -gradient, maxiter=_PIVOTS * prices.size)
+            prices, _ = nnls(columns, target, maxiter=_PIVOTS * prices.size)
     prices[count : len(rows)] -= prices[len(rows) : len(rows) + body.b.size]
     z = np.zeros(body.h.size)
-    z[active], y = np.split(prices[: len(rows)] / lengths, [count])
+    z[active], y = np.split(prices[: len(rows)] * row[:-1] / row[-1], [count])
     left = reduced(body, gradient, z, y)
     return {
         "inequalities": z,
@@ -56,6 +62,17 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
         "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
         "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
     }
+
+
+def _units(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns by which their largest entries are near 1 (Ruiz 2001)."""
+    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(_SWEEPS):
+        sizes = np.abs(matrix) * row[:, None] * column
+        for unit, axis in ((row, 1), (column, 0)):
+            largest = np.max(sizes, axis=axis)
+            unit /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return row, column
 
 
 def strict(
