@@ -17,7 +17,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.boxes import degenerate, general_quadratic, random_multipliers
-from helpers.exact import global_minimisers
+from helpers.exact import dot, global_minimisers, is_psd
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
@@ -854,3 +854,43 @@ def test_a_sense_is_one_of_two(sense: int) -> None:
     document["objective"] = {**MINIMUM, "sense": sense}
     with pytest.raises(FailedProof, match="neither 1 nor -1"):
         proof_checker.check(document)
+
+
+@pytest.mark.parametrize("H", [[[1, 2], [3]], [[0, 1]], [[]], [[1], [2]]])
+def test_a_matrix_is_a_lower_triangle(H: Any) -> None:
+    with pytest.raises(FailedProof, match="lower triangle"):
+        proof_checker.check(falling(H=H))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_semidefinite_up_to_rounding_passes(seed: int) -> None:
+    """M = VVᵀ + 2⁻⁹⁰I with V of rank 2: M + εI, ε = (m² + m)·max|M|·2⁻¹⁰⁰, by exact pivots."""
+    g = np.random.default_rng(seed)
+    m = int(g.integers(1, 6))
+    V = [[Fraction(int(entry), 3) for entry in row] for row in g.integers(-4, 5, (m, 2))]
+    M = [
+        [dot(one, other) + Fraction(i == j, 2**90) for j, other in enumerate(V)]
+        for i, one in enumerate(V)
+    ]
+    epsilon = proof_checker.rounding(M)
+    largest = max(abs(entry) for row in M for entry in row)
+    assert epsilon == (m * m + m) * largest / 2**100
+    raised = [[a + epsilon * (i == j) for j, a in enumerate(row)] for i, row in enumerate(M)]
+    assert is_psd(raised)
+
+
+@pytest.mark.parametrize(
+    "M",
+    [
+        [[-1]],
+        [[0, 1], [1, 0]],
+        [[1, 2], [2, 1]],
+        [[0, 0], [0, -1]],
+        # All minors of order 2 are positive.
+        [[10, 9, 9], [9, 10, 0], [9, 0, 10]],
+        [[10, 0, 9, 0], [0, 1, 0, 0], [9, 0, 10, 9], [0, 0, 9, 10]],
+    ],
+)
+def test_what_is_not_semidefinite_is_refused(M: Any) -> None:
+    with pytest.raises(FailedProof, match="not convex"):
+        proof_checker.rounding([[Fraction(entry) for entry in row] for row in M])
