@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -303,3 +304,20 @@ def test_gaps_are_printed_in_the_unit_they_have(
     assert [row.split("duality gap")[1].strip() for row in printed] == ([line] if line else [])
     # 2α - α² is largest at α = 1.
     assert "objective=1," in repr(certificate)
+
+
+def test_a_certificate_of_zero_is_shown_without_a_sign() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    known = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
+    lines = str(dataclasses.replace(known, objective=-0.0)).splitlines()
+    assert "  objective        0" in lines
+    html = known._repr_html_()
+    assert 0 <= html.index("GLOBAL: the point is a global optimum") < html.index("objective")
+
+
+def test_a_proof_needs_a_folder(tmp_path: Path) -> None:
+    certificate = iopt.solve(
+        iopt.KernelProblem(np.eye(2), [1, -1]), iopt.SVMDual(C=1.0)
+    ).certificate
+    with pytest.raises(iopt.errors.DataError, match=r"^path: expected a file that"):
+        certificate.save(tmp_path / "missing" / "proof.json")

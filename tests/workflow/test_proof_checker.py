@@ -549,6 +549,11 @@ FORGERIES = {
         [[0], [0, 0], [0, 0, 0]], [1, 3, 0],
         [[{"rule": "first order", "upper": [[0, 0]]}, minorant(3, across=[[0] * 4] * 2)]],
         3, [[1, 1, 0], [1, 0, 1]]),
+    # ½x² - ½x has slopes from -½ to ½ and is least inside, with -⅛.
+    "follow, a slope that rises": forgery(
+        [[1]], [-0.5], [[{"rule": "first order", "lower": [[0, 1]]}, LINE]], 0),
+    "follow, a slope that falls": forgery(
+        [[1]], [-0.5], [[{"rule": "first order", "upper": [[0, 0]]}, LINE]], 0),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip

@@ -16,8 +16,9 @@ from indefinite_opt.modeling.linear_programs.linear_program import (
     power_near,
 )
 from indefinite_opt.modeling.linear_programs.to_highs import (
+    add_rows,
+    change_costs,
     highs_model,
-    new_highs,
     run_within,
     simplex_limit,
 )
@@ -33,8 +34,9 @@ __all__ = [
     "Rows",
     "SensitivityGame",
     "SensitivityUnits",
+    "add_rows",
+    "change_costs",
     "highs_model",
-    "new_highs",
     "power_near",
     "run_within",
     "simplex_limit",

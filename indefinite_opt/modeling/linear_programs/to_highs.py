@@ -18,7 +18,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["highs_model", "new_highs", "run_within", "simplex_limit"]
+__all__ = ["add_rows", "change_costs", "highs_model", "run_within", "simplex_limit"]
 
 _MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
 """Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
@@ -31,6 +31,7 @@ but the first factorisation and the interior points of some thousand rows take s
 
 @cache
 def _silent() -> Any:
+    """The class of HiGHS instances that print nothing."""
     import highspy
 
     class Silent(highspy.Highs):  # type: ignore[misc]
@@ -40,11 +41,6 @@ def _silent() -> Any:
             return super().enableCallbacks()
 
     return Silent
-
-
-def new_highs() -> Any:
-    """A silent HiGHS instance."""
-    return _silent()()
 
 
 def highs_model(form: StandardForm) -> Any:
@@ -62,7 +58,7 @@ def highs_model(form: StandardForm) -> Any:
         entries = matrix.ravel()
     else:
         starts, indices, entries = matrix.indptr, matrix.indices, matrix.data
-    highs, sense = new_highs(), form.sense
+    highs, sense = _silent()(), form.sense
     direction = highspy.ObjSense.kMinimize if sense > 0 else highspy.ObjSense.kMaximize
     highs.passModel(
         n, m, entries.size, int(highspy.MatrixFormat.kRowwise), int(direction),
@@ -92,6 +88,21 @@ def _pass_hessian(highs: Any, hessian: Array) -> None:
         row[order].astype(np.int32),
         hessian[row[order], column[order]],
     )
+
+
+def add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
+    """Add dense rows; all entries are passed, as finding their zeros would cost more."""
+    height, n = rows.shape
+    if height:
+        highs.addRows(
+            height, low, high, rows.size, (np.arange(height) * n).astype(np.int32),
+            np.tile(np.arange(n, dtype=np.int32), height), np.ascontiguousarray(rows).ravel(),
+        )  # fmt: skip
+
+
+def change_costs(highs: Any, cost: Array) -> None:
+    """Another cost vector for the same program."""
+    highs.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
 
 
 def simplex_limit(sides: int) -> int:

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, TimeLimitReached
-from indefinite_opt.modeling.linear_programs import new_highs, run_within, simplex_limit
+from indefinite_opt.modeling.linear_programs import (
+    change_costs,
+    highs_model,
+    run_within,
+    simplex_limit,
+)
 from indefinite_opt.modeling.no_optimum import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["LinearRows", "Ranges"]
 
@@ -181,7 +187,7 @@ class LinearRows:
         import highspy
 
         highs, n = self._highs, self.n
-        highs.changeColsCost(n, np.arange(n, dtype=np.int32), cost)
+        change_costs(highs, cost)
         for presolve in ("off", "on"):
             highs.setOptionValue("presolve", presolve)
             seconds = self.remaining()
@@ -254,11 +260,9 @@ class LinearRows:
             return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
         normals, ends, units = normals[usable], ends[usable], units[usable]
         names = [name for name, use in zip(names, usable, strict=True) if use]
-        highs, count = new_highs(), ends.size
-        highs.addVars(count, np.zeros(count), np.full(count, np.inf))
-        highs.changeColsCost(count, np.arange(count, dtype=np.int32), units)
         matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
-        _add_rows(highs, matrix, rhs, rhs)
+        least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
+        highs = highs_model(StandardForm(1, units, least, most, rhs, rhs, matrix))
         seconds = self.remaining()
         state = run_within(highs, seconds, simplex_limit(sum(matrix.shape)))
         if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:
@@ -379,22 +383,9 @@ def _random_normals(low: Array, high: Array, share: float, generator: np.random.
 
 
 def _model(scaled: Equilibrated) -> Any:
-    highs, n = new_highs(), scaled.q.size
+    form = scaled.form
+    low = np.minimum(form.lower, form.upper)
+    highs = highs_model(form._replace(cost=np.zeros(low.size), lower=low, hessian=None))
     highs.setOptionValue("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
     highs.setOptionValue("dual_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    low = np.minimum(scaled.lower, scaled.upper)
-    highs.addVars(n, low, scaled.upper)
-    _add_rows(highs, scaled.R, scaled.row_lower, scaled.row_upper)
     return highs
-
-
-def _add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
-    height = rows.shape[0]
-    if height == 0:
-        return
-    mask = rows != 0.0
-    starts = np.concatenate([[0], np.cumsum(mask.sum(axis=1))[:-1]])
-    highs.addRows(
-        height, low, high, int(mask.sum()), starts.astype(np.int32),
-        np.nonzero(mask)[1].astype(np.int32), rows[mask],
-    )  # fmt: skip

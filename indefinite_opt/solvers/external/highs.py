@@ -12,6 +12,7 @@ from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.linear_programs import (
     LinearProgram,
+    change_costs,
     highs_model,
     power_near,
     simplex_limit,
@@ -207,8 +208,7 @@ class _Found:
 def _update(highs: Any, program: LinearProgram) -> None:
     columns = np.arange(program.cost.size, dtype=np.int32)
     rows = np.arange(program.row_lower.size, dtype=np.int32)
-    cost = program.sense * program.cost
-    highs.changeColsCost(columns.size, columns, cost)
+    change_costs(highs, program.sense * program.cost)
     highs.changeColsBounds(columns.size, columns, program.lower, program.upper)
     highs.changeRowsBounds(rows.size, rows, program.row_lower, program.row_upper)
 

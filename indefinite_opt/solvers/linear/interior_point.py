@@ -206,8 +206,8 @@ class InteriorPoint:
         """Lengths of the primal and the dual step to the boundary, at most 1."""
         over, under = self._distances()
         low, high = self.has_low, self.has_high
-        primal = min(_reach(over[low], dw[low]), _reach(under[high], -dw[high]))
-        dual = min(_reach(self.below[low], dbelow[low]), _reach(self.above[high], dabove[high]))
+        primal = min(1.0, room(over[low], dw[low]), room(under[high], -dw[high]))
+        dual = min(1.0, room(self.below[low], dbelow[low]), room(self.above[high], dabove[high]))
         return primal, dual
 
     def _distances(self) -> tuple[Array, Array]:
@@ -227,10 +227,10 @@ class InteriorPoint:
         self.has_low, self.has_high = np.isfinite(self.low), np.isfinite(self.high)
 
 
-def _reach(x: Array, dx: Array) -> float:
-    """Largest t ≤ 1 with x + t·dx ≥ 0."""
+def room(x: Array, dx: Array) -> float:
+    """Largest t with x + t·dx ≥ 0, for x ≥ 0; infinite if nothing falls."""
     falling = dx < 0.0
-    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
+    return float(np.min(-x[falling] / dx[falling], initial=np.inf))
 
 
 class NormalEquations:

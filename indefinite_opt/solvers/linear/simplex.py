@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import new_highs, power_near, run_within
+from indefinite_opt.modeling.linear_programs import add_rows, highs_model, power_near, run_within
+from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 
@@ -37,21 +38,20 @@ class RestrictedModel:
         self.v: Array | None = None
         self.eq, self._y = np.zeros(form.e.size), np.empty(0)
         self.iterations = 0
-        self.highs = highs = new_highs()
-        # Presolve would find nothing to remove in a kernel matrix.
-        highs.setOptionValue("presolve", "off")
-        columns = np.arange(form.cost.size, dtype=np.int32)
-        highs.addVars(columns.size, form.lower, form.upper)
         # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
         costs = np.abs(form.cost[form.cost != 0.0])
         self._unit = float(power_near(costs.min())) if costs.size else 1.0
-        highs.changeColsCost(columns.size, columns, form.cost / self._unit)
-        self._append(form.E, form.e, form.e)
+        cost = form.cost / self._unit
+        self.highs = highs_model(
+            StandardForm(1, cost, form.lower, form.upper, form.e, form.e, form.E)
+        )
+        # Presolve would find nothing to remove in a kernel matrix.
+        self.highs.setOptionValue("presolve", "off")
 
     def add(self, rows: Indices) -> None:
         """Add rows of G to the model."""
         form = self.form
-        self._append(form.G[rows], form.row_lower[rows], form.row_upper[rows])
+        add_rows(self.highs, form.G[rows], form.row_lower[rows], form.row_upper[rows])
         self.chosen = np.concatenate([self.chosen, rows])
 
     def run(self, seconds: float, iterations: int) -> Status:
@@ -70,14 +70,3 @@ class RestrictedModel:
         y = np.zeros(count)
         y[self.chosen] = self._y
         return y
-
-    def _append(self, block: Array, low: Array, high: Array) -> None:
-        height, width = block.shape
-        if height == 0:
-            return
-        self.highs.addRows(
-            height, low, high, block.size,
-            (np.arange(height) * width).astype(np.int32),
-            np.tile(np.arange(width, dtype=np.int32), height),
-            np.ascontiguousarray(block).ravel(),
-        )  # fmt: skip

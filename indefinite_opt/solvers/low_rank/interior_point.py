@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
+from indefinite_opt.solvers.linear.interior_point import room
 
 __all__ = ["InteriorPoint"]
 
@@ -115,8 +115,8 @@ class InteriorPoint:
         return dx, dl, du, levels
 
     def _to_boundary(self, dx: Array, dl: Array, du: Array) -> float:
-        weights = min(_room(self.x, dx), _room(self.slack, -dx))
-        return min(1.0, weights, _room(self.lower, dl), _room(self.upper, du))
+        weights = min(room(self.x, dx), room(self.slack, -dx))
+        return min(1.0, weights, room(self.lower, dl), room(self.upper, du))
 
     def vertex(self) -> Array:
         """The weights, with those that are nearer to a bound than their multiplier to zero on it.
@@ -166,11 +166,3 @@ class _Core:
         r = self._gram.signs.size
         pulled = self._gram.outside(found[:r]) + self._normals @ found[r:]
         return self._inverse * (right - pulled), found[r:]
-
-
-def _room(values: Array, changes: Array) -> float:
-    """The largest multiple of the changes that leaves all values nonnegative."""
-    falling: NDArray[np.bool_] = changes < 0.0
-    if not falling.any():
-        return np.inf
-    return float(np.min(values[falling] / -changes[falling]))
