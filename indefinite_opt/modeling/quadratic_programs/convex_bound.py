@@ -30,7 +30,7 @@ def convex_bound(
 ) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there.
 
-    With d = w - x for a feasible w, prices z ≥ 0 and y of the rows and r = ∇F + Gᵀz + Aᵀy,
+    With d = w - x for a feasible w, multipliers z ≥ 0 and y of the rows and r = ∇F + Gᵀz + Aᵀy,
 
         F(w) = F(x) + ∇Fᵀd + ½dᵀPd ≥ F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) + rᵀd + ½σ‖d‖²,
 
@@ -44,8 +44,8 @@ def convex_bound(
     slopes = reduced(body, point.gradient, z, y)
     steep = np.abs(curvature.P) @ size + np.abs(q)
     over, _, sizes = body.sides(x)
-    prices = np.concatenate([z, y])
-    count = n + prices.size + 8.0
+    multipliers = np.concatenate([z, y])
+    count = n + multipliers.size + 8.0
     error = count * EPS * (steep + np.abs(body.G.T) @ z + np.abs(body.A.T) @ np.abs(y))
     low, high = body.ranges
     falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
@@ -61,13 +61,13 @@ def convex_bound(
         dear = ~(lowest(slopes, np.zeros(n)) - least <= worth)
     if dear.any():
         sums = np.hstack([curvature.P[dear], body.G.T[dear], body.A.T[dear]])
-        exact = _summed_exactly(sums, np.concatenate([x, prices]), -q[dear])
+        exact = _summed_exactly(sums, np.concatenate([x, multipliers]), -q[dear])
         if exact is not None:
             slopes[dear], error[dear] = exact, EPS * np.abs(exact)
             least = lowest(slopes, error)
-    rounding = float(np.abs(prices) @ sizes) + float(size @ steep)
+    rounding = float(np.abs(multipliers) @ sizes) + float(size @ steep)
     rounding += float(np.abs(least[np.isfinite(least)]).sum())
-    bound = point.value + float(prices @ over) + float(least.sum()) - count * EPS * rounding
+    bound = point.value + float(multipliers @ over) + float(least.sum()) - count * EPS * rounding
     if not curvature.is_convex_everywhere:
         missed = (np.abs(over) + (n + 2.0) * EPS * sizes)[body.h.size :]
         across = float(np.linalg.norm(missed)) / curvature.row_sizes[1]

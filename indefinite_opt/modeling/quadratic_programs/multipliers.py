@@ -47,14 +47,14 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
     row, column = _units(np.vstack([rows, gradient]))
     scaled, sides = rows * row[:-1, None] * column, np.eye(body.n)
     columns = np.vstack([scaled, -scaled[count:], -sides[lower], sides[upper]]).T
-    prices = np.zeros(columns.shape[1])
+    multipliers = np.zeros(columns.shape[1])
     if len(rows):
         target = -gradient * row[-1] * column
         with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
-            prices, _ = nnls(columns, target, maxiter=_PIVOTS * prices.size)
-    prices[count : len(rows)] -= prices[len(rows) : len(rows) + body.b.size]
+            multipliers, _ = nnls(columns, target, maxiter=_PIVOTS * multipliers.size)
+    multipliers[count : len(rows)] -= multipliers[len(rows) : len(rows) + body.b.size]
     z = np.zeros(body.h.size)
-    z[active], y = np.split(prices[: len(rows)] * row[:-1] / row[-1], [count])
+    z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
     left = reduced(body, gradient, z, y)
     return {
         "inequalities": z,
