@@ -16,7 +16,7 @@ __all__ = ["BracketLike", "ComparisonLike", "ResultLike"]
 
 
 class ResultLike(Protocol):
-    """The solution of a formulation; see `indefinite_opt.Result`.
+    """The solution of a formulation; see `indefinite_opt.workflow.Result`.
 
     Examples
     --------
