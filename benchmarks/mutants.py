@@ -51,7 +51,7 @@ OWN_TESTS = {
     "proof_document": ("proof_checker",),
     "certificates/certificate": ("claims", "certificate"),
     "verification": ("claims", "certificate"),
-    "polyhedral/search": ("polyhedral_search",),
+    "local_search/row_search": ("polyhedral_search",),
     "polyhedral/descent": ("polyhedral_descent", "polyhedral_search"),
     "polyhedral/recession": ("polyhedral_search", "no_optimum"),
     "polyhedral/refinement": ("polyhedral_descent",),
@@ -96,7 +96,7 @@ def found(folder: str, name: str) -> Path:
     paths = [path for path in ROOT.joinpath(folder).rglob(f"*{Path(name).name}") if
              path.as_posix().endswith(f"/{name}")]  # fmt: skip
     if len(paths) != 1:
-        raise SystemExit(f"{name}: expected the end of one path, such as polyhedral/search.py, "
+        raise SystemExit(f"{name}: expected the end of one path, such as polyhedral/descent.py, "
                          f"got {len(paths)} files")  # fmt: skip
     return paths[0].relative_to(ROOT)
 

@@ -72,14 +72,19 @@ def violations(root: Path) -> list[str]:
     return found
 
 
-def circle(root: Path) -> list[str]:
-    """Files that import one another, by any way."""
+def circle(root: Path, depth: int | None = None) -> list[str]:
+    """Files that import one another, by any way; at a depth, folders in place of their files."""
     modules = {module_name(path, root): path for path in root.rglob("*.py")}
-    graph: dict[str, set[str]] = {name: set() for name in modules}
+    graph: dict[str, set[str]] = {}
+
+    def node(name: str) -> str:
+        return ".".join(name.split(".")[:depth])
+
     for name, path in modules.items():
         for _, module, names in imports(path, root):
             inner = {f"{module}.{part}" for part in names} & set(modules)
-            graph[name] |= inner or {module} & set(modules)
+            ends = {node(end) for end in inner or {module} & set(modules)}
+            graph.setdefault(node(name), set()).update(ends - ({node(name)} if depth else set()))
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -93,6 +98,10 @@ def test_rooms_are_in_order() -> None:
 
 def test_no_circle_of_imports() -> None:
     assert circle(ROOT) == []
+
+
+def test_no_circle_of_folders_within_a_room() -> None:
+    assert circle(ROOT, depth=3) == []
 
 
 def test_every_room_exists_and_says_what_it_is_for() -> None:
@@ -161,6 +170,20 @@ def test_the_checker_finds_a_circle(tmp_path: Path) -> None:
         "if TYPE_CHECKING:\n    from indefinite_opt.a import x\n", encoding="utf-8"
     )
     assert set(circle(tmp_path)) == {f"{PACKAGE}.a", f"{PACKAGE}.b"}
+
+
+def test_the_checker_finds_a_circle_of_folders(tmp_path: Path) -> None:
+    for file, content in {
+        "solvers/descent/search.py": "from indefinite_opt.solvers.rows import bound\n",
+        "solvers/descent/step.py": "",
+        "solvers/rows/bound.py": "from indefinite_opt.solvers.descent import step\n",
+    }.items():
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    assert circle(tmp_path) == []
+    folders = {f"{PACKAGE}.solvers.descent", f"{PACKAGE}.solvers.rows"}
+    assert set(circle(tmp_path, depth=3)) == folders
 
 
 def test_importing_the_package_is_light() -> None:

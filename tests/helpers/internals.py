@@ -66,11 +66,11 @@ def decisions_on_grid(
 
 INTERRUPT_AT_THE_END_OF_A_DESCENT = """
 import os, signal
-from indefinite_opt.solvers.descent import local_search
-finish = local_search.LocalSearch._settle
+from indefinite_opt.solvers.local_search import pair_search
+finish = pair_search.LocalSearch._settle
 def settle(self):
     os.kill(os.getpid(), signal.SIGINT)
     finish(self)
-local_search.LocalSearch._settle = settle
+pair_search.LocalSearch._settle = settle
 """
 """Code for another process, whose Ctrl-C has to come in the middle of its work."""

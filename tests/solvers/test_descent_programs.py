@@ -18,8 +18,8 @@ from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, ScaledQP, paired
 from indefinite_opt.solvers.descent import Descent, descend
-from indefinite_opt.solvers.descent.iterated_search import Effort
-from indefinite_opt.solvers.descent.local_search import LocalSearch
+from indefinite_opt.solvers.local_search.iterated_search import Effort
+from indefinite_opt.solvers.local_search.pair_search import LocalSearch
 from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ from helpers.problems import random_problem, rugged_problem
 from helpers.programs import check_feasible, program_of, weights
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.descent.multistart import MultiStart
+from indefinite_opt.solvers.local_search.multistart import MultiStart
 from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
@@ -433,8 +433,8 @@ def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     qp = iopt.QuadraticProgram(-np.eye(2), G=row, h=[1.0] * len(row), lb=0.0, ub=1.0)
-    for place in ("descent.local_search.Descent", "polyhedral.search.ActiveSetDescent"):
-        monkeypatch.setattr(f"indefinite_opt.solvers.{place}", compiling)
+    for place in ("pair_search.Descent", "row_search.ActiveSetDescent"):
+        monkeypatch.setattr(f"indefinite_opt.solvers.local_search.{place}", compiling)
     with pytest.raises(KeyboardInterrupt):
         iopt.solve(qp)
     result = iopt.solve(qp, solver="global")  # which knows a feasible point without a descent

@@ -26,8 +26,8 @@ from helpers.polyhedra import (
     uno,
 )
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.solvers.descent.iterated_search import Effort
-from indefinite_opt.solvers.polyhedral.search import PolyhedralSearch
+from indefinite_opt.solvers.local_search.iterated_search import Effort
+from indefinite_opt.solvers.local_search.row_search import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 

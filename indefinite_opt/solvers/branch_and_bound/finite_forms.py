@@ -18,9 +18,9 @@ from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.descent.iterated_search import Effort
-from indefinite_opt.solvers.descent.local_search import LocalSearch
-from indefinite_opt.solvers.descent.pairing import Paired, as_paired
+from indefinite_opt.solvers.local_search.iterated_search import Effort
+from indefinite_opt.solvers.local_search.pair_search import LocalSearch
+from indefinite_opt.solvers.local_search.pairing import Paired, as_paired
 from indefinite_opt.solvers.polyhedral import Refinement, falling_ray
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
@@ -198,7 +198,7 @@ class _Slacks(FiniteForm):
         return z[: self.asked.n]
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        from indefinite_opt.solvers.descent.multistart import MultiStart
+        from indefinite_opt.solvers.local_search.multistart import MultiStart
 
         start = None if task.start is None else self.restored(task.start, 0.0)
         inner = task.on(self.asked, start=start)

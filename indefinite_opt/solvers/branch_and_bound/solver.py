@@ -8,7 +8,7 @@ from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.branch_and_bound.finite_forms import obstacle
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
-from indefinite_opt.solvers.descent.multistart import MultiStart
+from indefinite_opt.solvers.local_search.multistart import MultiStart
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 

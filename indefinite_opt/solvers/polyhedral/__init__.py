@@ -2,6 +2,5 @@
 
 from indefinite_opt.solvers.polyhedral.recession import falling_ray
 from indefinite_opt.solvers.polyhedral.refinement import Refinement
-from indefinite_opt.solvers.polyhedral.search import PolyhedralSearch
 
-__all__ = ["PolyhedralSearch", "Refinement", "falling_ray"]
+__all__ = ["Refinement", "falling_ray"]

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.modeling.structures import QP, PairedQP
-from indefinite_opt.solvers.descent.iterated_search import Effort
-from indefinite_opt.solvers.descent.local_search import LocalSearch
-from indefinite_opt.solvers.descent.pairing import as_paired
-from indefinite_opt.solvers.polyhedral import PolyhedralSearch
+from indefinite_opt.solvers.local_search.iterated_search import Effort
+from indefinite_opt.solvers.local_search.pair_search import LocalSearch
+from indefinite_opt.solvers.local_search.pairing import as_paired
+from indefinite_opt.solvers.local_search.row_search import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 

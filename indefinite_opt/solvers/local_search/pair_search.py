@@ -21,7 +21,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.structures import PairedQP
 from indefinite_opt.solvers.descent.descent import CHOLESKY_WORK, Descent
-from indefinite_opt.solvers.descent.iterated_search import CHAINS, End, IteratedSearch
+from indefinite_opt.solvers.local_search.iterated_search import CHAINS, End, IteratedSearch
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 

@@ -20,7 +20,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
-from indefinite_opt.solvers.descent.iterated_search import CHAINS, Effort, End, IteratedSearch
+from indefinite_opt.solvers.local_search.iterated_search import CHAINS, Effort, End, IteratedSearch
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
     Multipliers,

@@ -1,0 +1,1 @@
+"""Descents from many starts, repeated from perturbed ends, for programs of any curvature."""
