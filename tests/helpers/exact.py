@@ -504,15 +504,16 @@ def stationary_points(
     """The isolated KKT points of ½xᵀHx + qᵀx, 0 ≤ x ≤ upper, Ax = b, and their values."""
     from scipy.optimize import nnls
 
-    n = q.size
+    n, unit = q.size, float(np.abs(H).max()) or 1.0
     upper = np.broadcast_to(np.asarray(upper, dtype=float), n)
-    program = Program(H, q, np.zeros((0, n)), np.zeros(0), A, b, np.zeros(n), upper)
+    none = np.zeros((0, n)), np.zeros(0)
+    program = Program(H / unit, q / unit, *none, A, b, np.zeros(n), upper)
     found = []
     for x, _, _ in program.stationary:
         normals = np.vstack([A, -A, -np.eye(n)[x <= tol], np.eye(n)[x >= upper - tol]])
-        slope = H @ x + q
+        slope = (H @ x + q) / unit
         residual = nnls(normals.T, -slope)[1] if len(normals) else float(np.linalg.norm(slope))
-        if residual <= tol * max(1.0, np.abs(H).max()):
+        if residual <= tol:
             found.append((x, float(0.5 * x @ H @ x + q @ x)))
     return found
 

@@ -199,9 +199,11 @@ def rescaled(qp: Rows, seed: int) -> Rows:
 
 
 def lowest(qp: Rows) -> float:
-    """The optimal value by enumeration of all faces."""
-    best = Program(qp.P, qp.q, qp.G, qp.h, qp.A, qp.b, qp.lower, qp.upper).minimum()
-    return np.inf if best is None else float(best[0])
+    """The optimal value by enumeration of all faces; rows hold up to rounding."""
+    unit = float(np.abs(qp.P).max()) or 1.0
+    rows = qp.G, qp.h, qp.A, qp.b, qp.lower, qp.upper
+    points = Program(qp.P / unit, qp.q / unit, *rows).stationary
+    return qp.value(points[0][0]) if points else np.inf
 
 
 def uno(qp: Rows, starts: int, seed: int = 0) -> float:
