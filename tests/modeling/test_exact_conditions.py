@@ -12,6 +12,7 @@ from scipy import optimize
 
 import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, dot, product
+from indefinite_opt.modeling.gaps import CANCELLED
 
 Array = NDArray[np.float64]
 
@@ -278,3 +279,20 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)
     # It is measured in units of the variables, which are alike here but for a factor of a few.
     assert least - 1e-12 <= float(np.linalg.norm(left)) <= 4.0 * least + 1e-12
+
+
+@pytest.mark.parametrize("x", [[5.0, -3.0, 9.0], [1.0, 0.0, 0.0], [0.5, 1.0, 1.0]])
+def test_the_nearest_point_where_there_is_only_one(x: list[float]) -> None:
+    """x₁ + x₂ + x₃ = 5/2 and x₁ ≤ x₂ - 1/2 in the unit cube: x₂ ≤ 1 leaves (1/2, 1, 1)."""
+    body = iopt.QuadraticProgram(
+        np.eye(3), np.zeros(3), G=[[1.0, -1.0, 0.0]], h=[-0.5], A=[[1.0, 1.0, 1.0]], b=[2.5],
+        lb=0.0, ub=1.0,
+    ).structure().polyhedron  # fmt: skip
+    np.testing.assert_allclose(body._nearest(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(body.repaired(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-12)
+
+
+def test_the_unit_of_gaps_at_zero_is_that_of_the_variable_with_the_least_terms() -> None:
+    """x² + y² on [0, 3] × [0, 10]: through its range x has terms of 3·½·2·3 = 9, y 100."""
+    structure = iopt.QuadraticProgram(2.0 * np.eye(2), lb=0.0, ub=[3.0, 10.0]).structure()
+    assert structure.gap_unit(0.0, np.zeros(2)) == pytest.approx(CANCELLED * 9.0, rel=1e-14)
