@@ -252,7 +252,7 @@ def test_new_points_against_the_definitions(split: Any, which: int) -> None:
         np.testing.assert_allclose(chosen.decision_function(K_new, among()), decision, atol=1e-9)
         labels = np.where(decision > 0, problem.classes[1], problem.classes[0])
         np.testing.assert_array_equal(chosen.predict(K_new, among()), labels)
-    assert np.abs(joint - expected["original"]).max() > 1e-3
+    assert np.abs(joint - expected["original"]).max() > 1e-5  # far beyond the tolerance above
 
 
 def test_price_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
