@@ -91,7 +91,6 @@ class FactorGram(Gram):
         self.factors, self.signs = read_only(F), s.astype(np.float64)
         self.n, self.dtype = F.shape[0], F.dtype
         self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
-
         if self.is_definite:
             self.construction = Construction("its kernel matrix is F times the transpose of F")
 

@@ -42,7 +42,7 @@ def convex_bound(
     x, n = point.x, body.n
     z, size = np.maximum(z, 0.0), np.abs(x)
     slopes = reduced(body, point.gradient, z, y)
-    steep = np.abs(curvature.P) @ size + np.abs(q)
+    steep = curvature.sizes @ size + np.abs(q)
     over, _, sizes = body.sides(x)
     multipliers = np.concatenate([z, y])
     count = n + multipliers.size + 8.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
 from indefinite_opt.modeling.structures.structure import StandardForm
 
@@ -14,6 +15,9 @@ __all__ = ["fitted", "of_rows", "reduced", "strict"]
 
 _PIVOTS = 30
 """Most steps for each multiplier while multipliers are fitted; one or two are usual."""
+
+_MAX_NEWTON_STEPS = 50
+"""Most fits of the multipliers, each with other variables at bounds; two to five are usual."""
 
 _SWEEPS = 10
 """Passes in which units are made; every one halves the logarithms of the largest entries."""
@@ -39,20 +43,14 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
 
     The residual of each variable is measured in a unit in which its conditions have terms near 1.
     """
-    from scipy.optimize import nnls
-
     active = body.active_rows(x, tol)
     lower, upper = body.at_bounds(x, tol)
     rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
     row, column = _units(np.vstack([rows, gradient]))
-    scaled, sides = rows * row[:-1, None] * column, np.eye(body.n)
-    columns = np.vstack([scaled, -scaled[count:], -sides[lower], sides[upper]]).T
-    multipliers = np.zeros(columns.shape[1])
-    if len(rows):
-        target = -gradient * row[-1] * column
-        with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
-            multipliers, _ = nnls(columns, target, maxiter=_PIVOTS * multipliers.size)
-    multipliers[count : len(rows)] -= multipliers[len(rows) : len(rows) + body.b.size]
+    scaled = rows * row[:-1, None] * column
+    columns, target = np.vstack([scaled, -scaled[count:]]).T, -gradient * row[-1] * column
+    multipliers = _least(columns, target, lower, upper)
+    multipliers[count : len(rows)] -= multipliers[len(rows) :]
     z = np.zeros(body.h.size)
     z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
     left = reduced(body, gradient, z, y)
@@ -62,6 +60,43 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
         "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
         "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
     }
+
+
+def _least(
+    columns: Array, target: Array, lower: NDArray[np.bool_], upper: NDArray[np.bool_]
+) -> Array:
+    """v ≥ 0 with the least ‖columns·v - target‖, where bounds excuse residuals of one sign.
+
+    A variable at a bound counts as long as its residual has the wrong sign. What is minimised is
+    convex, and quadratic as long as the same variables count: Newton's method, whose steps are
+    halved until they lead down.
+    """
+    from scipy.optimize import nnls
+
+    v, missed, counted = np.zeros(columns.shape[1]), np.inf, ~(lower | upper)
+    if not v.size:  # on which scipy's function would end the process
+        return v
+
+    def wrong(v: Array) -> Array:
+        left = columns @ v - target
+        return np.where((left > 0.0) & lower | (left < 0.0) & upper, 0.0, left)
+
+    for _ in range(_MAX_NEWTON_STEPS):
+        best, share = v, 1.0
+        if counted.any():
+            with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
+                best, _ = nnls(columns[counted], target[counted], maxiter=_PIVOTS * v.size)
+        while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
+            share *= 0.5
+            if share < EPS:
+                return v
+        v = v + share * (best - v)
+        left = wrong(v)
+        missed, before, counted = float(np.linalg.norm(left)), counted, left != 0.0
+        counted |= ~(lower | upper)
+        if share == 1.0 and np.array_equal(before, counted):
+            break
+    return v
 
 
 def _units(matrix: Array) -> tuple[Array, Array]:

@@ -160,7 +160,7 @@ class PolyhedralQP(QP):
         in which x_j takes part when all of these variables move through their ranges.
         """
         size = np.abs(x)
-        terms = float(size @ (0.5 * (self._sizes @ size) + np.abs(self.q)))
+        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
         if abs(value) > CANCELLED * terms:
             return abs(value)
         gradient = self.gradient(x)
@@ -174,11 +174,6 @@ class PolyhedralQP(QP):
         return CANCELLED * terms
 
     @cached_property
-    def _sizes(self) -> Array:
-        """|P|, (n, n)."""
-        return np.abs(self.P)
-
-    @cached_property
     def _widths(self) -> Array:
         """Widths of the finite ranges of variables, else 0, (n,)."""
         low, high = self.polyhedron.ranges
@@ -188,7 +183,7 @@ class PolyhedralQP(QP):
     @cached_property
     def _bends(self) -> Array:
         """What moving all variables with finite ranges adds to each |∇F_j|, by halves, (n,)."""
-        return 0.5 * (self._sizes @ self._widths)
+        return 0.5 * (self.along_rows.sizes @ self._widths)
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which the residual of the first-order conditions is judged.

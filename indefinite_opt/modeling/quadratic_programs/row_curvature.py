@@ -42,6 +42,11 @@ class RowCurvature:
         return len(self.P)
 
     @cached_property
+    def sizes(self) -> Array:
+        """|P|, (n, n)."""
+        return np.abs(self.P)
+
+    @cached_property
     def unit(self) -> Array | float:
         """The units of the variables, (n,), or 1.0 if they are good as they are."""
         units = own_units(self.P)
