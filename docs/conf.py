@@ -10,6 +10,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS / "extensions")]
 
 import api_pages  # noqa: E402
+import command_pages  # noqa: E402
 import notebook_pages  # noqa: E402
 
 import indefinite_opt  # noqa: E402
@@ -48,6 +49,7 @@ default_role = "py:obj"  # names between single backticks in docstrings
 
 # Pages that are made from the package and from the notebooks before Sphinx reads anything.
 api_pages.write(DOCS / "api")
+command_pages.write(DOCS / "commands")
 notebook_pages.write(DOCS.parent / "notebooks", DOCS / "notebooks")
 
 # Docstrings are those of numpydoc; every class has its members on its own page.
@@ -75,6 +77,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(DOCS / "gallery_scripts"),
     "gallery_dirs": "gallery",
     "filename_pattern": r".*\.py",
+    "thumbnail_size": (640, 480),
     "image_scrapers": ("gallery_figures.scraper",),
     "download_all_examples": False,
     "show_memory": False,
@@ -93,7 +96,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 9,
     # Pages of the theory and the gallery need the place of the table of contents for themselves.
     "secondary_sidebar_items": {"[!gt]*": ["page-toc"], "guide/*": ["page-toc"]},
     "footer_start": ["copyright"],

@@ -21,6 +21,7 @@ from indefinite_opt.formulations import (
     KSVM,
     LPSVM,
     ConvexHullDual,
+    ConvexHullPrimal,
     GuoSchuurmansLP,
     GuoSchuurmansQP,
     KernelLogistic,
@@ -37,8 +38,8 @@ from indefinite_opt.modeling import Formulation, QuadraticProgram
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.solvers import Claim, Solver, Status
 from indefinite_opt.studies import compare, reference_library
-from indefinite_opt.studies.baselines import KNN, LIBSVM, RVM, Baseline, available_baselines
-from indefinite_opt.workflow import available_solvers, bound, solve, solve_path
+from indefinite_opt.studies.baselines import KNN, LIBSVM, LSSVM, RVM, Baseline, available_baselines
+from indefinite_opt.workflow import available_solvers, bound, load, solve, solve_path, solve_qp
 from indefinite_opt.workflow.certificates import verify
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and is loaded where it is needed
@@ -51,7 +52,7 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and is loaded where 
         SpectrumTransformer,
     )
 
-__version__ = "0.1.0"
+__version__: str
 
 __all__ = [
     "ESVM",
@@ -59,11 +60,13 @@ __all__ = [
     "KSVM",
     "LIBSVM",
     "LPSVM",
+    "LSSVM",
     "RVM",
     "Baseline",
     "Claim",
     "ConfidenceProblem",
     "ConvexHullDual",
+    "ConvexHullPrimal",
     "Formulation",
     "GuoSchuurmansLP",
     "GuoSchuurmansQP",
@@ -96,9 +99,11 @@ __all__ = [
     "errors",
     "figures",
     "kernels",
+    "load",
     "reference_library",
     "solve",
     "solve_path",
+    "solve_qp",
     "theory",
     "verify",
 ]
@@ -110,9 +115,21 @@ _ESTIMATORS = frozenset({
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name in _ESTIMATORS:
         return getattr(importlib.import_module("indefinite_opt.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _version() -> str:
+    """The version of the tag that was installed, or 0 where the files were not installed."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("indefinite_opt")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+not.installed"
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,8 @@ from helpers import shaking
 from helpers.problems import random_problem
 from indefinite_opt.foundation import threads
 
+os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
+
 # No deadline: the first example pays for loading compiled code.
 settings.register_profile(
     "default",

@@ -133,25 +133,36 @@ def results_page() -> str:
     return "\n".join(lines)
 
 
+def index_page(pages: list[str]) -> str:
+    """Every public name with the first sentence of its docstring, group by group."""
+    lines = _heading("API reference", "=")
+    lines += [
+        "Every public name has a page with its signature, its return type and an example that"
+    ]
+    lines += ["runs. The examples are part of the tests.", ""]
+    titles = [*NAMESPACES.values(), "What functions return and take"]
+    everything = public_names()
+    for title, name in zip(titles, pages, strict=True):
+        module = name if name in ("indefinite_opt", "results") else f"indefinite_opt.{name}"
+        members = [one for one in everything if (one.module in RESULTS) == (name == "results")]
+        if name != "results":
+            members = [one for one in members if one.module == module]
+        lines += _heading(f":doc:`{title} <{name}>`", "-")
+        lines += [".. list-table::", "   :widths: 30 70", ""]
+        for one in members:
+            said = "" if one.is_constant else (inspect.getdoc(one.thing) or "").partition("\n")[0]
+            said = said.replace("|", r"\|")
+            lines += [f"   * - :py:obj:`~{one.module}.{one.name}`", f"     - {said}"]
+        lines.append("")
+    return "\n".join([*lines, ".. toctree::", "   :hidden:", "", *(f"   {n}" for n in pages), ""])
+
+
 def write(folder: Path) -> None:
     """Write all pages into a folder; files that would stay the same are left alone."""
     folder.mkdir(parents=True, exist_ok=True)
     pages = {module.rpartition(".")[2]: page(module) for module in NAMESPACES}
     pages["results"] = results_page()
-    entries = "\n".join(f"   {name}" for name in pages)
-    pages["index"] = "\n".join(
-        [
-            *_heading("API reference", "="),
-            "Every public name has a page with its signature, its return type and an example that",
-            "runs. The examples are part of the tests.",
-            "",
-            ".. toctree::",
-            "   :maxdepth: 2",
-            "",
-            entries,
-            "",
-        ]
-    )
+    pages["index"] = index_page(list(pages))
     for name, text in pages.items():
         path = folder / f"{name}.rst"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

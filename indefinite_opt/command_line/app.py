@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from typer import Exit, Option
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import bound, check_proof
@@ -31,8 +31,56 @@ EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"
 """Data and a kernel, 8 % of whose spectrum is negative: a single descent from zero ends a quarter
 below the optimum of the SVM dual with C = 10, and its bracket closes within a second."""
 
+EXAMPLES = {
+    "list": "list solvers",
+    "show": "show 'LussDual(rho=0.1)'",
+    "diagnose": "diagnose words --form linear",
+    "solve": "solve words 'KSVM(C=0.01)' --form linear --save model.npz",
+    "predict": "predict model.npz new.csv",
+    "bound": f"bound {EXAMPLE} 'SVMDual(C=10)' --proof proof.json",
+    "verify": "verify words 'ESVM(C=0.1)' alpha.csv --form linear",
+    "qp": "qp boxqp-50-40-1 --bound --output x.npz",
+    "check-proof": "check-proof proof.json",
+    "compare": "compare words --form linear --formulations 'SVMDual, ESVM, KSVM' --chosen",
+    "reproduce": "reproduce guo-schuurmans-table-2 --quick",
+    "fetch": "fetch heart --data-dir data",
+}
+"""One call of each command, for its help."""
+
+RESUMED = ("compare", "reproduce", "fetch")
+"""Commands that store what they have finished, and go on from there."""
+
 BROKEN_PIPE = 141
 """Exit code of programs that SIGPIPE ends: 128 + 13."""
+
+
+PANELS = {
+    "Data": "kind label labels missing ignore positive symmetrize data_dir max_bytes folds "
+    "program check",
+    "Kernel": "kernel gamma a r degree scaling form precision cache_mb rank",
+    "Solver": "formulations grid solver solvers method tol time_limit max_iter max_nodes gap bound "
+    "seed jobs cluster quick long",
+}
+"""The options of each panel of the help; all others are about the output."""
+
+
+class _Command(TyperCommand):
+    """A command whose help has its options in panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        panel = {name: title for title, names in PANELS.items() for name in names.split()}
+        panels: dict[str, list[Any]] = {
+            title: [] for title in ("Arguments", *PANELS, "Output", "Help")
+        }
+        for one in self.get_params(ctx):
+            title = panel.get(one.name, "Help" if one.name == "help" else "Output")
+            record = one.get_help_record(ctx)
+            if record is not None:
+                panels["Arguments" if one.param_type_name == "argument" else title].append(record)
+        for title, records in panels.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 class _Commands(TyperGroup):
@@ -43,6 +91,7 @@ class _Commands(TyperGroup):
         with Interrupts() as interrupts:
             try:
                 outcome = super().invoke(ctx)
+                sys.stdout.flush()
             except IndefiniteOptError as error:
                 say(f"error: {error}", style="red", to=stderr)
                 code = 2
@@ -52,13 +101,19 @@ class _Commands(TyperGroup):
                 say(told, "red", stderr)
                 code = 2
             except KeyboardInterrupt:
-                say("interrupted; everything that was finished is kept", style="yellow", to=stderr)
+                kept = "; finished cells are kept" if ctx.invoked_subcommand in RESUMED else ""
+                say(f"interrupted{kept}", style="yellow", to=stderr)
                 code = 130
             except BrokenPipeError:
                 # The reader of a pipe, such as `head`, has seen enough. Nothing may be flushed into
                 # the pipe when Python ends.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 code = BROKEN_PIPE
+            except OSError as error:
+                # The output cannot be written, as every file has an error of its own.
+                say(f"error: output: {error.strerror or error}", style="red", to=stderr)
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                code = 1
             except Exit as ended:
                 code = ended.exit_code
         if interrupts.came or code:
@@ -78,11 +133,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (list_, show, diagnose, solve, predict, bound, verify, qp, check_proof, compare):
+for command in (
+    list_, show, diagnose, solve, predict, bound, verify, qp, check_proof, compare, reproduce,
+    fetch,
+):  # fmt: skip
     name = command.__name__.removesuffix("_").replace("_", "-")
-    app.command(name, short_help=(command.__doc__ or "").partition("\n")[0])(command)
-app.command(short_help="Reproduce tables and figures of the papers.")(reproduce)
-app.command(short_help="Fetch named data sets from OpenML into a folder.")(fetch)
+    first = (command.__doc__ or "").partition("\n")[0]
+    told = f"Example: indefinite-opt {EXAMPLES[name]}"
+    app.command(name, cls=_Command, short_help=first, epilog=told)(command)
 app.add_typer(reference_app, name="reference")
 
 

@@ -19,6 +19,7 @@ from indefinite_opt.command_line.options import (
     with_data_options,
     writing,
 )
+from indefinite_opt.command_line.own_code import named_or_own
 from indefinite_opt.command_line.terminal import (
     Interrupts,
     console,
@@ -45,7 +46,11 @@ the embedded data takes less than a minute on one core."""
 def compare(
     options: DataOptions,
     formulations: Annotated[
-        str, Option(help="'all', or a list such as 'SVMDual(C=10), LPSVM, SpectrumSVM'.")
+        str,
+        Option(
+            help="'all', or a list such as 'SVMDual(C=10), LPSVM, mine.py:MyDual', the last one "
+            "from a file of your own."
+        ),
     ] = "all",
     solvers: Annotated[
         str | None,
@@ -70,6 +75,10 @@ def compare(
     output: Annotated[Path, Option(help="Folder for the report and the table.")] = Path(
         "indefinite-opt-report"
     ),
+    show_chosen: Annotated[
+        bool,
+        Option("--chosen", help="Print how often each parameter was chosen, below the table."),
+    ] = False,
     resume: Annotated[
         bool, Option(help="Continue from the rows that an earlier run left in the folder.")
     ] = True,
@@ -84,8 +93,10 @@ def compare(
 
     problem = options.problem()
     chosen = None if formulations == "all" else split_calls(formulations)
-    if chosen == []:
-        raise ParameterError("formulations", "'all' or names of formulations", repr(formulations))
+    if chosen == [] or any(" " in name.partition("(")[0].strip() for name in chosen or []):
+        expected = "'all' or names separated by commas, such as 'SVMDual(C=10), LPSVM'"
+        raise ParameterError("formulations", expected, repr(formulations))
+    methods = None if chosen is None else [named_or_own(title) for title in chosen]
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)
     if resume and any(output.glob("cells*.jsonl")):
@@ -104,7 +115,7 @@ def compare(
             progress.update(bar, completed=done, total=total, description=f"{text:<26}")
 
         comparison = iopt.compare(
-            problem, chosen, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
+            problem, methods, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
             seed=seed, tol=tol, time_limit=time_limit, grid=_values(grid), record=output,
             resume=resume, cluster=cluster, progress=advance,
         )  # fmt: skip
@@ -113,6 +124,8 @@ def compare(
         comparison.settings.update(
             command=command, positive=facts["positive"], negative=facts["negative"]
         )
+        if "table" in facts:
+            comparison.settings["table"] = facts["table"]["used"]
         progress.update(bar, description=f"{'writing the report':<26}")
         report = comparison.to_html(output / "report.html")
         comparison.frame.to_csv(output / "cells.csv", index=False)
@@ -128,18 +141,21 @@ def compare(
             }
         )
     else:
-        _print(comparison, facts, report)
+        _print(comparison, facts, report, show_chosen)
     if all(row["error"] for row in comparison.rows):
         raise Exit(1)
 
 
-def _print(comparison: Comparison, facts: dict[str, Any], report: Path) -> None:
-    from indefinite_opt.studies.report import failures, terminal_table
+def _print(comparison: Comparison, facts: dict[str, Any], report: Path, show_chosen: bool) -> None:
+    from indefinite_opt.studies.report import chosen_texts, failures, terminal_table
 
     say(f"{facts['problem']} (n = {facts['n']})", style="bold")
     evaluation, seed = (comparison.settings[name] for name in ("evaluation", "seed"))
     paragraph(f"{facts_line(facts)}; {evaluation}, seed {seed}")
     console.print(terminal_table(comparison, console.width))
+    say("")
+    for name, chosen in chosen_texts(comparison) if show_chosen else []:
+        say(f"  {name}: {chosen} folds")
     for name, solver, told in failures(comparison):
         paragraph(f"{name} ({solver}): {told}", style="red")
     for sentence in comparison.conclusions:
@@ -149,4 +165,10 @@ def _print(comparison: Comparison, facts: dict[str, Any], report: Path) -> None:
 
 def _values(grid: str) -> dict[str, Any]:
     """The values of a grid such as 'C=[0.1, 1], k=[1, 5]', by parameter."""
-    return {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
+    if grid == "none":
+        return {}
+    try:
+        return parse_call(f"grid({grid})", "grid")[1]
+    except ParameterError:
+        expected = "lists of values such as 'C=[0.1, 1], k=[1, 5]', or 'none'"
+        raise ParameterError("grid", expected, repr(grid)) from None

@@ -8,7 +8,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,16 +17,20 @@ import numpy as np
 from typer import Argument, Option
 
 import indefinite_opt as iopt
+from indefinite_opt.command_line.own_code import named_or_own
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
-from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import (
     MAX_BYTES,
     Values,
     cached_property,
     parse_call,
     read_arrays,
+    read_bytes,
     read_json,
 )
+from indefinite_opt.problem import as_text, read_frame
+from indefinite_opt.studies import as_method
+from indefinite_opt.studies.baselines import Baseline
 
 __all__ = [
     "DataDir",
@@ -39,7 +43,6 @@ __all__ = [
     "check_writable",
     "chosen_formulation",
     "facts_line",
-    "read_dataset",
     "read_values",
     "save_values",
     "with_data_options",
@@ -69,6 +72,22 @@ class Precision(StrEnum):
     single = "single"
 
 
+class Kind(StrEnum):
+    """What the rows of a .csv file are."""
+
+    points = "points"
+    similarities = "similarities"
+    distances = "distances"
+
+
+class Missing(StrEnum):
+    """What is done about empty cells of a table."""
+
+    drop = "drop"
+    impute = "impute"
+    refuse = "refuse"
+
+
 class Form(StrEnum):
     """Kernels made from distances."""
 
@@ -77,9 +96,9 @@ class Form(StrEnum):
     raw = "raw"
 
 
-DEFAULT_KERNEL, DEFAULT_SCALING, DEFAULT_FORM = "sigmoid", Scaling.minmax, Form.gaussian
+DEFAULT_FORM = Form.gaussian
 
-TABLE_SUFFIXES = (".csv", ".gz")
+FILE_SUFFIXES = (".npz", ".csv", ".gz")
 
 VALUE_COLUMNS = ("variable", "index", "value")
 """Columns of a table of values: one row for each entry of each variable."""
@@ -92,7 +111,11 @@ DataDir = Annotated[
     Path | None, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
 ]
 FormulationTitle = Annotated[
-    str, Argument(help="A formulation, with or without parameters: 'SVMDual(C=10)'.")
+    str,
+    Argument(
+        help="A formulation, with or without parameters: 'SVMDual(C=10)'; or one of your own, "
+        "'mine.py:MyDual(C=10)'."
+    ),
 ]
 MaxBytes = Annotated[int, Option(help="Maximum size of a file to read, in unpacked bytes.")]
 Tolerance = Annotated[float, Option(help="Relative tolerance of solvers and certificates.")]
@@ -108,14 +131,18 @@ class DataOptions:
         str,
         Argument(
             help="A data set (see `list data`), a .npz file with labels y and points X, "
-            "similarities K or distances D, or a .csv file with a header."
+            "similarities K or distances D, or a .csv file."
         ),
     ]
+    kind: Annotated[
+        Kind | None,
+        Option(help="What a .csv file holds.", show_default=Kind.points.value),
+    ] = None
     kernel: Annotated[
         str | None,
         Option(
             help="Kernel to compute from points: 'sigmoid(a=0.1, r=-1)'.",
-            show_default=DEFAULT_KERNEL,
+            show_default="rbf, or that of a named data set",
         ),
     ] = None
     gamma: Annotated[
@@ -128,7 +155,8 @@ class DataOptions:
     ] = None
     degree: Annotated[int | None, Option(help="Degree of the polynomial kernel.")] = None
     scaling: Annotated[
-        Scaling | None, Option(help="Scaling of the features.", show_default=DEFAULT_SCALING.value)
+        Scaling | None,
+        Option(help="Scaling of the features.", show_default="minmax, or that of a named data set"),
     ] = None
     form: Annotated[
         Form | None,
@@ -140,6 +168,16 @@ class DataOptions:
     label: Annotated[
         str | None,
         Option(help="Column of labels in a .csv file; without it 'label', or the last column."),
+    ] = None
+    labels: Annotated[
+        Path | None, Option(help="File of labels for a matrix, one in each line.")
+    ] = None
+    missing: Annotated[
+        Missing | None,
+        Option(help="What to do about empty cells of a table.", show_default=Missing.drop.value),
+    ] = None
+    ignore: Annotated[
+        str | None, Option(help="Columns of a table to leave out, separated by commas.")
     ] = None
     positive: Annotated[
         str | None,
@@ -166,12 +204,10 @@ class DataOptions:
     def dataset(self) -> iopt.datasets.Dataset:
         """The data set, with labels -1 and 1 where the option `positive` names one of them."""
         dataset = self._read()
-        if self.label is not None and Path(self.data).suffix not in TABLE_SUFFIXES:
-            raise ParameterError("label", "none for data that are no .csv file", self.label)
         if self.positive is None:
             return dataset
         names = np.unique(dataset.y).tolist()
-        meanings = dict(zip(map(_label_text, names), names, strict=True))
+        meanings = dict(zip(map(as_text, names), names, strict=True))
         if meanings.keys() == {"-1", "1"}:
             meanings |= dict(zip(dataset.classes, names, strict=True))
         if len(names) != 2 or self.positive not in meanings:
@@ -179,7 +215,7 @@ class DataOptions:
         wanted = meanings[self.positive]
         other = next(name for name in names if name != wanted)
         told = dict(zip(names, dataset.classes, strict=True))
-        classes = (_label_text(other), _label_text(wanted))
+        classes = (as_text(other), as_text(wanted))
         if set(dataset.classes) != {"-1", "+1"}:
             classes = (told[other], told[wanted])
         return replace(dataset, y=np.where(dataset.y == wanted, 1, -1), classes=classes)
@@ -200,22 +236,28 @@ class DataOptions:
             raise ParameterError("form", "none for data given as points", self.form.value)
         if self.symmetrize:
             raise ParameterError("symmetrize", "no option for data given as points", "it")
-        kernel = DEFAULT_KERNEL if self.kernel is None else self.kernel
-        for name in parse_call(kernel, "kernel")[1]:
+        kernel: Any = self.kernel or dataset.kernel or "rbf"
+        for name in parse_call(self.kernel or "rbf", "kernel")[1]:
             if name in parameters:
-                raise ParameterError(name, f"one value, not that of {kernel!r} and another one",
-                                     f"--{name} {parameters[name]}")  # fmt: skip
-        scaling = DEFAULT_SCALING if self.scaling is None else self.scaling
-        scaled = None if scaling is Scaling.none else scaling.value
+                raise ParameterError(
+                    name, "one value", f"one in --kernel {kernel!r} and --{name} {parameters[name]}"
+                )
+        for name in parameters.keys() - {"gamma"} if kernel == "rbf" else ():
+            raise ParameterError(
+                name, "no parameter that the default kernel rbf does not have",
+                f"--{name} {parameters[name]}", "Add --kernel sigmoid, or another one.",
+            )  # fmt: skip
+        scaled = dataset.scaling if self.scaling is None else self.scaling.value
         function = iopt.kernels.get(kernel, **parameters)
         if self.rank is not None:
             if self.cache_mb is not None or self.precision is not Precision.double:
                 raise ParameterError(
                     "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
                 )
-            return iopt.KernelProblem.approximate(
+            problem = iopt.KernelProblem.approximate(
                 dataset.X, dataset.y, function, self.rank, scaling=scaled, name=dataset.name
             )
+            return problem.described(dataset)
         return iopt.KernelProblem.from_dataset(
             dataset,
             function,
@@ -249,17 +291,32 @@ class DataOptions:
 
     def _read(self) -> iopt.datasets.Dataset:
         path = Path(self.data)
-        if path.suffix == ".npz":
-            return read_dataset(path, self.max_bytes)
-        if path.suffix in TABLE_SUFFIXES and path.is_file():
-            return iopt.datasets.read_table(path, self.label, max_bytes=self.max_bytes)
+        given: dict[str, Any] = {"label": self.label, "labels": self.labels}
+        given |= {"kind": self.kind and self.kind.value}
+        given |= {"ignore": self.ignore and [name.strip() for name in self.ignore.split(",")]}
+        given = {name: value for name, value in given.items() if value}
+        if self.missing is not None:
+            given["missing"] = self.missing.value
+        if path.suffix in FILE_SUFFIXES and path.exists():
+            return iopt.datasets.read(path, **given, max_bytes=self.max_bytes)
         try:
             # A name wins over a file or folder that happens to have it.
-            return iopt.datasets.load(self.data, self.data_dir, max_bytes=self.max_bytes)
+            return self._named(given)
         except (ParameterError, UnknownName):
+            if path.suffix in FILE_SUFFIXES:
+                raise DataError("data", "a file", f"{self.data}: there is none") from None
             if not path.is_file():
                 raise
         raise DataError("data", "the name of a data set or of a .npz or .csv file", self.data)
+
+    def _named(self, given: dict[str, Any]) -> iopt.datasets.Dataset:
+        found = iopt.datasets.load(self.data, self.data_dir, max_bytes=self.max_bytes)
+        missing = {"missing": given["missing"]} if found.table and "missing" in given else {}
+        for name in given.keys() - missing.keys():
+            raise ParameterError(name, f"none for the data set {found.name}", str(given[name]))
+        if missing:
+            return iopt.datasets.load(self.data, self.data_dir, max_bytes=self.max_bytes, **missing)
+        return found
 
     def facts(self, problem: iopt.KernelProblem) -> dict[str, Any]:
         """What was made of the data, for every output."""
@@ -272,35 +329,35 @@ class DataOptions:
             "n": problem.n,
             "kernel": problem.origin,
             "scaling": problem.scaling or "none",
-            "positive": _label_text(positive),
-            "negative": _label_text(negative),
+            "positive": as_text(positive),
+            "negative": as_text(negative),
+            "remarks": list(problem.remarks),
         }
+        if self.dataset.table is not None:
+            facts["table"] = {"used": str(self.dataset.table), **asdict(self.dataset.table)}
         if problem.n <= MAX_POINTS_FOR_SHARE and problem.curvature_known:
             facts["negative_share"] = problem.negative_share
         return facts
 
 
-def _label_text(label: Any) -> str:
-    """A label as people write it: 1 for 1.0."""
-    return f"{label:.0f}" if isinstance(label, float) and label.is_integer() else str(label)
-
-
 def chosen_formulation(title: str) -> iopt.Formulation:
     """The formulation of a title; `ParameterError` for a baseline, which only `compare` runs."""
-    name = parse_call(title, "formulation")[0]
-    if name.casefold() in map(str.casefold, iopt.available_baselines()):
-        raise ParameterError("formulation", "a formulation", f"the baseline {name}",
-                             "`compare` runs baselines.")  # fmt: skip
-    return as_formulation(title)
+    method = as_method(named_or_own(title))
+    if isinstance(method, Baseline):
+        got = f"the baseline {type(method).__name__}"
+        raise ParameterError("formulation", "a formulation", got, "`compare` runs baselines.")
+    return method
 
 
 def facts_line(facts: dict[str, Any]) -> str:
-    """What `DataOptions.facts` says, in one line."""
+    """What `DataOptions.facts` says, in one line, with more about tables and odd kernels."""
     share = facts.get("negative_share")
     told = "not computed" if share is None else f"{100 * share:.3g} % of the spectrum"
+    table = f"table of {facts['table']['used']}\n  " if "table" in facts else ""
     return (
-        f"kernel {facts['kernel']}, scaling {facts['scaling']}, +1 = {facts['positive']}, "
+        f"{table}kernel {facts['kernel']}, scaling {facts['scaling']}, +1 = {facts['positive']}, "
         f"-1 = {facts['negative']}; negative part: {told}"
+        + "".join(f"\n  note: {remark}\n " for remark in facts["remarks"])
     )
 
 
@@ -320,22 +377,14 @@ def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def read_dataset(path: Path, max_bytes: int) -> iopt.datasets.Dataset:
-    """The data set in a .npz file."""
-    arrays = read_arrays(path, max_bytes)
-    matrices: dict[str, Any] = {name: arrays[name] for name in "XKD" if name in arrays}
-    if "y" not in arrays or len(matrices) != 1:
-        raise DataError(
-            "data", "a .npz file with y and exactly one of X, K and D",
-            f"{path} with {', '.join(arrays) or 'nothing'}",
-        )  # fmt: skip
-    return iopt.datasets.Dataset(name=path.stem, y=arrays["y"], **matrices)
-
-
-def read_values(path: Path, max_bytes: int) -> dict[str, Any]:
-    """The values of the variables in a .npz, .json or .csv file."""
-    if path.suffix == ".csv":
-        return _values_table(path, max_bytes)
+def read_values(path: Path, max_bytes: int) -> Any:
+    """The values of the variables in a .npz, .json or .csv file, or one number a line."""
+    if path.suffix in (".csv", ".txt"):
+        lines = read_bytes(path, max_bytes).decode("utf-8", "replace").split()
+        try:
+            return np.array([float(line) for line in lines])
+        except ValueError:
+            return _values_table(path, max_bytes)
     if path.suffix != ".json":
         return dict(read_arrays(path, max_bytes))
     values = read_json(path, "values", max_bytes)
@@ -346,7 +395,7 @@ def read_values(path: Path, max_bytes: int) -> dict[str, Any]:
 
 def _values_table(path: Path, max_bytes: int) -> dict[str, Any]:
     """Values from rows of variable, index and value; indices of matrices are such as "0 3"."""
-    frame = iopt.datasets.read_frame(path, max_bytes)
+    frame = read_frame(path, max_bytes)
     expected = "a table with the columns variable, index and value, an index for each entry"
     if list(frame.columns) != list(VALUE_COLUMNS):
         raise DataError("values", expected, f"the columns {', '.join(map(str, frame.columns))}")
@@ -377,7 +426,7 @@ def _place(index: Any) -> tuple[int, ...]:
 
 
 def save_values(path: Path, values: Values) -> None:
-    """Write the values of the variables to a .csv file or, whatever its name, to a .npz file."""
+    """Write the values of the variables to a .csv or a .npz file."""
     if path.suffix == ".csv":
         with writing("output", path), path.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
@@ -401,5 +450,7 @@ def writing(option: str, path: Path, kind: str = "file") -> Iterator[None]:
 
 def check_writable(option: str, path: Path | None) -> None:
     """Raise the error of a file that cannot be written before the work, not after it."""
+    if option == "output" and path is not None and path.suffix not in (".npz", ".csv"):
+        raise DataError(option, "a file whose name ends in .npz or .csv", f"{path}")
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(option, "a file that can be written", f"{path}")

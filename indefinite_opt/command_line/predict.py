@@ -11,11 +11,12 @@ import numpy as np
 from typer import Argument, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.model_file import Model, read_model
 from indefinite_opt.command_line.options import Json, MaxBytes, check_writable, writing
 from indefinite_opt.command_line.terminal import print_json, say, stderr
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import MAX_BYTES, Array, read_arrays
+from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
+from indefinite_opt.workflow import Result
 
 __all__ = ["predict"]
 
@@ -25,8 +26,8 @@ def predict(
     data: Annotated[
         Path,
         Argument(
-            help="New points: a .csv file with the features of the training data, or a .npz file "
-            "with points X, or with similarities K or distances D, one row for each new point."
+            help="New points: a .csv file with the columns of the training data or, for a matrix, "
+            "with a row of similarities or distances for each; or a .npz file with X, K or D."
         ),
     ],
     output: Annotated[Path | None, Option(help="Write the table to this .csv file.")] = None,
@@ -42,26 +43,26 @@ def predict(
     the option --label, the accuracy as well.
     """
     check_writable("output", output)
-    trained = read_model(model, max_bytes)
+    trained = iopt.load(model, max_bytes)
     rows, truth = _kernel_rows(trained, data, label, max_bytes)
-    among = None
     if trained.classifier.new_points == "joint":
         raise DataError(
             "model", "one that treats new points one by one", "the joint treatment",
             'Solve the formulation with new_points="projected".',
         )  # fmt: skip
-    values = trained.classifier.decision_function(rows, among)
-    predicted = [_named(trained, label) for label in trained.classifier.predict(rows, among)]
+    values = trained.classifier.decision_function(rows)
+    predicted = [_named(trained, label) for label in trained.classifier.predict(rows)]
     accuracy = None
     if truth is not None:
         accuracy = float(np.mean([a == b for a, b in zip(predicted, truth, strict=True)]))
+    problem = _problem(trained)
     if as_json:
         print_json(
             {
-                "formulation": trained.formulation,
-                "problem": trained.problem.name,
-                "kernel": trained.problem.origin,
-                "scaling": trained.problem.scaling or "none",
+                "formulation": str(trained.formulation),
+                "problem": problem.name,
+                "kernel": problem.origin,
+                "scaling": problem.scaling or "none",
                 "accuracy": accuracy,
                 "labels": predicted,
                 "decision_values": values.tolist(),
@@ -83,29 +84,38 @@ def _write(file: Any, labels: list[str], values: Array) -> None:
     table.writerows(zip(labels, numbers, strict=True))
 
 
-def _named(trained: Model, label: Any) -> str:
+def _problem(trained: Result) -> iopt.KernelProblem:
+    assert isinstance(trained.problem, iopt.KernelProblem)  # no other result is saved
+    return trained.problem
+
+
+def _named(trained: Result, label: Any) -> str:
     """A predicted or true label, by its meaning if the training data named one."""
-    text = f"{label:.0f}" if isinstance(label, float) and label.is_integer() else str(label)
-    return trained.names.get(text, text)
+    return _problem(trained).meanings.get(as_text(label), as_text(label))
 
 
 def _kernel_rows(
-    trained: Model, path: Path, label: str | None, max_bytes: int
+    trained: Result, path: Path, label: str | None, max_bytes: int
 ) -> tuple[Array, list[str] | None]:
     """Kernel values of new and training points, and the true labels if there are any."""
-    problem = trained.problem
+    problem = _problem(trained)
     if path.suffix in (".csv", ".gz"):
-        frame = iopt.datasets.read_frame(path, max_bytes)
         if problem.X is None:
-            raise DataError("data", "a .npz file, as in training", str(path))
-        names = trained.feature_names or [str(k) for k in range(problem.X.shape[1])]
-        truth = None
+            grid = read_grid(path, problem.n, label, max_bytes)
+            rows = grid.in_order(problem.objects, str(path))
+            K_new = rows if problem.form is None else problem.kernel_with(rows)
+            labels = [] if grid.labels is None else grid.labels.tolist()
+            return K_new, [_named(trained, value) for value in labels] or None
+        frame = read_frame(path, max_bytes)
+        truth: list[str] | None = None
         if label is not None:
             if label not in frame.columns:
                 raise iopt.errors.UnknownName("label", label, map(str, frame.columns))
             truth = [_named(trained, value) for value in frame[label].tolist()]
-        X = iopt.datasets.encode_like(frame, names, str(path))
-        return problem.kernel_with(X), truth
+        table = problem.table
+        if table is None:
+            table = Encoding.of_numbers(tuple(map(str, range(problem.X.shape[1]))))
+        return problem.kernel_with(table.encode(frame, str(path))), truth
     if label is not None:
         raise ParameterError("label", "none for data that are no .csv file", label)
     arrays = read_arrays(path, max_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
@@ -18,11 +19,15 @@ from indefinite_opt.command_line.terminal import (
     stderr,
 )
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import Array
 
 __all__ = ["qp"]
 
-DEFAULT_GAP = 1e-6
-"""Relative gap of brackets: the tolerance of `solve`, so that a closed bracket proves GLOBAL."""
+DEFAULT_GAP = 1e-4
+"""Relative gap of brackets, as everywhere."""
+
+_MAX_SHOWN = 6
+"""Most entries of x that are printed."""
 
 
 def qp(
@@ -38,7 +43,7 @@ def qp(
     ] = False,
     gap: Annotated[
         float | None,
-        Option(help="Relative gap at which the bracket stops, by default 1e-6; implies --bound."),
+        Option(help="Relative gap at which the bracket stops, by default 1e-4; implies --bound."),
     ] = None,
     solver: Annotated[
         str | None, Option(help="Solver to use, by default the one that suits the program.")
@@ -72,7 +77,7 @@ def qp(
                 program, time_limit=time_limit, gap=goal, seed=seed, callback=watch
             )
         values, status = bracket.values, bracket.status
-        told: object = bracket
+        told = str(bracket)
         fields = bracket_fields(bracket)
     else:
         result = iopt.solve(program, solver=solver, time_limit=time_limit, seed=seed)
@@ -92,15 +97,25 @@ def qp(
             **certificate_fields(result.certificate),
         }
     if as_json:
-        print_json(fields | {"values": values["x"].tolist()})
+        names = {"variables": program.names.variables} if program.names.variables else {}
+        print_json(fields | names | {"values": values["x"].tolist()})
     else:
-        say(told)
+        say(f"{told}\n{_solution(program, values['x'])}")
     if output is not None:
         save_values(output, values)
     if proof is not None:
         bracket.save(proof)
     if status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+
+
+def _solution(program: iopt.QuadraticProgram, x: Array) -> str:
+    """The first entries of x that are not zero, by name, in one line."""
+    used = np.flatnonzero(x)
+    listed = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:_MAX_SHOWN]]
+    more = [f"{used.size - _MAX_SHOWN} more"] if used.size > _MAX_SHOWN else []
+    zeros = [f"{x.size - used.size} at 0"] if x.size > used.size else []
+    return "  " + ", ".join(listed + more + zeros)
 
 
 def _title(program: iopt.QuadraticProgram) -> str:

@@ -116,7 +116,7 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
         return
     table = Table(box=None)
     table.add_column("name", no_wrap=True)
-    table.add_column("time (quick)", no_wrap=True, justify="right")
+    table.add_column("--jobs 2 (quick)", no_wrap=True, justify="right")
     table.add_column("shows; data", overflow="fold")
     for name, study in studies.items():
         times = [papers.duration(60.0 * t) for t in (study.minutes, study.quick_minutes)]
@@ -136,6 +136,10 @@ def _report(made: papers.Reproduction, page: Path) -> None:
             say(f"({number}) {note}")
         if made.tally.published:
             say(papers.summary(made.tally))
+    for sentence, verdict in made.verdicts.items():
+        color = "green" if verdict.holds else "yellow"
+        say(f"{'yes' if verdict.holds else 'no '}  {sentence}", style=color)
+        say(f"     {verdict.measured}", style="dim")
     for name, reason in made.absent.items():
         say(f"{name} is left out: {reason}", style="yellow")
     if made.failed:
@@ -184,6 +188,10 @@ def _fields(made: papers.Reproduction) -> dict[str, object]:
         "explained": made.tally.explained,
         "missing_data": made.absent,
         "failed": made.failed,
+        "statements": [
+            {"paper": sentence, "here": verdict.measured, "holds": verdict.holds}
+            for sentence, verdict in made.verdicts.items()
+        ],
         "numbers": [
             {
                 "row": one.row, "column": one.column, "paper": one.fact.value,

@@ -9,7 +9,6 @@ import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.model_file import save_model
 from indefinite_opt.command_line.options import (
     DataOptions,
     FormulationTitle,
@@ -72,9 +71,9 @@ def solve(
     if output is not None:
         save_values(output, result.values)
     if save is not None:
-        save_model(save, result, options.dataset)
+        result.save(save)
     facts = options.facts(problem)
-    support, error = int(result.classifier.support.size), _training_error(result)
+    support, error = int(result.classifier.support.size), result.training_error
     if as_json:
         print_json(
             {
@@ -87,6 +86,7 @@ def solve(
                 "iterations": result.iterations,
                 "support": support,
                 "training_error": error,
+                "remarks": list(result.remarks),
                 "optima": [[one.objective, one.count] for one in result.optima],
                 "offset": result.classifier.offset,
                 **certificate_fields(result.certificate),
@@ -105,23 +105,13 @@ def solve(
             more = f" and {len(ends) - MAX_ENDS_SHOWN} others" if len(ends) > MAX_ENDS_SHOWN else ""
             say(f"  ends of descents (how many): {', '.join(ends[:MAX_ENDS_SHOWN])}{more}")
         say(result.certificate)
+        for remark in result.remarks[len(facts["remarks"]) :]:
+            say(remark, style="yellow")
         open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
         if open_gap and isinstance(chosen, BRACKETED):
             say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
-
-
-def _training_error(result: iopt.workflow.Result) -> float | None:
-    """Share of the training points that are misclassified; None if that needs more than K."""
-    problem, classifier = result.problem, result.classifier
-    if not isinstance(problem, iopt.KernelProblem) or not problem.curvature_known:
-        return None
-    if classifier.new_points == "joint":
-        return None
-    direct = classifier.unchanged()
-    positive = problem.gram.times(direct.coef) + direct.offset > 0.0
-    return float(np.mean(positive != (problem.y > 0.0)))
 
 
 @with_data_options
@@ -130,7 +120,10 @@ def verify(
     formulation: FormulationTitle,
     values: Annotated[
         Path,
-        Argument(help="A .npz, .json or .csv file with the values of the variables, by name."),
+        Argument(
+            help="A .npz, .json or .csv file with the values of the variables, by name, or "
+            "with one number a line."
+        ),
     ],
     tol: Tolerance = 1e-6,
     bound: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import threading
@@ -33,8 +34,8 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-# A pipe has no width of its own; 100 columns hold every table.
-console = _Console(width=None if sys.stdout.isatty() else 100)
+# A pipe has no width of its own, unless COLUMNS says one; 100 columns hold most tables.
+console = _Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100)
 stderr = Console(stderr=True)
 
 
@@ -76,8 +77,16 @@ def certificate_fields(certificate: Certificate) -> dict[str, Any]:
     }
 
 
+_SECONDS_BEFORE_REPEATING = 0.05
+"""Pause after which an interrupt that Python has lost is sent again."""
+
+
 class Interrupts:
-    """A context that notes whether Ctrl-C was pressed, since a search just ends then."""
+    """A context that notes whether Ctrl-C was pressed, since a search just ends then.
+
+    Python ignores exceptions in destructors, and one interrupt in 300 came in one of them: it is
+    sent again.
+    """
 
     came = False
 
@@ -90,13 +99,26 @@ class Interrupts:
         self._raise: Callable[[int, FrameType | None], object] = (
             outer._interrupt if isinstance(outer, Interrupts) else signal.default_int_handler
         )
+        self._hook = sys.unraisablehook
         if self._before is not None:
             signal.signal(signal.SIGINT, self._interrupt)
+            sys.unraisablehook = self._repeat
         return self
 
     def __exit__(self, *error: object) -> None:
+        sys.unraisablehook = self._hook
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+
+    def _repeat(self, lost: Any) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            self._hook(lost)
+            return
+        again = threading.Timer(
+            _SECONDS_BEFORE_REPEATING, os.kill, (os.getpid(), signal.SIGINT)
+        )  # fmt: skip
+        again.daemon = True
+        again.start()
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.came = True

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.machines import MULTICLASS, Machine, Machines, pairings, votes
-from indefinite_opt.estimators.parameters import KernelEstimator
+from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import (
     Rows,
     TrainingData,
@@ -34,8 +34,8 @@ from indefinite_opt.estimators.training_data import (
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import kernels
-from indefinite_opt.solvers import Status
+from indefinite_opt.problem import kernels, remarks
+from indefinite_opt.solvers import Solver, Status
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve
@@ -57,7 +57,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     _remembers: ClassVar[bool] = True
     """Whether the kernel is kept for other fits to the same points."""
 
-    break_ties: Any = True
+    break_ties: bool = True
     solver: Any
     tol: Any
     class_weight: Any
@@ -83,6 +83,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         X, y, copies, weights = self._checked(X, y, sample_weight)
         data, bounds = self._sorted(X, y, copies, weights)
         kernel = data.kernel_matrix(self._remembers)
+        for remark in remarks(kernel.gram):
+            warnings.warn(remark, UserWarning, stacklevel=3)
         self._settle(data, bounds, self._trained(kernel, bounds))
         if self.probability:
             self._calibrate(X, y, weights)
@@ -107,6 +109,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                     "sample_weight: expected a weight that is not zero, got zeros only"
                 )
         self.classes_ = np.unique(y[weights > 0.0])
+        self.class_weight_ = np.ones(self.classes_.size)
+        self.shape_fit_ = X.shape
         if self.classes_.size < 2:
             raise ValueError(
                 "y: expected labels of at least two classes with positive weight, got one class: "
@@ -119,6 +123,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             if of_class.min() <= 0.0:
                 raise ValueError(f"class_weight: expected positive weights, got {of_class.min()}")
             weights = copies.copy()
+            self.class_weight_ = of_class
             weights[positive] *= of_class[np.searchsorted(self.classes_, kept)]
         return X, y, copies, weights
 
@@ -175,7 +180,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         Their maximum may be at another class than that of `predict`, as in `SVC`.
         """
         check_is_fitted(self)
-        return self._calibration.predict_proba(X)
+        return self._calibration.predict_proba(self._validated(X, reset=False))
 
     @available_if(_calibrated)
     def predict_log_proba(self, X: ArrayLike) -> Array:
@@ -183,20 +188,29 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         return np.log(self.predict_proba(X))
 
     @property
-    def certificate_(self) -> Certificate | dict[tuple[Any, Any], Certificate]:
+    def certificate_(self) -> Certificate:
         """What is proved of the solution, computed when it is read.
 
-        Of two classes a certificate; of more a certificate for each pair of classes, or for each
-        class in place of the first of a pair where the others are "rest".
+        Of more than two classes it is the certificate of the pair of which least is proved.
         """
+        return min(self.certificates_.values(), key=lambda one: one.claim)
+
+    @property
+    def certificates_(self) -> dict[tuple[Any, Any], Certificate]:
+        """The certificate of every pair of classes, or of each class and "rest"."""
         return self._of_machines(lambda machine, problem: machine.certificate(problem))
 
     @property
-    def bracket_(self) -> Bracket | dict[tuple[Any, Any], Bracket]:
-        """Lower and upper bound on the global optimum, computed when it is read, as above.
+    def bracket_(self) -> Bracket:
+        """Lower and upper bound on the global optimum, computed when it is read.
 
-        This is a search of up to a minute per pair of classes.
+        This is a search of up to a minute per pair of classes, of which the widest is given.
         """
+        return max(self.brackets_.values(), key=lambda one: one.relative_gap)
+
+    @property
+    def brackets_(self) -> dict[tuple[Any, Any], Bracket]:
+        """The bracket of every pair of classes, or of each class and "rest"."""
         return self._of_machines(lambda machine, problem: bound(problem, machine.solved))
 
     def _of_machines(self, compute: Any) -> Any:
@@ -205,7 +219,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         found = {}
         for pair, machine in zip(self._pairs(), self._machines.members, strict=True):
             found[pair] = compute(machine, self._machines.problem(machine, kernel))
-        return found if self.classes_.size > 2 else found[pair]
+        return found
 
     def _pairs(self) -> list[tuple[Any, Any]]:
         classes = self.classes_.tolist()
@@ -217,7 +231,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return self.kernel
-        return kernels.get(self.kernel)
+        return kernels.get(self.kernel).fitted(X, copies)
 
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
@@ -266,6 +280,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         """Keep the machines; attributes for inspection have the layout of `SVC` for pairs."""
         self._machines = machines = Machines(data, members)
         ended = sum(m.result is not None and m.result.status is Status.MAX_ITER for m in members)
+        self.fit_status_ = int(ended > 0)
         if ended:
             warnings.warn(
                 f"{ended} of {len(members)} classifiers of two classes ended at the limit of "
@@ -335,10 +350,12 @@ class KernelClassifier(FormulationClassifier):
     Attributes
     ----------
     classes_ : (k,) array
-    certificate_ : Certificate or dict
-        What is proved of the solution; computed when it is read.
-    bracket_ : Bracket or dict
-        Bounds on the global optimum; computed when it is read.
+    certificate_ : Certificate
+        What is proved of the solution, of more than two classes of the pair of which least is
+        proved; computed when it is read. `certificates_` has them by pair.
+    bracket_ : Bracket
+        Bounds on the global optimum, of more than two classes the widest; computed when it is read.
+        `brackets_` has them by pair.
     support_ : (s,) array
         Indices of the training points that are needed, sorted by class.
     n_support_ : (k,) array
@@ -364,17 +381,17 @@ class KernelClassifier(FormulationClassifier):
 
     def __init__(
         self,
-        formulation: Any = "SVMDual",
-        kernel: Any = "sigmoid",
+        formulation: Formulation | Baseline | type[Formulation | Baseline] | str = "SVMDual",
+        kernel: KernelLike = "rbf",
         *,
-        metric: Any = None,
-        multiclass: Any = "ovo",
-        decision_function_shape: Any = "ovr",
-        class_weight: Any = None,
-        probability: Any = False,
-        solver: Any = None,
-        tol: Any = 1e-8,
-        random_state: Any = None,
+        metric: str | None = None,
+        multiclass: str = "ovo",
+        decision_function_shape: str = "ovr",
+        class_weight: dict[Any, float] | str | None = None,
+        probability: bool = False,
+        solver: str | Solver[Any] | None = None,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.formulation = formulation
         self.kernel = kernel

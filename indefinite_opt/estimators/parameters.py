@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,11 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from indefinite_opt.errors import IndefiniteOptError
-from indefinite_opt.foundation import refuse_mask
+from indefinite_opt.foundation import Array, refuse_mask
 from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.studies import as_method
 
-__all__ = ["KernelEstimator"]
+__all__ = ["KernelEstimator", "KernelLike"]
+
+KernelLike = Kernel | Callable[[Array, Array], Array] | str
+"""A kernel as estimators take it: an object, a function of two blocks of points, or a name."""
 
 
 class KernelEstimator(BaseEstimator):

@@ -6,16 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.machines import Machine, pairings
+from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.training_data import Points, Rows, TrainingKernel
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import kernels
+from indefinite_opt.solvers import Solver
 from indefinite_opt.solvers.descent import second_order_steps
 from indefinite_opt.workflow import solve
 
@@ -71,16 +73,33 @@ class IndefiniteSVC(FormulationClassifier):
         usually ends at no worse point than in `SVC`, but may end at another local optimum;
         `certificate_` says if it is a saddle point. "smo(second_order=True)" then goes down along
         negative curvature, and "multistart" looks for better local optima.
+    cache_size, shrinking : float, bool
+        Accepted as in `SVC`, without effect: the kernel matrix is kept as a whole.
+    verbose : bool
+        Whether to print how many steps each pair of classes took.
 
     Attributes
     ----------
     classes_ : (k,) array
-    certificate_ : Certificate or dict
-        What is proved of the solution; computed when it is read.
-    bracket_ : Bracket or dict
-        Bounds on the global optimum; computed when it is read.
+    certificate_ : Certificate
+        What is proved of the solution, of more than two classes of the pair of which least is
+        proved; computed when it is read. `certificates_` has them by pair.
+    bracket_ : Bracket
+        Bounds on the global optimum, of more than two classes the widest; computed when it is read.
+        `brackets_` has them by pair.
     support_, support_vectors_, n_support_, dual_coef_, intercept_ : arrays
         As in `SVC`; support vectors only of points.
+    coef_ : (p, d) array
+        Normals of the p hyperplanes, of kernel="linear" only.
+    class_weight_ : (k,) array
+        Factor of C for each class.
+    fit_status_ : int
+        0, or 1 if a classifier ended at `max_iter`.
+    shape_fit_ : tuple of int
+        Shape of the training points.
+    probA_, probB_ : arrays
+        Slopes and offsets of Platt's calibration, 1/(1 + exp(A·f + B)) of decision values f; of
+        more than two classes of each class against the rest, where `SVC` has pairs.
     n_iter_ : array
         Steps of each classifier of two classes.
     n_features_in_ : int
@@ -109,20 +128,23 @@ class IndefiniteSVC(FormulationClassifier):
     def __init__(
         self,
         *,
-        C: Any = 1.0,
-        kernel: Any = "rbf",
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
-        probability: Any = False,
-        tol: Any = 1e-8,
-        class_weight: Any = None,
-        max_iter: Any = -1,
-        decision_function_shape: Any = "ovr",
-        break_ties: Any = False,
-        random_state: Any = None,
-        multiclass: Any = "ovo",
-        solver: Any = None,
+        C: float = 1.0,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        probability: bool = False,
+        tol: float = 1e-8,
+        class_weight: dict[Any, float] | str | None = None,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        multiclass: str = "ovo",
+        solver: str | Solver[Any] | None = None,
+        cache_size: float = 200.0,
+        shrinking: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -138,6 +160,9 @@ class IndefiniteSVC(FormulationClassifier):
         self.random_state = random_state
         self.multiclass = multiclass
         self.solver = solver
+        self.cache_size = cache_size
+        self.shrinking = shrinking
+        self.verbose = verbose
 
     @staticmethod
     def _plain_kernels() -> tuple[str, ...]:
@@ -189,7 +214,13 @@ class IndefiniteSVC(FormulationClassifier):
     def _kernel_for(self, X: Any, copies: Array) -> Any:
         name = self.kernel
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
-            return super()._kernel_for(X, copies)
+            try:
+                return super()._kernel_for(X, copies)
+            except UnknownName as error:
+                known = sorted({*kernels.names(), *SKLEARN_KERNELS, "precomputed"})
+                if error.argument != "kernel":
+                    raise
+                raise UnknownName("kernel", str(name), known) from None
         if name == "linear":
             return kernels.Linear()
         gamma = self._gamma_for(X, copies)
@@ -207,16 +238,39 @@ class IndefiniteSVC(FormulationClassifier):
             return 1.0 / float(X.shape[1])
         if self.gamma != "scale":
             raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(self.gamma))
-        size = float(copies.sum()) * X.shape[1]
-        mean = float(np.sum(copies @ X)) / size
-        if sparse.issparse(X):  # the zeros that are left out count, too
-            variance = float(np.sum(copies @ X.multiply(X))) / size - mean * mean
-        else:
-            variance = float(np.sum(copies @ np.square(X - mean))) / size
-        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+        fitted: Any = kernels.RBF().fitted(X, copies)
+        return float(fitted.gamma)
 
     def _settle(self, data: Any, bounds: list[int], members: list[Machine]) -> None:
         super()._settle(data, bounds, members)
         self.n_iter_ = np.array([machine.steps for machine in members])
+        if self.verbose:
+            for pair, steps in zip(self._pairs(), self.n_iter_, strict=True):
+                print(f"{pair[0]} and {pair[1]}: {steps} steps")
         if isinstance(data, Points):
             self.support_vectors_ = data.take(self._machines.support).data
+
+    @property
+    def coef_(self) -> Array:
+        check_is_fitted(self)
+        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise AttributeError('coef_ needs kernel="linear"')
+        support, coef = self._machines.support, self._machines.coef
+        assert coef is not None  # machines of this class are linear
+        sign = 1.0 if self.classes_.size == 2 or not self._pairwise_machines else -1.0
+        return np.asarray((sign * coef[:, support]) @ self.support_vectors_)
+
+    @property
+    def probA_(self) -> Array:
+        return self._calibrators("a_")
+
+    @property
+    def probB_(self) -> Array:
+        return self._calibrators("b_")
+
+    def _calibrators(self, name: str) -> Array:
+        check_is_fitted(self)
+        if not self.probability:
+            return np.empty(0)
+        (fitted,) = self._calibration.calibrated_classifiers_
+        return np.array([getattr(each, name) for each in fitted.calibrators])

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.machines import Machine, pairings
+from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.svc import IndefiniteSVC
 from indefinite_opt.estimators.training_data import square
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks, refuse_mask
+from indefinite_opt.solvers import Solver
 from indefinite_opt.workflow import solve_path
 
 __all__ = ["IndefiniteSVCCV"]
@@ -67,22 +70,25 @@ decision_function_shape, break_ties, random_state, multiclass, solver
     def __init__(
         self,
         *,
-        Cs: Any = 10,
-        cv: Any = None,
-        scoring: Any = None,
-        kernel: Any = "rbf",
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
-        probability: Any = False,
-        tol: Any = 1e-8,
-        class_weight: Any = None,
-        max_iter: Any = -1,
-        decision_function_shape: Any = "ovr",
-        break_ties: Any = False,
-        random_state: Any = None,
-        multiclass: Any = "ovo",
-        solver: Any = None,
+        Cs: int | ArrayLike = 10,
+        cv: int | BaseCrossValidator | Iterable[Any] | None = None,
+        scoring: str | Callable[..., float] | None = None,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        probability: bool = False,
+        tol: float = 1e-8,
+        class_weight: dict[Any, float] | str | None = None,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        multiclass: str = "ovo",
+        solver: str | Solver[Any] | None = None,
+        cache_size: float = 200.0,
+        shrinking: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.Cs = Cs
         self.cv = cv
@@ -100,6 +106,9 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         self.random_state = random_state
         self.multiclass = multiclass
         self.solver = solver
+        self.cache_size = cache_size
+        self.shrinking = shrinking
+        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -158,9 +167,10 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         return SVMDual(C=self.C_)
 
     def _values_of_C(self) -> Array:
-        if checks.is_whole(self.Cs):
-            checks.whole("Cs", self.Cs)
-            return np.geomspace(LEAST_C, LARGEST_C, self.Cs)
+        Cs: Any = self.Cs
+        if checks.is_whole(Cs):
+            checks.whole("Cs", Cs)
+            return np.geomspace(LEAST_C, LARGEST_C, Cs)
         refuse_mask("Cs", self.Cs, "an array without a mask")
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):

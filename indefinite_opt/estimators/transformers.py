@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from indefinite_opt.estimators.fitting import all_or_nothing
-from indefinite_opt.estimators.parameters import KernelEstimator
+from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checked_matrix, checks, refuse_mask
 from indefinite_opt.problem import TRANSFORMS, eigendecomposition, kernels, norm_bound
@@ -25,7 +25,7 @@ class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstim
         """Training data in their own memory, so that changes of X have no effect."""
         points = self._validated(X)
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        kernel = self.kernel if precomputed else kernels.get(self.kernel)
+        kernel = self.kernel if precomputed else kernels.get(self.kernel).fitted(points)
         return training_data(points, kernel, self.metric).take(np.arange(points.shape[0]))
 
     def _rows(self, X: ArrayLike) -> Array:
@@ -57,7 +57,7 @@ class KernelTransformer(_KernelStep):
            [-2. , -0. ]])
     """
 
-    def __init__(self, kernel: Any = "sigmoid", *, metric: Any = None) -> None:
+    def __init__(self, kernel: KernelLike = "rbf", *, metric: str | None = None) -> None:
         self.kernel = kernel
         self.metric = metric
 
@@ -115,7 +115,11 @@ class PseudoEuclideanEmbedding(_KernelStep):
     """
 
     def __init__(
-        self, n_components: Any = None, kernel: Any = "sigmoid", *, metric: Any = None
+        self,
+        n_components: int | None = None,
+        kernel: KernelLike = "rbf",
+        *,
+        metric: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -183,7 +187,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
            [0., 1.]])
     """
 
-    def __init__(self, spectrum: Any = "clip") -> None:
+    def __init__(self, spectrum: str = "clip") -> None:
         self.spectrum = spectrum
 
     @all_or_nothing

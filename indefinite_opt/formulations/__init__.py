@@ -10,6 +10,7 @@ import functools
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
+from indefinite_opt.formulations.convex_hull_primal import ConvexHullPrimal
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.guo_schuurmans_lp import GuoSchuurmansLP
 from indefinite_opt.formulations.guo_schuurmans_qp import GuoSchuurmansQP
@@ -31,6 +32,7 @@ __all__ = [
     "KSVM",
     "LPSVM",
     "ConvexHullDual",
+    "ConvexHullPrimal",
     "GuoSchuurmansLP",
     "GuoSchuurmansQP",
     "KernelLogistic",

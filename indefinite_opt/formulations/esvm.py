@@ -9,6 +9,7 @@ from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
+    Definition,
     Formulation,
     Model,
     check_weights,
@@ -63,6 +64,8 @@ class ESVM(Formulation):
       maximize    eᵀα - ½ (y∘α)ᵀK̃(y∘α)
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      where       K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ
+                  α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))
     >>> result = iopt.solve(problem, ESVM(C=10.0))
     >>> result.values["alpha"], result.classifier.coef
     (array([1., 1.]), array([-1.,  1.]))
@@ -96,6 +99,7 @@ class ESVM(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+            where=self._definitions,
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
@@ -106,6 +110,33 @@ class ESVM(Formulation):
         offset = self.structure(problem).offset(alpha)
         coef = self.stabilised(problem).coefficients(problem.y * alpha)
         return Classifier(coef, offset, problem.classes)
+
+    @property
+    def _definitions(self) -> tuple[Definition, Definition]:
+        """K̃ by the eigenvalues in use, and the weights of the paper by those declared."""
+        kept = ("", "")
+        if self.rank is not None:
+            count = f"the {self.rank} largest " if self.rank > 1 else "the largest "
+            kept = f", {count}|λ|", rf",\ \text{{{count}}}|\lambda|"
+        elif self.energy < 1.0:
+            share = f"{100.0 * self.energy:g}"
+            kept = (
+                f", the largest |λ| with {share} % of Σ|λ|",
+                rf",\ \text{{the largest }}|\lambda|\text{{ with {share}\ \% of }}\sum|\lambda|",
+            )
+        sign, near = ("=", "=") if kept == ("", "") else ("≈", r"\approx")
+        return (
+            Definition(
+                f"K̃ = V |Λ| Vᵀ, K {sign} V Λ Vᵀ{kept[0]}",
+                rf"\tilde{{K}} = V |\Lambda| V^\top,\ K {near} V \Lambda V^\top{kept[1]}",
+                ("V", "Lambda"),
+            ),
+            Definition(
+                "α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
+                r"\alpha\text{ stands for the paper's }\tilde\alpha,\text{ whose }\alpha = "
+                r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
+            ),
+        )
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         return weighted_bound(self.C, self.weights, problem.n)

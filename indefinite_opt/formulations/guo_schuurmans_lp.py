@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, checks
 from indefinite_opt.modeling import (
+    OFFSETS,
     Classifier,
     Formulation,
     Model,
@@ -52,6 +53,8 @@ class GuoSchuurmansLP(Formulation):
     sensitivity : (n, n) array, optional
         Sensitivity matrix Δ_ki = c(y_k, y_i | x_k, x_i) - c(ȳ_k, y_i | x_k, x_i); by default that
         of the problem, which is 2Q or `ConfidenceProblem.sensitivity`.
+    offset : {"widest", "nearest"}
+        Which offset of least training error the classifier has; see `least_error_offset`.
 
     Notes
     -----
@@ -80,6 +83,7 @@ class GuoSchuurmansLP(Formulation):
     beta: float | None = None
     relative: float | None = None
     sensitivity: Array | None = field(default=None, repr=False, compare=False)
+    offset: str = "widest"
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (11), (12)"
     structure_type: ClassVar[type] = LinearProgram
@@ -87,6 +91,7 @@ class GuoSchuurmansLP(Formulation):
 
     def __post_init__(self) -> None:
         check_weight_bound("beta", self.beta, self.relative)
+        checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -136,7 +141,7 @@ class GuoSchuurmansLP(Formulation):
         return None if units is None else self.structure(problem, units)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], self.sensitivity)
+        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
 
     def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
         Delta = own_sensitivity(problem, self.sensitivity)

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array, Values, checks
 from indefinite_opt.modeling import (
+    OFFSETS,
     Classifier,
+    Definition,
     Formulation,
     Model,
     check_weight_bound,
@@ -19,7 +21,12 @@ from indefinite_opt.modeling import (
     reduced_weight,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import KernelProblem, checked_sensitivity, own_sensitivity
+from indefinite_opt.problem import (
+    ConfidenceProblem,
+    KernelProblem,
+    checked_sensitivity,
+    own_sensitivity,
+)
 
 __all__ = ["GuoSchuurmansQP"]
 
@@ -45,6 +52,8 @@ class GuoSchuurmansQP(Formulation):
         Sensitivity matrix Δ of a general confidence function, (6) and (9), not necessarily
         symmetric; the objective is then αᵀΔα. Not needed for a `ConfidenceProblem`, whose Q is
         (Δ + Δᵀ)/4, so that αᵀQα = ½αᵀΔα.
+    offset : {"widest", "nearest"}
+        Which offset of least training error the classifier has; see `least_error_offset`.
 
     Notes
     -----
@@ -73,6 +82,7 @@ class GuoSchuurmansQP(Formulation):
     beta: float | None = None
     relative: float | None = None
     sensitivity: Array | None = field(default=None, repr=False, compare=False)
+    offset: str = "widest"
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (2), (4)"
     structure_type: ClassVar[type] = BoxLineQP
@@ -80,6 +90,7 @@ class GuoSchuurmansQP(Formulation):
 
     def __post_init__(self) -> None:
         check_weight_bound("beta", self.beta, self.relative)
+        checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -91,8 +102,11 @@ class GuoSchuurmansQP(Formulation):
         else:
             Delta = checked_sensitivity(self.sensitivity, problem)
             form = cp.quad_form(alpha, *constants(Delta_s=0.5 * (Delta + Delta.T)))
+        confidences = isinstance(problem, ConfidenceProblem) and self.sensitivity is None
+        symmetric = Definition("Q = (Δ + Δᵀ)/4", r"Q = (\Delta + \Delta^\top)/4", ("Delta",))
         return Model(
             minimize=form,
+            where=(symmetric,) if confidences else (),
             subject_to={
                 "balance": y @ alpha == 0,
                 "total": cp.sum(alpha) == 1,
@@ -115,7 +129,7 @@ class GuoSchuurmansQP(Formulation):
         return 0
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], self.sensitivity)
+        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
 
     def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
         Delta = own_sensitivity(problem, self.sensitivity)

@@ -18,7 +18,7 @@ class KernelLogistic(Formulation):
     r"""Kernel logistic regression (KLR).
 
     .. math:: \min_{\alpha, b}\ \tfrac12\|\alpha\|^2
-              + C \sum_i \log\bigl(1 + e^{-y_i((K\alpha)_i + b)}\bigr)
+              + C \sum_i \log\bigl(1 + \exp(-y_i((K\alpha)_i + b))\bigr)
 
     Convex for every kernel, because the penalty is ½‖α‖² instead of the usual ½αᵀKα. α is the
     coefficient vector itself, of either sign and in general without zeros.

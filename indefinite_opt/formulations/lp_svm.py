@@ -49,7 +49,8 @@ class LPSVM(Formulation):
 
     References
     ----------
-    Mangasarian (1999), generalised support vector machines; compared by Loosli, Ong & Canu (2013).
+    Mangasarian (1999), generalised support vector machines; compared by Loosli, Ong & Canu (2013),
+    section 6.1.2.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class LPSVM(Formulation):
 
     C: float = 1.0
 
-    reference: ClassVar[str] = "Mangasarian (1999); Loosli, Ong & Canu (2013), section 5"
+    reference: ClassVar[str] = "Mangasarian (1999); Loosli, Ong & Canu (2013), section 6.1.2"
     structure_type: ClassVar[type] = LinearProgram
     convex: ClassVar[bool | None] = True
 

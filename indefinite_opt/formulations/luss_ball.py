@@ -59,7 +59,7 @@ class LussBall(Formulation):
     >>> LussBall.smallest_radius(problem)
     1.0
     >>> print(LussBall(C=10.0, radius=2.0).declare(problem))
-    LussBall(C=10, radius=2)
+    LussBall(C=10, radius=2, new_points=projected)
       maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α)
       subject to  yᵀα = 0          (balance)
                   0 ≤ α ≤ C        (lower, upper)
@@ -76,6 +76,7 @@ class LussBall(Formulation):
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (2)"
     structure_type: ClassVar[type] = ProxyBall
     convex: ClassVar[bool | None] = True
+    in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C, most=checks.MAX_WEIGHT)

@@ -63,7 +63,7 @@ class LussDual(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> print(LussDual(C=10.0, rho=1.0).declare(problem))
-    LussDual(C=10)
+    LussDual(C=10, new_points=projected)
       maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α) + ρ ‖K - K₀‖_F²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
@@ -80,6 +80,7 @@ class LussDual(Formulation):
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (3), (5), (6)"
     structure_type: ClassVar[type] = ProxyDual
     convex: ClassVar[bool | None] = True
+    in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C, most=checks.MAX_WEIGHT)
@@ -105,7 +106,7 @@ class LussDual(Formulation):
 
         >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
         >>> print(LussDual(C=10.0, rho=1.0).dual(problem))
-        Dual of LussDual(C=10)
+        Dual of LussDual(C=10, new_points=projected)
           minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ + ρ ‖K - K₀‖_F²
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)

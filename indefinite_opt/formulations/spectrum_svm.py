@@ -9,6 +9,7 @@ from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
+    Definition,
     Formulation,
     KernelChange,
     Model,
@@ -50,17 +51,19 @@ class SpectrumSVM(Formulation):
     References
     ----------
     Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5 (CNE, RNE); Loosli, Ong &
-    Canu (2013), section 5 (`original`); Luss & d'Aspremont (2007), section 2.3 (`joint`).
+    Canu (2013), sections 6.1.1 and 6.1.3 (`original`); Luss & d'Aspremont (2007), section 2.3
+    (`joint`).
 
     Examples
     --------
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> print(SpectrumSVM(C=10.0, transform="clip").declare(problem))
-    SpectrumSVM(C=10)
+    SpectrumSVM(C=10, transform=clip, new_points=projected)
       maximize    eᵀα - ½ (y∘α)ᵀK̃(y∘α)
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      where       K̃ = V max(Λ, 0) Vᵀ, K = V Λ Vᵀ
     >>> iopt.solve(problem, SpectrumSVM(C=10.0, transform="clip")).values["alpha"]
     array([1., 1.])
     """
@@ -74,6 +77,7 @@ class SpectrumSVM(Formulation):
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5"
     structure_type: ClassVar[type] = BoxLineQP
     convex: ClassVar[bool | None] = True
+    in_every_title: ClassVar[frozenset[str]] = frozenset({"transform", "new_points"})
 
     def __post_init__(self) -> None:
         checks.positive("C", self.C, most=checks.MAX_WEIGHT)
@@ -91,6 +95,7 @@ class SpectrumSVM(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+            where=(self._definition,),
         )
 
     def structure(self, problem: KernelProblem) -> BoxLineQP:
@@ -101,6 +106,25 @@ class SpectrumSVM(Formulation):
         offset = self.structure(problem).offset(alpha)
         change = KernelChange(problem, self.transform, self.centered)
         return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)
+
+    @property
+    def _definition(self) -> Definition:
+        """K̃ by the eigenvalues of K, or of PKP if it is centred."""
+        source, symbols = ("PKP", ("P",)) if self.centered else ("K", ())
+        if self.transform == "shift":
+            return Definition(
+                f"K̃ = {source} - min(λ_min({source}), 0) I",
+                rf"\tilde{{K}} = {source} - \min(\lambda_{{\min}}({source}), 0)\, I",
+                symbols,
+            )
+        middle = {
+            "clip": ("max(Λ, 0)", r"\max(\Lambda, 0)"), "flip": ("|Λ|", r"|\Lambda|")
+        }[self.transform]  # fmt: skip
+        return Definition(
+            f"K̃ = V {middle[0]} Vᵀ, {source} = V Λ Vᵀ",
+            rf"\tilde{{K}} = V {middle[1]} V^\top,\ {source} = V \Lambda V^\top",
+            ("V", "Lambda", *symbols),
+        )
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         return weighted_bound(self.C, self.weights, problem.n)

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, confidence_classifier, constants
+from indefinite_opt.modeling import (
+    OFFSETS,
+    Classifier,
+    Formulation,
+    Model,
+    confidence_classifier,
+    constants,
+)
 from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
@@ -29,6 +36,8 @@ class UniformWeights(Formulation):
         default it has one for a kernel, as in (3), and none for the confidences of a
         `ConfidenceProblem`: for c = log P it then chooses the label with the larger product of
         probabilities, as in section 3.
+    offset : {"widest", "nearest"}
+        Which offset of least training error the classifier has; see `least_error_offset`.
 
     References
     ----------
@@ -47,6 +56,7 @@ class UniformWeights(Formulation):
     """
 
     bias: bool | None = None
+    offset: str = "widest"
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 6, α⁰"
     structure_type: ClassVar[type] = LinearProgram
@@ -55,6 +65,7 @@ class UniformWeights(Formulation):
     def __post_init__(self) -> None:
         if self.bias is not None:
             checks.switch("bias", self.bias)
+        checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -78,7 +89,7 @@ class UniformWeights(Formulation):
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         alpha, learned = values["alpha"], own_sensitivity(problem, None) is not None
         if self.bias or (self.bias is None and not learned):
-            return confidence_classifier(problem, alpha, None)
+            return confidence_classifier(problem, alpha, None, self.offset)
         return Classifier(problem.y * alpha, 0.0, problem.classes)
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:

@@ -319,7 +319,7 @@ def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
                 argument,
                 f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
                 f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}",
-                f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2.",
+                f"Pass symmetrize=True, or --symmetrize, to use ({argument} + {argument}ᵀ)/2.",
             )
 
 

@@ -38,7 +38,9 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     A loop whose name begins with an underscore serves other loops only and has no entry from
     Python: for named tuples of arrays an entry takes longer to compile than a short loop. Python
-    that calls it nevertheless ends in a segmentation fault.
+    that calls it nevertheless ends in a segmentation fault. A loop that Python calls returns no
+    named tuple: numba makes one by Python code, and does not look whether Ctrl-C has ended that,
+    which is a segmentation fault as well.
 
     Parameters
     ----------

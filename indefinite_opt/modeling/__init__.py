@@ -5,6 +5,7 @@ solvers and certificates get all they need. A solution defines a `Classifier`.
 """
 
 from indefinite_opt.modeling.classifier import (
+    OFFSETS,
     TREATMENTS,
     Classifier,
     KernelChange,
@@ -24,7 +25,7 @@ from indefinite_opt.modeling.formulation import (
 )
 from indefinite_opt.modeling.gaps import gap_in_words, relative
 from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_conflict, proved_ray
-from indefinite_opt.modeling.program import Inner, Model, Program, constants
+from indefinite_opt.modeling.program import Definition, Inner, Model, Program, constants
 from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
@@ -34,9 +35,11 @@ from indefinite_opt.modeling.semidefinite import (
 )
 
 __all__ = [
+    "OFFSETS",
     "TREATMENTS",
     "Classifier",
     "Conflict",
+    "Definition",
     "Formulation",
     "Inner",
     "KernelChange",

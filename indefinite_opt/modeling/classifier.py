@@ -15,6 +15,7 @@ from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEige
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
 __all__ = [
+    "OFFSETS",
     "TREATMENTS",
     "Classifier",
     "KernelChange",
@@ -262,50 +263,70 @@ class Classifier:
         return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
 
 
-def least_error_offset(scores: Array, y: Array) -> float:
-    """The offset b that minimises the training errors of sign(scores + b), O(n log n).
+OFFSETS = ("widest", "nearest")
+"""Which of the offsets of least training error is taken; see `least_error_offset`."""
 
-    Between two neighbouring thresholds -scores the number of errors is constant; b is the middle
-    of the widest interval among the best ones (Guo & Schuurmans 2009, section 4, below (11)).
+SCORE_ROUNDING = 1e-9
+"""Scores that differ by at most this share of the largest one are equal for the nearest offset:
+interior-point methods leave weights that should be 0 at about that size."""
+
+
+def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
+    """An offset b that minimises the training errors of sign(scores + b), O(n log n).
+
+    Between two neighbouring thresholds -scores the number of errors is constant, and several
+    intervals may have the least one (Guo & Schuurmans 2009, section 4, below (11)).
 
     Parameters
     ----------
     scores : (n,) array
         Decision values without offset.
     y : (n,) array of -1 and +1
+    rule : {"widest", "nearest"}
+        The middle of the widest of these intervals; or 0 if it is in one of them, and else the
+        middle of the nearest one.
 
     Examples
     --------
     >>> least_error_offset(np.array([1.0, 2.0, 5.0]), np.array([-1.0, -1.0, 1.0]))
     -3.5
+    >>> least_error_offset(np.array([-1.0, 2.0, 4.0]), np.array([-1.0, 1.0, 1.0]), "nearest")
+    0.0
     """
-    ascending = np.argsort(scores, kind="stable")
-    thresholds, labels = scores[ascending], y[ascending]
-    # A cut after the k lowest scores classifies those as negative and all others as positive.
+    size = float(np.max(np.abs(scores)))
+    slack = SCORE_ROUNDING * size if rule == "nearest" else 0.0
+    scores = np.where(np.abs(scores) <= slack, 0.0, scores)
+    order = np.argsort(scores, kind="stable")
+    ascending, labels = scores[order], y[order]
+    # A cut above the k lowest scores classifies those as negative and all others as positive.
     errors = np.concatenate([[0], np.cumsum(labels)]) + np.sum(labels < 0)
-    widths = np.concatenate([[-1.0], np.diff(thresholds), [-1.0]])
     # Equal scores cannot be separated: no cut lies between them.
-    possible = np.concatenate([[True], np.diff(thresholds) > 0, [True]])
+    possible = np.concatenate([[True], np.diff(ascending) > slack, [True]])
     best = np.flatnonzero(possible & (errors == errors[possible].min()))
-    cut = int(best[np.argmax(widths[best])])
-    reach = max(float(thresholds[-1] - thresholds[0]), 1.0)
-    if cut == 0:
-        return -(float(thresholds[0]) - 0.5 * reach)
-    if cut == thresholds.size:
-        return -(float(thresholds[-1]) + 0.5 * reach)
-    return -0.5 * float(thresholds[cut - 1] + thresholds[cut])
+    spread = float(ascending[-1] - ascending[0])
+    reach = max(spread, 2.0 * slack) if rule == "nearest" else max(spread, 1.0)
+    ends = np.concatenate([[ascending[0] - reach], ascending, [ascending[-1] + reach]])
+    low, high = ends[best], ends[best + 1]
+    if rule == "nearest":
+        cut = int(np.argmin(np.maximum(np.maximum(low, -high), 0.0)))
+        if low[cut] <= 0.0 < high[cut]:
+            return 0.0
+    else:
+        outer = (best == 0) | (best == scores.size)
+        cut = int(np.argmax(np.where(outer, -1.0, high - low)))
+    return -0.5 * float(low[cut] + high[cut])
 
 
 def confidence_classifier(
-    problem: KernelProblem, alpha: Array, sensitivity: Array | None
+    problem: KernelProblem, alpha: Array, sensitivity: Array | None, offset: str = "widest"
 ) -> Classifier:
     """ŷ(x) = argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, equation (3), b of least training error.
 
     A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
     """
     scores = _scores(problem, alpha, own_sensitivity(problem, sensitivity))
-    offset = least_error_offset(scores, problem.y)
-    return Classifier(problem.y * alpha, offset, problem.classes)
+    b = least_error_offset(scores, problem.y, offset)
+    return Classifier(problem.y * alpha, b, problem.classes)
 
 
 def _scores(problem: KernelProblem, alpha: Array, Delta: Array | None) -> Array:

@@ -49,6 +49,9 @@ class Formulation(ABC):
         Structure that a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
+    in_every_title : frozenset of str
+        Parameters that titles name even at their defaults: results of different ones are not
+        comparable.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Formulation(ABC):
     reference: ClassVar[str]
     structure_type: ClassVar[type[Structure[Any]]]
     convex: ClassVar[bool | None]
+    in_every_title: ClassVar[frozenset[str]] = frozenset()
 
     def declare(self, problem: Any) -> Program:
         """The problem as the paper writes it, with its name and its structure."""
@@ -117,7 +121,11 @@ class Formulation(ABC):
         # Different formulations must have different titles, which comparisons use as keys.
         usual = {field.name: short(field.default) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         told = self.parameters().items()
-        shown = ", ".join(f"{name}={value}" for name, value in told if value != usual[name])
+        shown = ", ".join(
+            f"{name}={value}"
+            for name, value in told
+            if value != usual[name] or name in self.in_every_title
+        )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 

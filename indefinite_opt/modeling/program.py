@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, real_array
 from indefinite_opt.modeling.structures.structure import Structure
 
-__all__ = ["Inner", "Model", "Program", "constants"]
+__all__ = ["Definition", "Inner", "Model", "Program", "constants"]
 
 
 def constants(**named: Any) -> list[Any]:
@@ -21,6 +21,22 @@ def constants(**named: Any) -> list[Any]:
     import cvxpy as cp
 
     return [cp.Constant(value, name=name) for name, value in named.items()]
+
+
+class Definition(NamedTuple):
+    """What a symbol of a program stands for, printed below it: K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ.
+
+    Attributes
+    ----------
+    text, latex : str
+        The equation in Unicode and in LaTeX.
+    symbols : tuple of str
+        Names of the symbols in it that the program itself does not have, for the legend.
+    """
+
+    text: str
+    latex: str
+    symbols: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +69,8 @@ class Model:
         A variable that the maximised objective is minimised over, for max-min programs.
     meanings : dict of str to str
         What symbols mean in this program, where it is not what they mean in the papers.
+    where : tuple of Definition
+        What symbols that are no data of the problem stand for.
     """
 
     minimize: Any = None
@@ -60,6 +78,7 @@ class Model:
     subject_to: dict[str, Any] = field(default_factory=dict)
     inner: Inner | None = None
     meanings: dict[str, str] = field(default_factory=dict)
+    where: tuple[Definition, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
@@ -79,7 +98,7 @@ class Program(Model):
     name : str
     structure : Structure
         The same model for direct solvers.
-    minimize, maximize, subject_to, inner, meanings
+    minimize, maximize, subject_to, inner, meanings, where
         As in `Model`.
 
     Examples
@@ -166,17 +185,23 @@ class Program(Model):
         A max-min program is evaluated at the given value of its inner variable, else at the inner
         minimum.
         """
-        inner = self.inner
-        if inner is not None and inner.variable.name() not in values:
-            minimiser = self.structure.inner_minimiser(values)
-            if minimiser is not None:
-                values = {**values, inner.variable.name(): minimiser}
-        self.set_values(values)
-        constraints = list(self.subject_to.values())
+        violations = self.violations(values)
+        return float(self.objective.value), max(violations.values(), default=0.0)
+
+    def violations(self, values: Mapping[str, Array]) -> dict[str, float]:
+        """The largest violation of each constraint at given values, by its name; see `evaluate`."""
+        inner, constraints = self.inner, list(self.subject_to.items())
         if inner is not None:
-            constraints += inner.subject_to.values()
-        violations = [float(np.max(constraint.violation())) for constraint in constraints]
-        return float(self.objective.value), max(violations, default=0.0)
+            constraints += inner.subject_to.items()
+            if inner.variable.name() not in values:
+                minimiser = self.structure.inner_minimiser(values)
+                if minimiser is not None:
+                    values = {**values, inner.variable.name(): minimiser}
+        self.set_values(values)
+        found: dict[str, float] = {}
+        for name, one in constraints:  # an inner program may use a name once more
+            found[name] = max(found.get(name, 0.0), float(np.max(one.violation())))
+        return found
 
     def latex(self) -> str:
         """The program as LaTeX (an `aligned` environment), generated from the declaration."""

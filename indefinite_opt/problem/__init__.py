@@ -13,9 +13,11 @@ from indefinite_opt.problem.confidence_problem import (
     checked_sensitivity,
     own_sensitivity,
 )
+from indefinite_opt.problem.datasets.encoding import Encoding, as_text
+from indefinite_opt.problem.datasets.reading import read_frame, read_grid
 from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.factored_kernel import FactorGram
-from indefinite_opt.problem.kernel_matrix import DenseGram, Gram
+from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
@@ -37,6 +39,7 @@ __all__ = [
     "ConfidenceProblem",
     "DenseGram",
     "Embedding",
+    "Encoding",
     "FactorGram",
     "Gram",
     "Kernel",
@@ -45,6 +48,7 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "Split",
+    "as_text",
     "breakdown_direction",
     "check_problem",
     "checked_points",
@@ -60,5 +64,8 @@ __all__ = [
     "norm_bound",
     "own_sensitivity",
     "own_units",
+    "read_frame",
+    "read_grid",
+    "remarks",
     "zero_tolerance",
 ]

@@ -53,7 +53,8 @@ class Embedding:
 def embed(problem: KernelProblem) -> Embedding:
     """Isometric embedding of the training points in R^(p,q) (Haasdonk 2005, Proposition 1).
 
-    Φ = V|Λ|^{1/2} from the nonzero part of PKP = VΛVᵀ.
+    Φ = V|Λ|^{1/2} from the nonzero part of PKP = VΛVᵀ. Where PKP = 0, all points are the origin of
+    a line, as cvxpy has no quadratic forms of vectors without entries.
 
     Examples
     --------
@@ -66,5 +67,7 @@ def embed(problem: KernelProblem) -> Embedding:
     positive = np.flatnonzero(values > tolerance)[::-1]
     negative = np.flatnonzero(values < -tolerance)
     kept = np.concatenate([positive, negative])
+    if not kept.size:
+        return Embedding(np.zeros((problem.n, 1)), (1, 0))
     points = spectrum.vectors[:, kept] * np.sqrt(np.abs(values[kept]))
     return Embedding(points, (positive.size, negative.size))

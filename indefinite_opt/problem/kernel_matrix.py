@@ -369,6 +369,54 @@ class Gram(ABC):
         """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
 
 
+_FLAT_SHARE = 1e-9
+"""Spread of the entries of a nearly constant matrix, as a share of the largest."""
+
+_APART_SHARE = 1e-6
+"""Largest entry off the diagonal of a nearly diagonal matrix, as a share of the largest on it."""
+
+_LEAST_ORDER = 5
+"""Order from which the form of a matrix means something."""
+
+
+def remarks(gram: Gram) -> tuple[str, ...]:
+    """What is odd about a kernel matrix that is kept as a whole, as sentences.
+
+    Examples
+    --------
+    >>> D = np.abs(np.arange(6.0)[:, None] - np.arange(6.0))
+    >>> remarks(DenseGram(D))[0].partition(':')[0]
+    'K has a zero diagonal and no negative entry, as distances have'
+    >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
+    ((), 1)
+    """
+    if gram.whole is None or gram.n < _LEAST_ORDER:
+        return ()
+    least, most = gram.extremes
+    largest = max(abs(least), abs(most))
+    if most - least <= _FLAT_SHARE * largest:
+        return (
+            f"All entries of K are {most:.6g} up to a share of {_FLAT_SHARE:g}, so that it tells "
+            "no points apart: scale the features, or take another kernel.",
+        )
+    diagonal = gram.diagonal
+    if least == 0.0 and not diagonal.any():
+        return (
+            "K has a zero diagonal and no negative entry, as distances have: "
+            "KernelProblem.from_distances and --kind distances make a kernel of them.",
+        )
+    limit = _APART_SHARE * float(np.abs(diagonal).max())
+    for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices
+        block = np.abs(gram.whole[rows])
+        np.fill_diagonal(block, 0.0)
+        if float(block.max()) > limit:
+            return ()
+    return (
+        "K is nearly diagonal: every point is similar to itself only, and new points are similar "
+        "to none. Take a smaller gamma, or scale the features.",
+    )
+
+
 class DenseGram(Gram):
     """A matrix that is stored as a whole; it is not copied.
 

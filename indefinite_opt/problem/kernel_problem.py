@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
+from indefinite_opt.problem.datasets.encoding import Encoding
+from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.factored_kernel import FactorGram
@@ -38,7 +41,8 @@ from indefinite_opt.problem.spectrum import Spectrum
 __all__ = ["KernelProblem", "Split", "check_problem"]
 
 _HOW_MADE = (
-    "X", "kernel", "scaling", "cache_mb", "form", "approximation", "_scaled", "_remade",
+    "X", "kernel", "scaling", "cache_mb", "form", "approximation", "table", "objects", "meanings",
+    "_scaled", "_remade",
 )  # fmt: skip
 """Attributes that say how the kernel was made."""
 
@@ -77,6 +81,12 @@ class KernelProblem(LabelledKernel):
         problem was made by `from_data`.
     form : (str, float), optional
         Form and γ, if the problem was made by `from_distances`.
+    table : Encoding, optional
+        How the columns of a table, or of a DataFrame, become the features of X.
+    objects : tuple of str
+        Names of the rows of K, or empty.
+    meanings : dict of str to str
+        What the labels "-1" and "1" stand for, where a data set says so.
 
     Raises
     ------
@@ -156,6 +166,9 @@ class KernelProblem(LabelledKernel):
         self.approximation: Approximation | None = None
         self._remade: partial[KernelProblem] | None = None
         self.form: tuple[str, float] | None = None
+        self.table: Encoding | None = None
+        self.objects: tuple[str, ...] = ()
+        self.meanings: dict[str, str] = {}
         self._convex, self._uncurved_samples = {}, set()
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
@@ -168,7 +181,7 @@ class KernelProblem(LabelledKernel):
         cls,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: str | Callable[..., Any] = "sigmoid",
+        kernel: str | Callable[..., Any] = "rbf",
         *,
         scaling: str | None = None,
         cache_mb: float | None = None,
@@ -186,7 +199,8 @@ class KernelProblem(LabelledKernel):
             Labels of two classes.
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
-            callable (X, Z) -> (n, m).
+            callable (X, Z) -> (n, m). The γ of "rbf" is that of all points, also in the parts of
+            a `split`.
         scaling : {"minmax", "unit", "standard"}, optional
             Scale each feature to [-1, 1], to [0, 1], or to mean 0 and variance 1. `split` fits the
             scaling again, on the training points alone; with "-all" behind the name, as in
@@ -220,6 +234,8 @@ class KernelProblem(LabelledKernel):
         dtype = checked_precision(precision)
         points = checked_points("X", X)
         scaled = fitted_scaling(scaling, points)
+        function = function.fitted(scaled(points))
+        names = _columns(X)
         if cache_mb is None:
             K = formed(function, scaled(points), dtype)
             problem = cls._of_own(K, y, precision, name)
@@ -229,6 +245,7 @@ class KernelProblem(LabelledKernel):
         problem.X, problem.kernel = points, function
         problem.scaling, problem._scaled = scaling, scaled
         problem.cache_mb = cache_mb
+        problem.table = Encoding.of_numbers(names) if names else None
         problem.gram.apply_theorem(kernels.definiteness(function, points.shape[1]))
         return problem
 
@@ -238,7 +255,7 @@ class KernelProblem(LabelledKernel):
         dataset: Dataset,
         kernel: str | Callable[..., Any] | None = None,
         *,
-        scaling: str | None = None,
+        scaling: str | None = "default",
         form: str = "gaussian",
         gamma: float | None = None,
         symmetrize: bool = False,
@@ -253,8 +270,8 @@ class KernelProblem(LabelledKernel):
         dataset : Dataset
             See `datasets.load`.
         kernel, scaling, cache_mb, **parameters
-            For points, as in `from_data`; the default kernel is that of the data set, else the
-            sigmoid.
+            For points, as in `from_data`; kernel and scaling are those of the data set by default,
+            and "rbf" where it has no kernel.
         form : {"linear", "gaussian", "raw"}
             For distances, as in `from_distances`.
         gamma : float, optional
@@ -265,27 +282,71 @@ class KernelProblem(LabelledKernel):
             As in `KernelProblem`.
         """
         if dataset.X is not None:
-            chosen = kernel or dataset.kernel or "sigmoid"
+            chosen = kernel or dataset.kernel or "rbf"
+            scaling = dataset.scaling if scaling == "default" else scaling
             if gamma is not None:
                 parameters["gamma"] = gamma
-            return cls.from_data(
+            problem = cls.from_data(
                 dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
                 precision=precision, name=dataset.name, **parameters,
             )  # fmt: skip
-        if dataset.D is not None:
+        elif dataset.D is not None:
             # If all distances are 0, every γ gives the same kernel.
             if gamma is None:
                 D = checked_distances(dataset.D, symmetrize)
                 gamma = 1.0 / (float(np.mean(np.square(D))) or 1.0)
-            return cls.from_distances(
+            problem = cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
                 precision=precision, name=dataset.name,
             )  # fmt: skip
-        if dataset.K is None:
+        elif dataset.K is not None:
+            K, name = dataset.K, dataset.name
+            problem = cls(K, dataset.y, symmetrize=symmetrize, precision=precision, name=name)
+        else:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
-        return cls(
-            dataset.K, dataset.y, symmetrize=symmetrize, precision=precision, name=dataset.name
-        )
+        return problem.described(dataset)
+
+    def described(self, dataset: Dataset) -> KernelProblem:
+        """The problem itself, with what a data set says about its columns, rows and labels."""
+        self.table = dataset.table or self.table
+        if self.table is None and dataset.feature_names:
+            self.table = Encoding.of_numbers(dataset.feature_names)
+        self.objects = dataset.names
+        if set(map(str, self.classes.tolist())) == {"-1", "1"} and dataset.classes[1] != "+1":
+            self.meanings = dict(zip(("-1", "1"), dataset.classes, strict=True))
+        return self
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        kind: str | None = None,
+        *,
+        label: str | None = None,
+        labels: str | Path | None = None,
+        **options: Any,
+    ) -> KernelProblem:
+        """The problem of a table of points, or of a matrix of similarities or distances.
+
+        Parameters
+        ----------
+        path, kind, label, labels
+            As in `datasets.read`, which takes more options for tables of points.
+        **options
+            As in `from_dataset`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "alignments.csv"
+        ...     written = path.write_text("8,2,5,cat\\n2,9,1,dog\\n5,1,7,cat\\n")
+        ...     problem = KernelProblem.read(path, "similarities")
+        >>> problem.K[0], problem.labels
+        (array([8., 2., 5.]), array(['cat', 'dog', 'cat'], dtype='<U3'))
+        """
+        dataset = read(path, kind, label=label, labels=labels)
+        return cls.from_dataset(dataset, **options)
 
     @classmethod
     def from_distances(
@@ -377,7 +438,7 @@ class KernelProblem(LabelledKernel):
         cls,
         X: ArrayLike,
         y: ArrayLike,
-        kernel: str | Callable[..., Any] = "sigmoid",
+        kernel: str | Callable[..., Any] = "rbf",
         rank: int = 300,
         method: str = "nystrom",
         *,
@@ -430,6 +491,7 @@ class KernelProblem(LabelledKernel):
         function = kernels.get(kernel, **parameters)
         points = checked_points("X", X)
         scaled = fitted_scaling(scaling, points)
+        function = function.fitted(scaled(points))
         found = approximated(function, scaled(points), rank, method, landmarks, seed)
         problem = cls._of_gram(found.gram, y, name)
         problem.approximation, problem.X, problem.kernel = found, points, function
@@ -439,6 +501,13 @@ class KernelProblem(LabelledKernel):
             seed=seed, name=name,
         )  # fmt: skip
         return problem
+
+    @property
+    def how_approximated(self) -> dict[str, Any] | None:
+        """Rank, method, landmarks and seed of `approximate`, if the problem was made by it."""
+        if self._remade is None:
+            return None
+        return {key: self._remade.keywords[key] for key in ("rank", "method", "landmarks", "seed")}
 
     @classmethod
     def _of_gram(cls, gram: Gram, y: ArrayLike, name: str) -> KernelProblem:
@@ -666,8 +735,28 @@ class KernelProblem(LabelledKernel):
                 raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
             return kernels.of_distances(distances, *self.form)
         X, kernel = self._source()
-        points = checked_points("X_new", X_new, X.shape[1])
-        return kernel(self._scaled(points), self._scaled(X))
+        return kernel(self._scaled(self._points(X_new)), self._scaled(X))
+
+    def kernel_among(self, X_new: ArrayLike) -> Array:
+        """k(new point, new point), (m, m), for raw new points, if made by `from_data`.
+
+        Examples
+        --------
+        >>> problem = KernelProblem.from_data([[0.0], [2.0]], [-1, 1], "linear")
+        >>> problem.kernel_among([[1.0], [3.0]])
+        array([[1., 3.],
+               [3., 9.]])
+        """
+        _, kernel = self._source()
+        points = self._scaled(self._points(X_new))
+        return kernel(points, points)
+
+    def _points(self, X_new: Any) -> Array:
+        """New points as an array; of a DataFrame with the columns of the training points."""
+        X, _ = self._source()
+        if self.table is not None and _columns(X_new):
+            X_new = self.table.encode(X_new, "X_new")
+        return checked_points("X_new", X_new, X.shape[1])
 
     def factors_with(self, X_new: ArrayLike) -> Array:
         """Rows of F for new points, (m, r), if K is kept as factors.
@@ -686,8 +775,7 @@ class KernelProblem(LabelledKernel):
             raise ProblemError("problem", "one made by from_factors or approximate", "another")
         if self.approximation is None:
             return checked_points("X_new", X_new, self.factors.signs.size)
-        X, _ = self._source()
-        points = checked_points("X_new", X_new, X.shape[1])
+        points = self._points(X_new)
         return self.approximation.features(self._scaled(points))
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:
@@ -751,6 +839,12 @@ class KernelProblem(LabelledKernel):
         assert made is not None
         K_new = (new * made.signs) @ made.factors.T
         return Split(problem, K_new, self.labels[test], lambda: (new * made.signs) @ new.T)
+
+
+def _columns(X: Any) -> tuple[str, ...]:
+    """The names of the columns of a DataFrame, if all of them are texts."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if all(isinstance(name, str) for name in names) else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ from indefinite_opt.foundation import (
 )
 
 __all__ = [
+    "RBF",
     "Custom",
     "Definiteness",
     "DistanceSubstitution",
@@ -181,6 +182,13 @@ class Kernel(ABC):
     @abstractmethod
     def evaluate(self, X: Array, Z: Array) -> Array:
         """The formula, for points that have already been checked."""
+
+    def fitted(self, X: Any, copies: Array | None = None) -> Kernel:
+        """The kernel with what depends on training points X, each of which counts `copies` times.
+
+        `RBF` is the only kernel of the package that depends on them.
+        """
+        return self
 
     def definiteness(self, d: int) -> Definiteness | None:
         """Why every matrix of this kernel is positive semidefinite on points in R^d, if it is."""
@@ -353,6 +361,50 @@ class Gaussian(Kernel):
 
     def definiteness(self, d: int) -> Definiteness | None:
         return _decreasing("Gaussian kernels are positive definite (Schoenberg 1938)", d)
+
+
+@dataclass(frozen=True)
+class RBF(Gaussian):
+    """The Gaussian kernel with gamma = 1/(d · variance), of all d features of the training points.
+
+    This is `gamma="scale"` of scikit-learn's `SVC`, and the default kernel of the package.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Positive; that of the training points if not given.
+
+    Examples
+    --------
+    >>> RBF().fitted([[0.0, 2.0], [2.0, 0.0]])      # the variance is 1
+    Gaussian(gamma=0.5)
+    """
+
+    name: ClassVar[str] = "rbf"
+    divisible: ClassVar[bool] = False
+
+    def fitted(self, X: Any, copies: Array | None = None) -> Kernel:
+        if self.gamma is not None:
+            return Gaussian(self.gamma)
+        if not hasattr(X, "multiply"):
+            X = np.asarray(X, dtype=np.float64)
+        weights = np.ones(X.shape[0]) if copies is None else copies
+        size = float(weights.sum()) * X.shape[1]
+        mean = float(np.sum(weights @ X)) / size
+        if hasattr(X, "multiply"):  # of a sparse matrix, whose zeros count, too
+            variance = float(np.sum(weights @ X.multiply(X))) / size - mean * mean
+        else:
+            variance = float(np.sum(weights @ np.square(X - mean))) / size
+        return Gaussian(1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0)
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        return self.fitted(Z).values(X, Z)
+
+    def definiteness(self, d: int) -> Definiteness | None:
+        return super().definiteness(d)
+
+    def __str__(self) -> str:
+        return self.name if self.gamma is None else f"{self.name}(gamma={self.gamma:g})"
 
 
 def _decreasing(theorem: str, d: int) -> Definiteness:
@@ -658,7 +710,8 @@ class Custom(Kernel):
 
 def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
     shape = len(X), len(Z)
-    expected = f"{function!r} to return a real matrix of shape {shape}"
+    named = getattr(function, "__name__", type(function).__name__)
+    expected = f"the function {named} to return a real matrix of shape {shape}"
     # `Kernel.values` checks that the values of every kernel are finite.
     values: Array = real_array("K", function(X, Z), expected, shape, finite=False)
     return values
@@ -670,6 +723,7 @@ _KERNELS: dict[str, type[Kernel]] = {
         Linear,
         Polynomial,
         Gaussian,
+        RBF,
         Sigmoid,
         Laplacian,
         L1Gaussian,
@@ -730,7 +784,7 @@ def names() -> list[str]:
     """Names that `get` accepts.
 
     >>> names()[:4]
-    ['linear', 'polynomial', 'gaussian', 'sigmoid']
+    ['linear', 'polynomial', 'gaussian', 'rbf']
     """
     return list(_KERNELS)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.problem.cholesky import cholesky_in_place
-from indefinite_opt.problem.kernel_matrix import Gram
+from indefinite_opt.problem.kernel_matrix import Gram, remarks
 from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import Spectrum, breakdown_direction, zero_tolerance
 
@@ -57,6 +57,11 @@ class LabelledKernel(Problem):
             linear programs and cvxpy.
         """
         return self.gram.matrix
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on a K that is nearly constant, nearly diagonal, or looks like distances."""
+        return remarks(self.gram)
 
     @cached_property
     def Q(self) -> Array:

@@ -8,10 +8,10 @@ from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
     QP,
-    LiftedPrimal,
     LogisticProgram,
     ProxyStructure,
     SeparabilityProgram,
+    SpacePrimal,
     Structure,
 )
 from indefinite_opt.solvers.solver import Task
@@ -24,7 +24,7 @@ _USUAL: dict[Any, tuple[str, str]] = {
     ProxyStructure: ("newton", "accelerated-gradient"),
     LogisticProgram: ("newton-cg", "newton-cg"),
     SeparabilityProgram: ("lifted-dual", "lifted-dual"),
-    LiftedPrimal: ("lift", "lift"),
+    SpacePrimal: ("lift", "lift"),
 }
 """For a kernel matrix that can be read as a whole, and for one that is kept as factors."""
 

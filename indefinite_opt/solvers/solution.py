@@ -39,10 +39,10 @@ class Status(enum.Enum):
     >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
     >>> status = iopt.solve(problem, iopt.SVMDual()).status
     >>> print(f"{status}: {status.value}")
-    solved: stopped with its own optimality test satisfied
+    solved: converged
     """
 
-    SOLVED = "stopped with its own optimality test satisfied"
+    SOLVED = "converged"
     INACCURATE = "stopped because rounding or its own limits prevent further progress"
     MAX_ITER = "stopped at the iteration limit with the best point so far"
     TIME_LIMIT = "stopped at the time limit with the best point so far"

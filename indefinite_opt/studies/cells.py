@@ -209,12 +209,13 @@ def _trained(
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:
     """The methods of a chain, trained in order."""
     options: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
+    options["solver"] = grid.entries[0].solver
     path: list[Result] = []
     formulations = [method for method in methods if isinstance(method, Formulation)]
     if grid.warm and len(formulations) > 1:
         # If one of them fails, each is solved for itself.
         with suppress(*FAILURES):
-            path = solve_path(split.problem, formulations, grid.solver, **options)
+            path = solve_path(split.problem, formulations, **options)
     for k, method in enumerate(methods):
         try:
             if isinstance(method, Baseline):
@@ -222,7 +223,7 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
                 fitted = method.fit(split.problem, plan.seed)
                 yield Fit(split, method, fitted, None, clock() - began)
                 continue
-            result = path[k] if path else solve(split.problem, method, grid.solver, **options)
+            result = path[k] if path else solve(split.problem, method, **options)
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
                 raise KeyboardInterrupt  # no parameters are chosen from interrupted searches
             yield Fit(split, method, result.classifier, result, result.seconds)

@@ -19,6 +19,7 @@ from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import cached_property, checks, parse_call
 from indefinite_opt.modeling import Formulation, short
+from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import TRANSFORMS, Kernel, kernels
 from indefinite_opt.solvers import as_solver, usual_solver
 from indefinite_opt.studies.baselines import as_baseline
@@ -26,12 +27,24 @@ from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.workflow import available_solvers
 
-__all__ = ["NO_SOLVER", "Entry", "Grid", "Method", "as_grid", "as_method", "default_methods"]
+__all__ = [
+    "BY_SIZE",
+    "NO_SOLVER",
+    "Entry",
+    "Grid",
+    "Method",
+    "as_grid",
+    "as_method",
+    "default_methods",
+]
 
 Method = Formulation | Baseline
 
 NO_SOLVER = "-"
 """Entry of a baseline in the column of solvers."""
+
+BY_SIZE = "default"
+"""The solver of a linear program that is not named: it depends on the number of points."""
 
 
 def as_method(method: Method | type[Method] | str) -> Method:
@@ -63,11 +76,14 @@ def default_methods() -> list[Method]:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One entry of a grid: a method with all its parameters, and the kernel if it is varied."""
+    """One entry of a grid: a method with all its parameters, and the kernel if it is varied.
+
+    The solver is None where it depends on the size of the problem.
+    """
 
     method: Method
     kernel: Kernel | None
-    solver: str
+    solver: str | None
 
     def __str__(self) -> str:
         return str(self.method) if self.kernel is None else f"{self.method}, {self.kernel}"
@@ -159,7 +175,8 @@ class Grid:
         methods = [
             _replaced(self.method, dict(zip(names, values, strict=True))) for values in combinations
         ]
-        return [Entry(method, kernel, self.solver) for kernel in self.kernels for method in methods]
+        solver = None if self.solver == BY_SIZE else self.solver
+        return [Entry(method, kernel, solver) for kernel in self.kernels for method in methods]
 
     @cached_property
     def along(self) -> str | None:
@@ -216,7 +233,7 @@ class Grid:
         """The same with another solver, and over these values in place of its own."""
         own = {name: list(several) for name, several in self.parameters}
         kernel = None if self.kernels == (None,) else list(self.kernels)
-        chosen = None if solver == NO_SOLVER else solver
+        chosen = None if solver in (NO_SOLVER, BY_SIZE) else solver
         all_values = {"kernel": kernel, **own, **values}
         return Grid(self.method, solver=chosen, warm=self.warm, **all_values)
 
@@ -266,7 +283,8 @@ def _solver_of(method: Method, name: str | None) -> str:
     if isinstance(method, Baseline):
         return NO_SOLVER
     if name is None:
-        return usual_solver(method.structure_type)
+        linear = issubclass(method.structure_type, LinearProgram)
+        return BY_SIZE if linear else usual_solver(method.structure_type)
     if as_solver(name).name not in available_solvers(method):
         raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
     return name

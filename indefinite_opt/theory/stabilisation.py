@@ -190,11 +190,11 @@ def stabilisation_program(problem: KernelProblem, C: float, equation: int) -> Pr
     >>> problem = KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
     >>> print(stabilisation_program(problem, 1.0, 18))
     Loosli et al. (18)
-      maximize    -½ α_plusᵀG_plusα_plus - ½ α_minusᵀG_minusα_minus + eᵀα_plus - eᵀα_minus
-      subject to  yᵀ(α_plus - α_minus) = 0  (balance)
-                  0 ≤ α_plus - α_minus ≤ C  (lower, upper)
-                  P_minusα_plus = 0         (plus)
-                  P_plusα_minus = 0         (minus)
+      maximize    -½ α₊ᵀG₊α₊ - ½ α₋ᵀG₋α₋ + eᵀα₊ - eᵀα₋
+      subject to  yᵀ(α₊ - α₋) = 0  (balance)
+                  0 ≤ α₊ - α₋ ≤ C  (lower, upper)
+                  P₋α₊ = 0         (plus)
+                  P₊α₋ = 0         (minus)
     >>> programs = [stabilisation_program(problem, 1.0, number).cvxpy() for number in (17, 18, 19)]
     >>> [round(float(each.solve(solver="CLARABEL")), 6) + 0.0 for each in programs]
     [0.2, 0.2, 0.0]

@@ -148,7 +148,10 @@ class Diagnosis:
         elif self.class_mean_distance > 0 and self.balanced:
             said.append(f"Positive {distance}, equal classes: wᵀMw > 0 for C or μ small enough.")
         else:
-            said.append(f"The {distance} bounds wᵀMw from above; nothing more is known.")
+            said.append(
+                f"The class means are {self.class_mean_distance:.4g} apart (squared), so the "
+                "kernel is not ruled out; this test cannot confirm it."
+            )
         if self.hull_distance is not None:
             verdict = (
                 "separated by a hyperplane of positive norm"

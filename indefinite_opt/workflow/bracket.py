@@ -33,6 +33,7 @@ from indefinite_opt.solvers.branch_and_bound import (
 from indefinite_opt.workflow.certificates import Certificate, verify
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
 from indefinite_opt.workflow.posing import posed
+from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, solve_with
 
@@ -255,6 +256,7 @@ def bound(
     seed: int | None = None,
     callback: Callback | None = None,
     atol: float = 0.0,
+    verbose: bool = False,
 ) -> Bracket:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
 
@@ -295,6 +297,8 @@ def bound(
         Called with the `Trace` now and then; a true return value stops the search.
     atol : float
         Absolute gap, in units of the objective, at which the search stops as well.
+    verbose : bool
+        Whether to log both ends and the gap, at most once per second, as `solve` does.
 
     Returns
     -------
@@ -332,6 +336,8 @@ def bound(
     checks.choice("method", method, METHODS)
     plan = METHODS[method]
     checks.seed("seed", seed, optional=True)
+    checks.switch("verbose", verbose)
+    callback = reporting(callback) if verbose else callback
     asked, chosen = posed(problem, formulation)
     asked.check_unchanged()
     limit = np.inf if time_limit is None else float(time_limit)
@@ -366,13 +372,27 @@ def bound(
         left = max(limit - (clock() - began), _LEAST_SECONDS)
         options = Options(tol, left, seed=seed, callback=callback)
         result = solve_with(asked, chosen, None, None, options)[0]
-        return _dual_bracket(result, structure, gap, atol)
-    status = search.run(relax=plan.boxes != 0)
+        return _written(_dual_bracket(result, structure, gap, atol))
+    with shown(verbose):
+        status = search.run(relax=plan.boxes != 0)
+        if verbose:
+            ends = sorted(map(search.ends.declared, (search.ends.lower, search.ends.value)))
+            LOGGER.info(
+                "%s after %.3g s, %d boxes: from %.9g to %.9g",
+                status, search.task.elapsed, search.nodes, *ends,
+            )  # fmt: skip
     if plan.boxes != 0:
         search.bounds[method] = search.ends.lower
     elif plan.solver is not None and status is not Status.INTERRUPTED:
         status = _bound_by_conic_solver(search, plan.solver)
-    return _bracket(search, status)
+    return _written(_bracket(search, status))
+
+
+def _written(bracket: Bracket) -> Bracket:
+    """The bracket, whose best point is written into the variables of cvxpy, if there are any."""
+    if isinstance(bracket.problem, QuadraticProgram) and bracket.problem.assign is not None:
+        bracket.problem.assign(bracket.values["x"])
+    return bracket
 
 
 def _is_convex(structure: QP, seconds: float) -> bool:

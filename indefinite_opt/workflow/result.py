@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.foundation import Values, cached_property, html_card
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import (
+    MAX_BYTES,
+    Array,
+    Values,
+    cached_property,
+    finite_array,
+    html_card,
+)
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import Problem
+from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import Optimum, Status, Trace
+from indefinite_opt.workflow import saving
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Result"]
+__all__ = ["Result", "load"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,101 @@ class Result:
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 
     @cached_property
+    def training_error(self) -> float | None:
+        """Share of the training points that are misclassified.
+
+        None for a quadratic program, and where it takes more than the kernel matrix to know.
+        """
+        problem = self.problem
+        if not isinstance(problem, KernelProblem) or not problem.curvature_known:
+            return None
+        if self.classifier.new_points == "joint":
+            return None
+        direct = self.classifier.unchanged()
+        positive = problem.gram.times(direct.coef) + direct.offset > 0.0
+        return float(np.mean(positive != (problem.y > 0.0)))
+
+    @property
+    def x(self) -> Array:
+        """The values of the only variable, such as the x of a quadratic program.
+
+        Raises
+        ------
+        AttributeError
+            If there are several; `values` has them by name.
+        """
+        if len(self.values) != 1:
+            names = ", ".join(self.values)
+            raise AttributeError(f"x: expected a single variable, got {names}; values has them")
+        (only,) = self.values.values()
+        return only
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of new points, (m,); see `predict`."""
+        return self.classifier.decision_function(*self._kernels(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of new points, (m,).
+
+        Parameters
+        ----------
+        X : (m, d) array_like or DataFrame
+            Points as they were given to `from_data`, of a DataFrame the columns of the same names;
+            distances from the training points, (m, n), of a problem of `from_distances`; factors,
+            (m, r), of a problem of `from_factors`; else kernel values with the training points,
+            (m, n).
+
+        Raises
+        ------
+        ProblemError
+            If X has another shape.
+        ParameterError
+            If new points are treated jointly, and only their kernel with the training points is
+            known.
+        """
+        return self.classifier.predict(*self._kernels(X))
+
+    def _kernels(self, X: Any) -> tuple[Array, Array | None]:
+        """Kernel values of new points with the training points and, if needed, among them."""
+        problem = self.problem
+        if not isinstance(problem, KernelProblem):
+            raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
+        if problem.origin == "precomputed":
+            return finite_array("X", X, (None, problem.n)), None
+        return problem.kernel_with(X), self._among(problem, X)
+
+    def _among(self, problem: KernelProblem, X: Any) -> Array | None:
+        return problem.kernel_among(X) if self.classifier.new_points == "joint" else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write data, formulation, values and multipliers to a .npz file, for `load`.
+
+        Raises
+        ------
+        ParameterError
+            If the file could not hold the problem: a quadratic program, or a kernel that is a
+            function without a name.
+        DataError
+            If the file cannot be written.
+        """
+        return saving.save(self, path)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on an odd kernel matrix, and on a training error above chance."""
+        problem, error = self.problem, self.training_error
+        if not isinstance(problem, KernelProblem):
+            return ()
+        share = min(problem.class_sizes) / problem.n
+        if error is None or error <= share:
+            return problem.remarks
+        return (
+            *problem.remarks,
+            f"{100 * error:.3g} % of the training points are misclassified, where the larger class "
+            f"alone would misclassify {100 * share:.3g} %.",
+        )
+
+    @cached_property
     def certificate(self) -> Certificate:
         """The certificate of these values, computed when it is first read."""
         return certify(
@@ -125,6 +233,7 @@ class Result:
         if len(self.optima) > 1:
             ends = ", ".join(f"{one.objective:.6g} ({one.count})" for one in self.optima[:5])
             rows.append(("optima (descents)", ends))
+        rows += [("note", remark) for remark in self.remarks]
         own = str(self.formulation)
         return html_card(f"{own} on {self.problem.name}", rows) + self.certificate._repr_html_()
 
@@ -139,3 +248,37 @@ class Result:
             f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
             f"solver={self.solver!r}, seconds={self.seconds:.3g})"
         )
+
+
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
+    """The result in a file of `Result.save`, or of the command `solve --save`.
+
+    It predicts, and is certified again from its values when `certificate` is read. Its trace and
+    the other ends of descents are not in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int
+        Largest size of the unpacked file in bytes.
+
+    Raises
+    ------
+    DataError
+        If the file holds no such result.
+
+    Examples
+    --------
+    >>> import tempfile, indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_data([[0.0], [1.0], [3.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = iopt.solve(problem, "SVMDual(C=10)").save(Path(folder) / "model.npz")
+    ...     again = iopt.load(path)
+    >>> again.predict([[0.5], [4.0]]), again.certificate.claim.name
+    (array(['low', 'high'], dtype='<U4'), 'GLOBAL')
+    """
+    found = saving.read(Path(path), max_bytes)
+    limits = found.pop("tol"), found.pop("time_limit")
+    evidence = Evidence(found["multipliers"] or None, None, *limits)
+    found["iterations"] = int(found["iterations"])
+    return Result(**found, trace=Trace(), optima=(), evidence=evidence)

@@ -108,7 +108,57 @@ def solve(
     (array([2., 2.]), 4.0, 'GLOBAL')
     """
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
-    return solve_with(*posed(problem, formulation), solver, None, options)[0]
+    result = solve_with(*posed(problem, formulation), solver, None, options)[0]
+    if isinstance(problem, QuadraticProgram) and problem.assign is not None:
+        problem.assign(result.x)
+    return result
+
+
+def solve_qp(
+    P: Any = None,
+    q: ArrayLike | None = None,
+    G: Any = None,
+    h: ArrayLike | None = None,
+    A: Any = None,
+    b: ArrayLike | None = None,
+    lb: ArrayLike | None = None,
+    ub: ArrayLike | None = None,
+    solver: str | Solver[Any] | None = None,
+    initvals: ArrayLike | None = None,
+    verbose: bool = False,
+    **options: Any,
+) -> Array:
+    """A solution of a quadratic program, convex or not, in the letters and the order of qpsolvers.
+
+    Parameters
+    ----------
+    P, q, G, h, A, b, lb, ub
+        As in `QuadraticProgram`; without P a linear program.
+    solver, initvals, verbose
+        As `solver`, `start` and `verbose` of `solve`.
+    **options
+        Other arguments of `solve`, such as `time_limit`.
+
+    Returns
+    -------
+    (n,) array
+        Of a program that is not convex a local minimum, with solver="global" a global one. What is
+        proved of it `solve` tells.
+
+    Raises
+    ------
+    InfeasibleProblem, UnboundedProblem
+        If no point is feasible, or the objective is unbounded.
+
+    Examples
+    --------
+    >>> solve_qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -6.0], lb=0.0, ub=[2.0, 2.0])
+    array([1., 2.])
+    >>> solve_qp(q=[1.0, 2.0], A=[[1.0, 1.0]], b=[3.0], lb=0.0)
+    array([3., 0.])
+    """
+    program = QuadraticProgram(P, q, G, h, A, b, lb, ub)
+    return solve(program, None, solver, start=initvals, verbose=verbose, **options).x
 
 
 @dataclass(frozen=True)
@@ -355,7 +405,8 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         elif convex:
             size = abs(point.value)
             unit = task.in_time(size, structure.gap_unit, point.value, point.x)
-            gap = max(residual, relative(found.complementarity, unit))
+            balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
+            gap = max(residual, balanced, relative(found.complementarity, unit))
             if unit <= _ABSOLUTE:
                 gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
     objective = structure.declared(point.value)

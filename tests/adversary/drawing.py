@@ -263,6 +263,7 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "SeparabilitySVM": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K)),
     "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K), identity=False),
     "KernelLogistic": lambda g, K, y: iopt.KernelLogistic(C=_price(g, K)),
+    "ConvexHullPrimal": lambda g, K, y: iopt.ConvexHullPrimal(mu=_weight(g, y, 1.0)),
     "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_price(g, K)),
     "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
 }

@@ -342,6 +342,37 @@ class Explicit(Reference):
 
 
 @dataclass(kw_only=True)
+class Hulls(Explicit):
+    """min ½wᵀMw - ρ₊ + ρ₋ + μ eᵀξ with planes: y_i wᵀMΦ(x_i) ≥ ρ₊ or -ρ₋, less ξ_i."""
+
+    def _planes(self, values: Values) -> list[Fraction]:
+        plus, minus = (_vector(values[name])[0] for name in ("rho_plus", "rho_minus"))
+        return [plus if s > 0 else -minus for s in self.y]
+
+    def value(self, values: Values) -> Fraction:
+        plus, minus = (_vector(values[name])[0] for name in ("rho_plus", "rho_minus"))
+        return super().value(values) - plus + minus
+
+    def terms(self, values: Values) -> float:
+        return super().terms(values) + 2.0 * float(max(map(abs, self._planes(values))))
+
+    def stakes(self, values: Values) -> float:
+        v = [abs(t) for t in _vector(values[self.variable])]
+        margins = [dot([abs(t) for t in row], v) for row in self.G]
+        return self.terms(values) + float(self.C * sum(margins, ZERO))
+
+    def violation(self, values: Values) -> float:
+        v, xi = (_vector(values[k]) for k in (self.variable, "xi"))
+        images = [dot(row, v) for row in self.G]
+        unit = max(map(abs, images)) or ONE
+        worst = max(-min(xi), ZERO) / unit
+        for image, plane, slack in zip(images, self._planes(values), xi, strict=True):
+            size = max(abs(image) + abs(plane) + abs(slack), unit)
+            worst = max(worst, (plane - slack - image) / size)
+        return float(worst)
+
+
+@dataclass(kw_only=True)
 class Logistic(Reference):
     """min ½‖α‖² + C Σ log(1 + exp(-y_i((Kα)_i + b))); the bracket comes from points."""
 
@@ -434,6 +465,8 @@ def _reference(drawn: Drawn) -> Reference:
         return _separability(drawn, Q, y, f)
     if isinstance(f, iopt.PseudoEuclideanPrimal):
         return _primal(drawn, y, f.C)
+    if isinstance(f, iopt.ConvexHullPrimal):
+        return _primal(drawn, y, f.mu or 1.0, Hulls)
     if isinstance(f, iopt.KernelLogistic):
         return Logistic(K=K, y=y, C=Fraction(f.C))
     return proxy_reference(drawn, K, y)
@@ -456,7 +489,7 @@ def _separability(drawn: Drawn, Q: Matrix, y: Vector, f: iopt.SeparabilitySVM) -
     return reference
 
 
-def _primal(drawn: Drawn, y: Vector, C: float) -> Explicit:
+def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) -> Explicit:
     """With the embedding of the package, which must reproduce the centred kernel."""
     problem, n = drawn.problem(), len(y)
     rounding = 0.0 if problem.factors is None else problem.factors.rounding
@@ -470,10 +503,15 @@ def _primal(drawn: Drawn, y: Vector, C: float) -> Explicit:
                 for v, c in zip(row, line, strict=True))  # fmt: skip
     R = [[m if i == j else ZERO for j in range(len(M))] for i, m in enumerate(M)]
     G = [[s * v for v in row] for s, row in zip(y, scaled, strict=True)]
-    reference = Explicit(variable="w", R=R, G=G, y=y, C=Fraction(C))
+    reference = kind(variable="w", R=R, G=G, y=y, C=Fraction(C))
     if apart > 1e-13 * n * float(np.linalg.norm(K)) + 10.0 * rounding:
         reference.faults.append(f"embedding off by {apart:.2e}")
+    if kind is Hulls:  # hulls may meet
+        reference.floor = max((dot(row, row) for row in points), default=ZERO) / 1000
     if all(m > 0 for m in M):
-        best = quadratic(drawn, signed(inner, y), [-ONE] * n, C, 1).low
+        if kind is Hulls:  # half of min ᾱᵀQᾱ
+            best = quadratic(drawn, signed(inner, y), [ZERO] * n, C, 2, 2).low
+        else:
+            best = quadratic(drawn, signed(inner, y), [-ONE] * n, C, 1).low
         reference.low = reference.high = -best if best is not None else None
     return reference

@@ -14,7 +14,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, as_matrix
-from indefinite_opt.command_line.model_file import read_model
 from indefinite_opt.foundation import read_arrays
 
 ZERO = Fraction(0)
@@ -44,8 +43,8 @@ def test_certificates_of_several_classes_claim_nothing_false(scheme: str, estima
             options["formulation"] = iopt.SVMDual(C=1.0)
         fitted = estimator(**options).fit(K, labels)
         pairs = [*combinations(range(3), 2)] if scheme == "ovo" else [(k, "rest") for k in range(3)]
-        assert list(fitted.certificate_) == pairs
-        for (one, other), certificate in fitted.certificate_.items():
+        assert list(fitted.certificates_) == pairs
+        for (one, other), certificate in fitted.certificates_.items():
             chosen = np.arange(6) if other == "rest" else np.isin(labels, (one, other)).nonzero()[0]
             y = np.where(labels[chosen] == one, 1, -1)
             best = float(least(as_matrix(K[np.ix_(chosen, chosen)]), y, 1.0))
@@ -67,14 +66,14 @@ def test_archives_that_inflate_are_refused_by_every_reader(tmp_path: Path) -> No
     path = tmp_path / "bomb.npz"
     path.write_bytes(inflated({name: np.zeros(2**20) for name in ("facts", "y")}))
     assert path.stat().st_size < 2**16
-    for read in (read_arrays, read_model):
+    for read in (read_arrays, iopt.load):
         with pytest.raises(iopt.errors.DataError, match="expected at most 1000000 bytes"):
             read(path, 10**6)
     # The sizes in the directory of the archive and in the headers of its members become 100.
     content, size = path.read_bytes(), (2**20 * 8 + 128).to_bytes(4, "little")
     assert content.count(size) >= 2
     path.write_bytes(content.replace(size, (100).to_bytes(4, "little")))
-    for read in (read_arrays, read_model):
+    for read in (read_arrays, iopt.load):
         with pytest.raises(iopt.errors.DataError, match=r"readable \.npz file"):
             read(path, 10**6)
 

@@ -195,3 +195,32 @@ def test_no_bounded_program_is_called_unbounded() -> None:
     assert np.isfinite(drawn.program.ub).all()
     with contextlib.suppress(iopt.errors.SolverFailed):
         assert iopt.solve(posed(drawn)).certificate.claim >= iopt.Claim.FEASIBLE
+
+
+def test_large_variables_in_other_units_do_not_excuse_a_violated_row() -> None:
+    """x₁ ≤ 0 and 2⁻⁵³x₀ - 2¹⁷x₁ ≤ -3·2⁻²² leave x₀ no value but its lower bound, -3·2³¹."""
+    G = [[0.0, 1.0], [0.0, -1.0], [2.0**-53, -(2.0**17)]]
+    h = [0.0, 2.0**-40, -3.0 * 2.0**-22]
+    lb, ub = [-3.0 * 2.0**31, -np.inf], [-(2.0**31), np.inf]
+    qp = iopt.QuadraticProgram(np.diag([-(2.0**-80), 0.0]), [-(2.0**-25), 0.0], G, h, lb=lb, ub=ub)
+    outside = iopt.verify(qp, {"x": [-(2.0**31), 0.0]})
+    assert outside.claim is iopt.Claim.NONE
+    # Two thirds of the right-hand side are missing, which is a half of the sum of the terms.
+    assert outside.primal_residual == pytest.approx(0.5, rel=1e-5)
+    bracket = iopt.bound(qp)
+    value = 192.0 - 0.5 * 2.0**-80 * 9.0 * 2.0**62
+    assert bracket.values["x"] == pytest.approx([lb[0], 0.0])
+    assert bracket.lower == pytest.approx(value, rel=1e-9)
+    assert bracket.upper == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "number"), [(75, 776), (76, 477), (76, 793)])
+def test_convex_programs_are_solved_in_any_units(seed: int, number: int) -> None:
+    """Beside a large gradient in one unit, those in other units once counted as zero."""
+    drawn = draw_program(seed, number)
+    assert drawn.convex
+    assert drawn.minimum is not None
+    result = iopt.solve(posed(drawn))
+    assert result.status is iopt.Status.SOLVED
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(float(drawn.minimum[0]), rel=1e-6)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.options import read_dataset, read_values
+from indefinite_opt.command_line.options import read_values
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
 from indefinite_opt.modeling import write_model
@@ -81,7 +81,7 @@ def packed(**arrays: Any) -> bytes:
 
 
 def data_set(path: Path) -> iopt.KernelProblem:
-    return iopt.KernelProblem.from_dataset(read_dataset(path, MAX_BYTES))
+    return iopt.KernelProblem.from_dataset(iopt.datasets.read(path, max_bytes=MAX_BYTES))
 
 
 def judged(path: Path) -> iopt.workflow.certificates.Certificate:

@@ -49,7 +49,7 @@ def test_a_saved_model_predicts_as_the_api(
     printed("solve", folder / name, formulation, "--save", model)
     generator = np.random.default_rng(3)
     if "X" in given:
-        problem = iopt.KernelProblem.from_data(given["X"], given["y"], scaling="minmax")
+        problem = iopt.KernelProblem.from_data(given["X"], given["y"], "sigmoid", scaling="minmax")
         rows = {"X": generator.normal(size=(7, given["X"].shape[1]))}
         kernel = problem.kernel_with(rows["X"])
     elif "D" in given:
@@ -90,7 +90,7 @@ def test_new_rows_of_a_table_are_encoded_as_the_old_ones(tmp_path: Path) -> None
     assert result.stdout.splitlines()[2].startswith("small,")
     assert "100.0 % of 2 labels agree" in result.stderr
     frame[["size"]].to_csv(new, index=False)
-    assert "a column 'colour=b'" in complaint("predict", model, new)
+    assert "a column 'colour', as in the training data" in complaint("predict", model, new)
 
 
 def test_labels_of_named_data_have_their_meaning(tmp_path: Path) -> None:
@@ -102,7 +102,8 @@ def test_labels_of_named_data_have_their_meaning(tmp_path: Path) -> None:
 
 def test_what_is_no_model(folder: Path, tmp_path: Path) -> None:
     points = folder / "points.npz"
-    assert "a model that `solve --save` has written" in complaint("predict", points, points)
+    expected = "a result that Result.save or `solve --save` has written"
+    assert expected in complaint("predict", points, points)
     model = tmp_path / "model.npz"
     printed("solve", points, "UniformWeights", "--save", model)
     assert "a .npz file with X" in complaint("predict", model, folder / "similarities.npz")
@@ -112,7 +113,7 @@ def test_what_is_no_model(folder: Path, tmp_path: Path) -> None:
     for change in ({"format": "2"}, {"formulation": "NoSuch"}, {"kernel": ["sigmoid", {"z": 1}]}):
         damaged = {**content, "facts": np.array(json.dumps({**facts, **change}))}
         np.savez(tmp_path / "damaged.npz", **damaged)
-        assert "a model" in complaint("predict", tmp_path / "damaged.npz", points)
+        assert expected in complaint("predict", tmp_path / "damaged.npz", points)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from typer.core import TyperGroup
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, api_problem, complaint, printed, strict
 from indefinite_opt.command_line.app import app
-from indefinite_opt.command_line.model_file import read_model
 
 
 def test_points_similarities_and_distances(folder: Path) -> None:
@@ -51,8 +50,18 @@ def test_commands_share_the_options_of_data(name: str) -> None:
     arguments = {"verify": ["formulation", "values"], "compare": [], "diagnose": []}.get(
         name, ["formulation"]
     )
-    shared = ["kernel", "gamma", "a", "r", "degree", "scaling", "form"]
-    shared += ["label", "positive", "symmetrize", "precision", "cache_mb", "rank"]
+    shared = ["kind", "kernel", "gamma", "a", "r", "degree", "scaling", "form"]
+    shared += [
+        "label",
+        "labels",
+        "missing",
+        "ignore",
+        "positive",
+        "symmetrize",
+        "precision",
+        "cache_mb",
+        "rank",
+    ]
     shared += ["data_dir", "max_bytes"]
     assert names[: 1 + len(arguments) + len(shared)] == ["data", *arguments, *shared]
 
@@ -79,7 +88,7 @@ def test_options_without_a_use_are_refused(folder: Path) -> None:
     for path, options, message in (
         (points, ("--form", "raw"), "form: expected none for data given as points"),
         (points, ("--symmetrize",), "symmetrize: expected no option for data given as points"),
-        (points, ("--label", "y"), "label: expected none for data that are no .csv file"),
+        (points, ("--label", "y"), "label: expected none for arrays in a .npz file"),
         (points, ("--kernel", "sigmoid(a=1)", "--a", 2), "a: expected one value"),
         (similarities, ("--form", "raw"), "form: expected no kernel and no parameters"),
         (similarities, ("--gamma", 2), "gamma: expected no kernel and no parameters"),
@@ -117,7 +126,7 @@ def test_a_kernel_may_be_approximated(folder: Path, tmp_path: Path) -> None:
     assert answer["kernel"].startswith("sigmoid")
     assert "approximated with rank" in answer["kernel"]
     assert answer["objective"] == pytest.approx(expected["objective"], rel=0.05)
-    trained = read_model(model, 10**9)
+    trained = iopt.load(model)
     assert trained.problem.approximation is not None
     result = iopt.solve(trained.problem, INDEFINITE)
     assert result.objective == pytest.approx(answer["objective"], rel=1e-9)
@@ -178,7 +187,7 @@ def test_tables_with_labels_of_any_column(table: Path) -> None:
     X = X[["first", "colour=b", "colour=g", "colour=r", "last"]].to_numpy(float)
     for positive in ("cat", "dog"):
         y = np.where(frame["animal"] == positive, 1, -1)
-        problem = iopt.KernelProblem.from_data(X, y, "sigmoid", scaling="minmax")
+        problem = iopt.KernelProblem.from_data(X, y, scaling="minmax")
         options = ("--label", "animal", "--positive", positive, "--json")
         answer = strict(printed("solve", table, "LPSVM", *options))
         expected = iopt.solve(problem, "LPSVM")

@@ -65,7 +65,7 @@ def test_solves_every_format(ending: str, programs: Path, least: float) -> None:
 def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path, least: float) -> None:
     file = programs / "concave.npz"
     first, *rest = printed("qp", file).splitlines()
-    assert re.match(r"concave \(n = 6\), by multistart in \S+ s: stopped", first)
+    assert re.match(r"concave \(n = 6\), by multistart in \S+ s: converged", first)
     assert rest[0].startswith("LOCAL: ")
     text = printed("qp", file, "--solver", "global")
     assert "GLOBAL: the point is a global optimum" in text

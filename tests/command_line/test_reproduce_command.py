@@ -58,7 +58,7 @@ def test_a_quick_run_leaves_pages_and_is_not_run_again(tmp_path: Path) -> None:
     cells = (output / "cells.jsonl").read_text()
     text = printed("reproduce", NAME, "--quick", "--output", output)
     assert (output / "cells.jsonl").read_text() == cells
-    _, *table = text.partition("Of 60 published")[0].splitlines()
+    _, *table = text.partition("Of 56 published")[0].splitlines()
     assert max(len(line) for line in table if not line.startswith("(")) <= 100
     assert "0.822" in text  # the paper's number of heart, NB-α0
     assert f"Page: {output / f'{NAME}.html'}" in text
@@ -75,6 +75,7 @@ def test_every_study_runs_quickly(name: str, tmp_path: Path) -> None:
     assert answer["failed"] == 0
     numbers = studies()[name].numbers
     assert bool(answer["numbers"]) == (numbers is not None)
+    assert len(answer["statements"]) == len(studies()[name].statements)
     page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
     assert ("data:image/svg+xml" in page) == (studies()[name].draw is not None)
 

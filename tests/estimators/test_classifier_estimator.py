@@ -30,6 +30,8 @@ from indefinite_opt.estimators.training_data import MEMORY
 from indefinite_opt.problem import kernel_matrix
 from indefinite_opt.solvers.descent import second_order_steps
 
+pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are 1")
+
 X, y = load_iris(return_X_y=True)
 RANDOM = np.random.default_rng(5)
 CHOSEN = RANDOM.permutation(150)[:75]
@@ -66,7 +68,7 @@ def test_the_classifier_of_a_definite_kernel_is_that_of_svc(parameters: dict[str
     np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
     np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-5)
-    assert {certificate.claim for certificate in ours.certificate_.values()} == {iopt.Claim.GLOBAL}
+    assert {certificate.claim for certificate in ours.certificates_.values()} == {iopt.Claim.GLOBAL}
 
 
 def test_two_classes_have_the_signs_of_svc() -> None:
@@ -84,7 +86,7 @@ def test_one_versus_rest_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(
         ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
     )
-    assert set(ours.certificate_) == {(label, "rest") for label in ours.classes_.tolist()}
+    assert set(ours.certificates_) == {(label, "rest") for label in ours.classes_.tolist()}
 
 
 def test_decisions_are_those_of_the_solution() -> None:
@@ -200,7 +202,7 @@ def test_nested_parameters_are_read_set_and_cloned() -> None:
 
 def test_a_grid_search_reaches_all_parameters() -> None:
     grid = {"formulation__C": [0.1, 1.0], "kernel__a": [0.1, 0.2], "formulation__rho": [1.0]}
-    search = GridSearchCV(iopt.KernelClassifier("LussDual"), grid, cv=2)
+    search = GridSearchCV(iopt.KernelClassifier("LussDual", "sigmoid"), grid, cv=2)
     search.fit(X[TWO], y[TWO])
     assert set(search.best_params_) == set(grid)
 
@@ -346,7 +348,7 @@ def test_weights_of_formulations_are_copies_of_points(name: str) -> None:
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), rtol=1e-4, atol=1e-5
     )
-    claims = {certificate.claim for certificate in weighted.certificate_.values()}
+    claims = {certificate.claim for certificate in weighted.certificates_.values()}
     assert claims <= {iopt.Claim.LOCAL, iopt.Claim.GLOBAL}
 
 
@@ -388,7 +390,7 @@ def test_no_pair_of_classes_ends_at_a_worse_point_than_in_svc(parameters: dict[s
     K = np.tanh(scale * points @ points.T + parameters["coef0"])
     found = pair_objectives(ours, K), pair_objectives(theirs, K)
     assert np.all(found[0] >= found[1] * (1.0 - 1e-9))
-    certificates = ours.certificate_.values()
+    certificates = ours.certificates_.values()
     assert all(certificate.claim >= iopt.Claim.STATIONARY for certificate in certificates)
     told = [certificate.objective for certificate in certificates]
     np.testing.assert_allclose(told, found[0], rtol=1e-9)
@@ -415,7 +417,9 @@ def test_a_descent_goes_on_where_steps_do_not_suffice(steps: int, monkeypatch: A
     np.testing.assert_allclose(
         found.decision_function(X), expected.decision_function(X), rtol=1e-5, atol=1e-6
     )
-    assert {certificate.claim for certificate in found.certificate_.values()} == {iopt.Claim.GLOBAL}
+    assert {certificate.claim for certificate in found.certificates_.values()} == {
+        iopt.Claim.GLOBAL
+    }
 
 
 def limited_to(steps: int) -> Any:

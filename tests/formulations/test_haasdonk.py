@@ -89,6 +89,21 @@ def test_every_problem_with_an_imaginary_direction_is_unbounded(seed: int, level
     assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
 
 
+@given(seed=st.integers(0, 1000), level=st.sampled_from([0.0, -1.0, -1e6]))
+def test_so_is_every_primal_of_hulls(seed: int, level: float) -> None:
+    generator = np.random.default_rng(seed)
+    A = generator.standard_normal((8, 8))
+    problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
+    formulation = iopt.ConvexHullPrimal(mu=float(generator.uniform(0.25, 2.0)))
+    primal = formulation.structure(problem)
+    start = {name: generator.standard_normal(shape) for name, shape in primal.shapes.items()}
+    found = primal.feasible_below(start, level)
+    objective, violation = formulation.declare(problem).evaluate(found)
+    assert objective <= level + 1e-9 * max(abs(level), 1.0)
+    assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
+    assert "mu" in primal.arrays()
+
+
 # --------------------------------------------------------------------------------- Proposition 2
 
 
@@ -125,6 +140,22 @@ def test_proposition_2(kind: str, C: float) -> None:
     for k in plus:
         for m in minus:
             assert b == pytest.approx(-0.5 * w @ M @ (Phi[k] + Phi[m]), abs=1e-7 * size)
+
+
+@pytest.mark.parametrize("K", [np.zeros((3, 3)), np.ones((3, 3))], ids=["zero", "constant"])
+def test_points_that_do_not_differ(K: np.ndarray) -> None:
+    """w cannot separate them: with b = -1 the point of the smaller class pays 2 C = 4."""
+    problem = iopt.KernelProblem(K, [1, -1, -1])
+    for formulation, optimum in (
+        (PseudoEuclideanPrimal(C=2.0), 4.0),
+        (iopt.ConvexHullPrimal(mu=1), 0),
+    ):
+        result = iopt.solve(problem, formulation)
+        assert result.objective == pytest.approx(optimum, abs=1e-12)
+        assert formulation.declare(problem).cvxpy().solve() == pytest.approx(optimum, abs=1e-6)
+        outside = result.values | {"xi": result.values["xi"] - 1.0}
+        certificate = iopt.verify(problem, formulation, outside)
+        assert "'margin' is violated by 1.00e+00" in " ".join(certificate.reasons)
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "l1-gaussian"])
@@ -269,10 +300,10 @@ def test_the_bound_of_a_convex_one_holds_for_any_multipliers(seed: int) -> None:
 
 
 def test_conditionally_psd_is_convex_though_the_kernel_is_not() -> None:
-    """diag(1, -1): the two points coincide in R^(0,0); C = 2 and b in [-1, 1] cost 2C."""
+    """diag(1, -1): the distance of the two points is 0; C = 2 and b in [-1, 1] cost 2C."""
     problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
     result = iopt.solve(problem, PseudoEuclideanPrimal(C=2.0))
-    assert result.values["w"].shape == (0,)
+    np.testing.assert_array_equal(result.values["w"], [0.0])
     assert result.objective == pytest.approx(4.0)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert iopt.verify(problem, PseudoEuclideanPrimal(C=2.0), result.values).claim is (

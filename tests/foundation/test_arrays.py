@@ -189,7 +189,8 @@ def test_values_are_checked_by_their_names() -> None:
         (
             [[0, 1], [2, 0]],
             "a symmetric matrix (within 1e-10 of the largest entry of each row), "
-            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True to use (K + Kᵀ)/2.",
+            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True, or --symmetrize, to use "
+            "(K + Kᵀ)/2.",
         ),
     ],
     ids=lambda item: item[:40] if isinstance(item, str) else "",
@@ -306,7 +307,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "sensitivity": ("sensitivity", lambda: iopt.solve(PAIR, iopt.GuoSchuurmansQP(sensitivity=BAD))),
     "start": ("start", lambda: iopt.solve(PAIR, DUAL, start=BAD[0])),
     "start by name": ("start['alpha']", lambda: iopt.solve(PAIR, DUAL, start={"alpha": BAD[0]})),
-    "values": ("values", lambda: iopt.verify(PAIR, DUAL, HALF)),
+    "values": ("values", lambda: iopt.verify(PAIR, "LPSVM", HALF)),
     "a value": ("values['alpha']", lambda: iopt.verify(PAIR, DUAL, {"alpha": [1.0]})),
     "multipliers": ("multipliers", lambda: iopt.verify(PAIR, DUAL, {"alpha": HALF}, {"lower": 0})),
     "declaration": ("values['alpha']", lambda: DUAL.declare(PAIR).evaluate({"alpha": BAD[0]})),

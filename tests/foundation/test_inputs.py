@@ -195,7 +195,7 @@ def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -
 def test_a_feature_beyond_floats(missing: str, tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
     (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{'9' * 400},1\n2,-1\n")
-    with pytest.raises(iopt.errors.DataError, match=r"numbers up to 1\.8e\+308, got larger ones"):
+    with pytest.raises(iopt.errors.DataError, match="expected finite numbers"):
         iopt.datasets.load("mine", tmp_path, missing=missing)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+
+import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.foundation import clock, clock_stopped, compiled, pool, within
@@ -157,3 +160,54 @@ def test_no_python_calls_an_inner_loop() -> None:
                 assert not (isinstance(node, ast.Name) and node.id in inner[path]), (path, node.id)
                 if isinstance(node, ast.Attribute) and node.attr in everywhere:
                     assert "loops" not in getattr(node.value, "id", ""), (path, node.attr)
+
+
+SIGNALLED = """
+import signal
+import numpy as np
+from indefinite_opt.solvers.descent import _loops as loops, _pair_loops as pair_loops
+
+n = 400
+g = np.random.default_rng(0)
+A = g.standard_normal((n, n))
+K, y = A + A.T, np.resize([1.0, -1.0], n)
+hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, 1e-12)
+box = loops.Box(y, np.zeros(n, np.int64), 1, False, np.zeros(n), np.full(n, 1.0))
+for array in (*hessian[:3], *box[:2], *box[4:]):
+    array.flags.writeable = False
+
+def point():
+    return loops.Point(np.zeros(n), y.copy())
+
+few = loops.Limits(0.0, 0.0, 1, 1.0)
+calls = {
+    "blocks": lambda limits: loops.solve_blocks(hessian, box, point(), limits, n, 0),
+    "kicks": lambda limits: loops.kick(
+        hessian, box, point(), -np.ones(n), loops.Chain(10**9, 9, False, n, 0.0), limits,
+        np.array([1], np.uint64),
+    ),
+    "first order": lambda limits: pair_loops.solve_first_order(hessian, box, point(), limits),
+    "second order": lambda limits: pair_loops.solve_second_order(hessian, box, point(), limits),
+}
+came = 0
+for name, call in calls.items():
+    call(few)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
+    try:
+        for _ in range(10**6):
+            call(few._replace(steps=1000, work=1e7))
+    except KeyboardInterrupt:
+        came += 1
+print(came)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="timers that send signals are Unix's")
+def test_signals_may_come_in_compiled_loops() -> None:
+    """Named tuples of results once ended in a segmentation fault there."""
+    finished = subprocess.run(
+        [sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout == "4\n"

@@ -229,6 +229,14 @@ CASES = [case.shaken() for case in [
     # -I: α = (3, 3), w = √18 imaginary, slacks 4: -9 + 24; unbounded below, stationary only.
     Case("primal of -I", -np.eye(2), [1, -1], iopt.PseudoEuclideanPrimal(C=3.0), (15.0,),
          {"xi": [4, 4]}, claim=iopt.Claim.STATIONARY),
+    # Minus half the squared distances 4 of the points and 9 of the means; the planes are at wᵀz.
+    Case("hull primal of two points", TWO_POINTS, [1, -1], iopt.ConvexHullPrimal(mu=1.0), (-2.0,),
+         {"rho_plus": 2.0, "rho_minus": -2.0, "xi": [0, 0]}),
+    Case("hull primal, reduced to the means", np.outer([1, 3, -1, -1], [1, 3, -1, -1]),
+         [1, 1, -1, -1], iopt.ConvexHullPrimal(mu=0.5), (-4.5,)),
+    # -I: vertices of both simplices at squared distance -2; unbounded below, stationary only.
+    Case("hull primal of -I", -np.eye(4), [1, 1, -1, -1], iopt.ConvexHullPrimal(mu=1.0), (1.0,),
+         claim=iopt.Claim.STATIONARY),
     # Without the line ½ + C + ½C² beats 2C: (19) and (2) differ.
     Case("no line", np.diag([1.0, -1.0]), [1, -1], iopt.SVMDual(C=3.0, bias=False), (8.0,),
          {"alpha": [1, 3]}, claim=iopt.Claim.LOCAL),

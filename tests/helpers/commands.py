@@ -15,8 +15,15 @@ from indefinite_opt.command_line.app import app
 INDEFINITE, HULLS = "SVMDual(C=1)", "ConvexHullDual"
 
 
+DATA_COMMANDS = ("solve", "verify", "bound", "compare", "diagnose")
+
+
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    """Of points.npz with the sigmoid kernel, as the default one is positive definite."""
+    texts = [str(argument) for argument in arguments]
+    if texts[:1] and texts[0] in DATA_COMMANDS and "points.npz" in str(texts[1:2]):
+        texts += [] if "--kernel" in texts else ["--kernel", "sigmoid"]
+    return CliRunner().invoke(app, texts)
 
 
 def printed(*arguments: object) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from helpers import shaking
 from helpers.exact import Program
 from indefinite_opt.modeling.quadratic_programs import Equilibrated
+from indefinite_opt.problem.programs import UNNAMED, Names
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ class Rows(NamedTuple):
     b: Array
     lower: Array
     upper: Array
+    names: Names = UNNAMED
 
     @property
     def n(self) -> int:

@@ -29,6 +29,7 @@ SCALED = {
     "SeparabilitySVM": lambda s: iopt.SeparabilitySVM(C=2.0 / s / s),
     "SeparabilitySVM as printed": lambda s: iopt.SeparabilitySVM(C=2.0 / s, identity=False),
     "KernelLogistic": lambda s: iopt.KernelLogistic(C=2.0 / s / s),
+    "ConvexHullPrimal": lambda s: iopt.ConvexHullPrimal(),
     "PseudoEuclideanPrimal": lambda s: iopt.PseudoEuclideanPrimal(C=2.0 / s),
     "LussDual": lambda s: iopt.LussDual(C=2.0 / s, rho=1.0 / s**3),
     "LussBall": lambda s: iopt.LussBall(C=2.0 / s, radius=2.0 * RADIUS * s**2),

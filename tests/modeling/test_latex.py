@@ -100,7 +100,7 @@ KernelLogistic
   minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Ku + b e)))""",
         r"""\begin{array}{rl}
 \min\limits_{\alpha, u, b} & \tfrac{1}{2} \|\alpha\|_2^2"""
-        r""" + C \mathbf{e}^\top \log(1 + e^{-y \circ (K u + b \mathbf{e})})
+        r""" + C \mathbf{e}^\top \log(1 + \exp(-y \circ (K u + b \mathbf{e})))
 \end{array}""",
     ),
 ]

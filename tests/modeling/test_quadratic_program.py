@@ -530,7 +530,7 @@ def test_the_structure_states_the_declared_program(kind: str, sense: int) -> Non
             objective, violation = program.evaluate({"x": point})
             assert objective == pytest.approx(structure.declared(structure.value(point)), rel=1e-12)
             assert (violation <= 1e-9) == (structure.infeasibility(point) <= 1e-9)
-            expected = sense * (0.5 * point @ (A + A.T) @ point + q @ point + 2.5)
+            expected = 0.5 * point @ (A + A.T) @ point + q @ point + 2.5
             assert objective == pytest.approx(expected, rel=1e-10)
         assert program.evaluate({"x": feasible})[1] <= 1e-9
     assert set(program.subject_to) == set(structure.multiplier_shapes)
@@ -559,13 +559,61 @@ def test_programs_and_results_can_be_pickled() -> None:
 
 def test_the_bracket_of_a_maximisation() -> None:
     """max ½(x² - y²) + 3 on [-1, 1]²: 3.5 at (±1, 0)."""
-    qp = iopt.QuadraticProgram(np.diag([-1.0, 1.0]), lb=-1, ub=1, sense=-1, constant=-3.0)
+    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), lb=-1, ub=1, sense=-1, constant=3.0)
     bracket = iopt.bound(qp, gap=1e-8)
     assert bracket.maximised
     assert bracket.lower <= 3.5 <= bracket.upper
     assert bracket.objective == pytest.approx(3.5, rel=1e-8)
     assert bracket.check(qp) == pytest.approx(3.5, rel=1e-7)
     assert str(bracket).startswith("quadratic program (n = 2): ")
+
+
+def test_a_maximisation_is_of_the_objective_that_was_given(tmp_path: Any) -> None:
+    """max ½‖x‖² + (1, 2, 3)ᵀx on [-1, 2]³ is 6 + 12 at (2, 2, 2)."""
+    qp = iopt.QuadraticProgram(np.eye(3), [1.0, 2.0, 3.0], lb=-1, ub=2, sense=-1)
+    result = iopt.solve(qp, solver="global")
+    assert result.x == pytest.approx([2.0, 2.0, 2.0])
+    assert result.objective == pytest.approx(18.0)
+    assert str(qp.declare()).splitlines()[1] == "  maximize    ½ xᵀPx + qᵀx"
+    for suffix in (".npz", ".lp", ".mps", ".qplib"):
+        again = iopt.QuadraticProgram.read(qp.write(tmp_path / f"program{suffix}"))
+        assert iopt.solve(again, solver="global").objective == pytest.approx(18.0), suffix
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_line_is_as_good_as_scipy(seed: int) -> None:
+    """Convex programs with rows of both kinds against SLSQP, linear ones against linprog."""
+    from scipy.optimize import linprog, minimize
+
+    g = np.random.default_rng(seed)
+    root = g.standard_normal((6, 6))
+    P, q, z = root.T @ root, g.standard_normal(6), g.uniform(size=6)
+    G, A = g.standard_normal((3, 6)), g.standard_normal((2, 6))
+    h, b = G @ z + g.uniform(size=3), A @ z
+    x = iopt.solve_qp(P, q, G, h, A, b, lb=0.0, ub=1.0, initvals=z, verbose=False)
+    rows = [
+        {"type": "ineq", "fun": lambda v: h - G @ v},
+        {"type": "eq", "fun": lambda v: A @ v - b},
+    ]
+    peer = minimize(
+        lambda v: 0.5 * v @ P @ v + q @ v, z, bounds=[(0, 1)] * 6, constraints=rows,
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )  # fmt: skip
+    assert 0.5 * x @ P @ x + q @ x == pytest.approx(peer.fun, rel=1e-6, abs=1e-8)
+    x = iopt.solve_qp(q=q, G=G, h=h, A=A, b=b, lb=0.0, ub=1.0, tol=1e-8)
+    assert q @ x == pytest.approx(linprog(q, G, h, A, b, (0, 1)).fun, rel=1e-6, abs=1e-9)
+    with pytest.raises(iopt.errors.ProblemError, match="q: expected a linear term"):
+        iopt.solve_qp(lb=0.0)
+
+
+def test_brackets_tell_their_progress(caplog: pytest.LogCaptureFixture) -> None:
+    qp = iopt.QuadraticProgram.read("boxqp-20-50-1")
+    bracket = iopt.bound(qp, verbose=True)
+    last = caplog.messages[-1]
+    assert f"{bracket.nodes} boxes: from {bracket.lower:.9g} to {bracket.upper:.9g}" in last
+    caplog.clear()
+    iopt.bound(qp)
+    assert caplog.messages == []
 
 
 def test_the_proof_of_a_program_with_rows_is_checked_without_the_package(tmp_path: Any) -> None:
@@ -587,11 +635,12 @@ def test_programs_of_cvxpy_and_qpsolvers() -> None:
     )
     qp = iopt.QuadraticProgram.from_cvxpy(problem)
     result = iopt.solve(qp, solver="global")
-    assert qp.assign is not None
-    qp.assign(result.values["x"])
     assert problem.objective.value == pytest.approx(result.objective, rel=1e-12)
     # v = -u₁ - u₂, so the objective is -2u₁² - u₁u₂ - u₂² + 2, least at u = ±(1, 1).
     assert result.objective == pytest.approx(-2.0, rel=1e-9)
+    u.value, v.value = [0.0, 0.0], 0.0
+    iopt.bound(qp)
+    assert problem.objective.value == pytest.approx(-2.0, rel=1e-4)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     letters = {name: getattr(qp, name) for name in ("P", "q", "G", "h", "A", "b", "lb", "ub")}
     again = iopt.QuadraticProgram.from_qpsolvers(SimpleNamespace(**letters))

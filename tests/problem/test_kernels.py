@@ -142,6 +142,7 @@ def test_get_and_names() -> None:
         "linear",
         "polynomial",
         "gaussian",
+        "rbf",
         "sigmoid",
         "laplacian",
         "l1-gaussian",

@@ -82,7 +82,7 @@ def test_values_are_the_same_at_random_points(name: str, maximise: bool) -> None
     problem = cp.Problem(objective)
     program, assign = program_of_cvxpy(problem, name="it")
     assert (program.name, program.sense) == ("it", -1 if maximise else 1)
-    assert len(program.variables) == program.n == sum(v.size for v in problem.variables())
+    assert len(program.names.variables) == program.n == sum(v.size for v in problem.variables())
     assert np.array_equal(8.0 * program.P, np.round(8.0 * program.P))
     for _ in range(5):
         point = GENERATOR.integers(-9, 10, program.n).astype(float)
@@ -97,7 +97,7 @@ def test_order_and_names_of_variables() -> None:
     names = {v.name(): v for v in problem.variables()}
     point = np.arange(float(program.n))
     assign(point)
-    for value, name in zip(point, program.variables, strict=True):
+    for value, name in zip(point, program.names.variables, strict=True):
         stem, _, inside = name.partition("[")
         place = tuple(int(k) for k in inside.rstrip("]").split(",")) if inside else ()
         assert names[stem].value[place] == value
@@ -135,7 +135,9 @@ def test_bounds_among_attributes() -> None:
     program, assign = program_of_cvxpy(
         cp.Problem(cp.Minimize(cp.sum(a) + cp.sum(b) + c), [a <= 4, 0 * a[0] <= 1, 0 * a[0] == 0])
     )
-    bounds = dict(zip(program.variables, zip(program.lb, program.ub, strict=True), strict=True))
+    bounds = dict(
+        zip(program.names.variables, zip(program.lb, program.ub, strict=True), strict=True)
+    )
     assert bounds == {
         "a[0]": (0, 4), "a[1]": (0, 4), "b[0]": (-1, 3), "b[1]": (-np.inf, 3), "c": (-np.inf, 0)
     }  # fmt: skip

@@ -265,7 +265,8 @@ class Loose:
         n = self.v.size
         chain = descent_loops.Chain(kicks, n // 2, slack > 0.0, size=min(8, n), slack=slack)
         limits = descent_loops.Limits(1e-3, 0.2, steps, work)
-        return descent_loops.kick(*self.loops, np.full(n, self.program.c), chain, limits, state)
+        linear = np.full(n, self.program.c)
+        return descent_loops.Kicked(*descent_loops.kick(*self.loops, linear, chain, limits, state))
 
     def gains(self) -> Array:
         """Decrease of F by the whole step of each pair of negative curvature, else 0."""
@@ -408,8 +409,15 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     count, *_ = descent_loops.choose_block(feasible, at, 2e-9, m, 0, room)
     block = room.members[:count]
     # The work that is allowed is used up by one block.
-    outcome = descent_loops.solve_blocks(
-        hessian._replace(rows=K), feasible, at, descent_loops.Limits(2e-9, 0.0, steps, 1.0), m, 0
+    outcome = descent_loops.Outcome(
+        *descent_loops.solve_blocks(
+            hessian._replace(rows=K),
+            feasible,
+            at,
+            descent_loops.Limits(2e-9, 0.0, steps, 1.0),
+            m,
+            0,
+        )
     )
     assert outcome.blocks == 1
     assert 1 <= outcome.steps <= steps
@@ -439,8 +447,10 @@ def test_steps_among_all_points(name: str, direct: bool) -> None:
     if not direct:
         hessian = hessian._replace(direct=point.K[:0])
     tolerance = 1e-6
-    outcome = descent_loops.solve_blocks(
-        hessian, feasible, at, descent_loops.Limits(tolerance, 0.0, 10**6, INF), n, 0
+    outcome = descent_loops.Outcome(
+        *descent_loops.solve_blocks(
+            hessian, feasible, at, descent_loops.Limits(tolerance, 0.0, 10**6, INF), n, 0
+        )
     )
     assert outcome.state == descent_loops.CONVERGED
     assert outcome.violation <= tolerance
@@ -451,7 +461,7 @@ def test_steps_among_all_points(name: str, direct: bool) -> None:
     assert outcome.blocks == 1 or not direct or program.lines == 2
     few = descent_loops.Limits(tolerance, 0.0, 10**6, 3.0 * descent_loops.STEP_WORK)
     again = Loose.at(program, before)
-    outcome = descent_loops.solve_blocks(*again.loops, few, n, 0)
+    outcome = descent_loops.Outcome(*descent_loops.solve_blocks(*again.loops, few, n, 0))
     assert outcome.state == descent_loops.RUNNING
     assert outcome.steps >= 1
 

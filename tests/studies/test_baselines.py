@@ -144,3 +144,31 @@ def test_libsvm_finds_the_optimum_of_a_convex_problem(
     objective = alpha.sum() - 0.5 * alpha @ gaussian_problem.Q @ alpha
     exact = iopt.solve(gaussian_problem, iopt.SVMDual(C=2.0)).objective
     assert objective == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["gaussian(gamma=2)", "sigmoid(a=1, r=-1)", "linear", "polynomial(degree=2)"]
+)
+@pytest.mark.parametrize("C", [0.1, 3.0, 1e4])
+def test_least_squares_machine_solves_its_linear_system(kernel: str, C: float) -> None:
+    """The bordered system of Suykens and Vandewalle, solved as it is written."""
+    data = iopt.datasets.load("checkerboard(n=40)")
+    problem = iopt.KernelProblem.from_data(data.points, data.y, kernel)
+    n, fitted = problem.n, iopt.LSSVM(C=C).fit(problem)
+    system = np.block([[problem.K + np.eye(n) / C, np.ones((n, 1))], [np.ones((1, n)), 0.0]])
+    solution = np.linalg.solve(system, np.append(problem.y, 0.0))
+    scale = float(np.max(np.abs(solution)))
+    np.testing.assert_allclose(fitted.coef, solution[:n], atol=1e-9 * scale)
+    assert abs(fitted.offset - solution[n]) <= 1e-9 * scale
+
+
+def test_a_singular_least_squares_machine_names_a_price_that_works() -> None:
+    """K = -(1, -1; -1, 1)/2 has the eigenvalue -1 on (1, -1): C = 1 is singular."""
+    problem = iopt.KernelProblem([[-0.5, 0.5], [0.5, -0.5]], [1, -1])
+    with pytest.raises(
+        ParameterError, match=r"-1/C is an eigenvalue there; with C = 0\.6666"
+    ) as caught:
+        iopt.LSSVM(C=1.0).fit(problem)
+    assert caught.value.argument == "C"
+    fitted = iopt.LSSVM(C=2.0).fit(problem)  # (-1 + ½)a = 1
+    np.testing.assert_allclose(fitted.coef, [-2.0, 2.0])

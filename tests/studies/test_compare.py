@@ -20,7 +20,8 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from indefinite_opt.solvers.external.uno import UNO
-from indefinite_opt.studies import LeaveOneOut, RepeatedKFold
+from indefinite_opt.studies import Grid, LeaveOneOut, RepeatedKFold, Study
+from indefinite_opt.studies.cells import _fits
 from indefinite_opt.studies.comparison import COLUMNS
 from indefinite_opt.studies.data import data_digest
 from indefinite_opt.studies.methods import default_methods
@@ -66,7 +67,7 @@ def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 3 * 4
     assert not frame.duplicated(["formulation", "solver", "fold"]).any()
-    for title, solver in zip(TITLES, ("multistart", "highs", "highs"), strict=True):
+    for title, solver in zip(TITLES, ("multistart", "default", "default"), strict=True):
         rows = frame[frame["formulation"] == title]
         assert rows["fold"].tolist() == [0, 1, 2, 3]
         assert set(rows["solver"]) == {solver}
@@ -816,3 +817,15 @@ def test_a_class_that_is_not_in_the_folder(problem: iopt.KernelProblem) -> None:
     rows = iopt.compare(problem, [Own, iopt.KNN], folds=2).frame
     assert rows["formulation"].tolist() == ["Own"] * 2 + ["KNN(k=5)"] * 2
     assert rows["error"].eq("").all()
+
+
+@pytest.mark.parametrize(("n", "solver"), [(60, "highs"), (450, "generation")])
+def test_linear_programs_have_the_solver_that_suits_their_size(n: int, solver: str) -> None:
+    """As `solve` chooses it: at 1,284 points generation takes a twentieth of the time of HiGHS."""
+    data = iopt.datasets.load(f"checkerboard(n={n})")
+    problem = iopt.KernelProblem.from_data(data.points, data.y, "gaussian(gamma=2)")
+    split = problem.split(np.arange(n - 10), np.arange(n - 10, n))
+    grid = Grid("LPSVM", C=[0.1, 1.0])
+    plan = Study({"board": problem}, {"LP": grid}, RepeatedKFold(2)).plan
+    fits = list(_fits(split, [entry.method for entry in grid.entries], grid, plan))
+    assert [fit.result.solver for fit in fits] == [solver] * 2

@@ -112,9 +112,9 @@ def test_markdown_rows() -> None:
         f"**{hull}** (smo): 2 of 2 failed: InfeasibleProblem: mu < 1/3",
         "",
         "The best mean accuracy is 87.5 %, of SVMDual · smo, shared by SpectrumSVM(transform=flip)."
-        " Differences cannot be tested with so few divisions.",
+        " Differences cannot be tested with so few folds.",
         "",
-        "1 of 4 solved problems are proved global optima in every division; the others are 1 LOCAL,"
+        "1 of 4 solved problems are proved global optima in every fold; the others are 1 LOCAL,"
         " 1 FEASIBLE, 1 STATIONARY, where a better point may exist; 1 failed.",
         "",
         NEGATIVE,
@@ -158,31 +158,48 @@ def terminal_lines(comparison: Any, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
-def test_terminal_table_cuts_nothing(width: int) -> None:
-    """Names, accuracies and claims are whole at every width; columns are left out as a whole."""
+def test_terminal_table_has_one_line_for_each_method(width: int) -> None:
+    """Accuracies and claims are whole at every width; columns are left out as a whole."""
     comparison = hand_made()
     comparison.summary.loc[0, "formulation"] = "PseudoEuclideanPrimal(C=10)"
-    comparison.summary.loc[3, "formulation"] = "LussDual(C=1, rho=100, new_points=projected)"
     comparison.summary.loc[3, "solver"] = "accelerated-gradient"
     comparison.summary["chosen"] = ["C=1000, rho=10000 (3), C=10, rho=100 (2)", *[""] * 4]
-    lines = terminal_lines(comparison, width)
+    lines = [line.rstrip() for line in terminal_lines(comparison, width)]
     assert max(map(len, lines)) <= width
     shown = "\n".join(lines)
     assert "…" not in shown
     for word in (
-        "PseudoEuclideanPrimal", "ConvexHullDual", "LussDual", "new_points=projected",
-        "rho=10000", "accelerated-gradient", "87.5 ± 12.5 %", "STATIONARY", "FAILED",
+        "PseudoEuclideanPrimal(C=10)", "ConvexHullDual", "SpectrumSVM(transform=flip)",
+        "87.5 ± 12.5 %", "STATIONARY", "FAILED",
     ):  # fmt: skip
         assert word in shown
-    left_out = {60: ["objective", "evidence", "SVs"], 80: ["evidence"]}.get(width, [])
-    columns = ("objective", "evidence", "SVs", "seconds")
-    assert [name for name in columns if name not in lines[0].split()] == left_out
-    if left_out:
-        (told,) = (line for line in lines if line.startswith("Not shown at this width: "))
-        assert all(name in told for name in left_out)
-    if width >= 100:
-        for number in ("duality gap", "3.1e-09", "KKT residual", "8e-07", "0.003"):
+    columns = ("seconds", "objective", "SVs", "chosen", "solver", "evidence")
+    absent = [name for name in columns if name not in lines[0].split()]
+    assert absent == {
+        60: [*columns],
+        80: ["seconds", "objective", "SVs", "solver", "evidence"],
+        100: ["solver", "evidence"],
+    }.get(width, [])
+    told = " ".join(lines[7:])
+    assert told == (f"Not shown at this width: {', '.join(_by_worth(absent))}." if absent else "")
+    if "chosen" not in absent:
+        assert lines[2].count("C=1000, rho=10000") == 1
+        assert "C=10, rho=100" not in shown
+    if width == 200:
+        for number in ("duality gap 3.1e-09", "KKT residual 8e-07", "accelerated-gradient"):
             assert number in shown
+
+
+def _by_worth(columns: list[str]) -> list[str]:
+    """In the order in which wider terminals show them."""
+    order = ["chosen", "seconds", "objective", "SVs", "solver", "evidence"]
+    return sorted(columns, key=order.index)
+
+
+def test_what_was_chosen_can_be_listed() -> None:
+    comparison = hand_made()
+    comparison.summary["chosen"] = ["C=1 (3), C=10 (2)", *[""] * 4]
+    assert report.chosen_texts(comparison) == [("SVMDual · smo", "C=1 (3), C=10 (2)")]
 
 
 def test_terminal_claims_are_coloured() -> None:

@@ -442,3 +442,28 @@ def test_a_cpd_kernel_has_one_end_from_every_start() -> None:
         for _ in range(5)
     ]
     np.testing.assert_allclose(ends, ends[0], rtol=1e-6)
+
+
+# Beside (33): the penalty ½αᵀKα has no minimum if K has a negative eigenvalue.
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_logistic_regression_with_the_penalty_of_the_kernel_is_unbounded(seed: int) -> None:
+    """Along an eigenvector the objective is below ½λt² + CΣ(log 2 + |tλv_i|), which falls."""
+    problem, C, b = sigmoid(1.0, -1.0, n=20, seed=seed), 2.0, 0.5
+    values, vectors = np.linalg.eigh(problem.K)
+    least, v = float(values[0]), vectors[:, 0]
+    assert least < -0.1
+    kernel_penalty, own_penalty = [], []
+    for t in (0.0, 1e2, 1e4, 1e6):
+        margins = problem.y * (problem.K @ (t * v) + b)
+        losses = C * float(np.logaddexp(0.0, -margins).sum())
+        kernel_penalty.append(0.5 * t * v @ problem.K @ (t * v) + losses)
+        bound = 0.5 * least * t**2 + C * np.sum(np.log(2.0) + abs(b) + np.abs(t * least * v))
+        assert kernel_penalty[-1] <= bound * (1.0 - 1e-9 * np.sign(bound)) + 1e-9
+        own_penalty.append(0.5 * t**2 + losses)
+    assert kernel_penalty[-1] < -1e9
+    assert own_penalty == sorted(own_penalty)
+    result = iopt.solve(problem, iopt.KernelLogistic(C=C))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective <= own_penalty[0]

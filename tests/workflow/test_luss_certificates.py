@@ -347,3 +347,22 @@ def test_path_is_the_same_as_single_solves() -> None:
         single = iopt.solve(problem, formulation)
         assert result.objective == pytest.approx(single.objective, rel=2e-6)
         assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_bounds_of_a_ball_cover_the_rounding_of_its_room() -> None:
+    """All weights are C; r - ‖(K₀)₋‖² cancels; 21 units of rounding were missing."""
+    K = np.array(
+        [
+            [-0.062093312478382644, 11611180.044246737, 976.5333151920419, -5.925714839046945e-05],
+            [11611180.044246737, -2368270765.0383067, -1.4528449074152213e-07, 10.301748423533907],
+            [976.5333151920419, -1.4528449074152213e-07, 1034.8364088692183, -38145571473.851494],
+            [-5.925714839046945e-05, 10.301748423533907, -38145571473.851494, -35735477141.286224],
+        ]
+    )
+    problem = iopt.KernelProblem(K, [1, -1, 1, -1])
+    formulation = iopt.LussBall(C=1.712351679529278e-11, radius=3.6055933133385084e21)
+    certificate = iopt.solve(problem, formulation, tol=1e-9).certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    # The optimum in exact arithmetic, of the declared maximisation: bounds are above it.
+    assert certificate.bound >= 6.1175722410739223e-11
+    assert certificate.bound == pytest.approx(6.1175722410739223e-11, rel=1e-9)

@@ -20,6 +20,7 @@ __all__ = [
 
 GLOSSARY = {
     "n": "number of training points",
+    "1/n": "one over the number of training points",
     "e": "vector of ones",
     "K": "kernel matrix, K_ij = k(x_i, x_j)",
     "K0": "given kernel matrix, indefinite",
@@ -30,6 +31,7 @@ GLOSSARY = {
     "Delta": "sensitivity matrix",
     "V": "eigenvectors of the kernel matrix, in columns",
     "Lambda": "diagonal matrix of the eigenvalues",
+    "P": "projection on the vectors of sum 0, I - eeᵀ/n",
     "y": "labels in {-1, +1}",
     "alpha": "example weights",
     "alphabar": "example weights of the convex hulls; each class sums to 1",
@@ -46,6 +48,10 @@ GLOSSARY = {
     "betabar": "upper bound of each weight",
     "r": "largest squared distance of the proxy kernel from the given one",
     "rho": "price of moving the kernel matrix away from the given one",
+    "rho_plus": "level of the plane that supports the hull of the class +1",
+    "rho_minus": "level of the plane that supports the hull of the class -1",
+    "y_plus": "1 for points of the class +1, else 0",
+    "y_minus": "1 for points of the class -1, else 0",
 }
 """Meaning of each symbol of the papers, by the name it is declared under."""
 
@@ -74,7 +80,7 @@ NOTATION = {
     "dot": (r"%s \cdot %s", "%s·%s"),
     "fraction": ("%s / %s", "%s/%s"),
     "norm": (r"\|%s\|", "‖%s‖"),
-    "logistic": (r"\log(1 + e^{%s})", "log(1 + exp(%s))"),
+    "logistic": (r"\log(1 + \exp(%s))", "log(1 + exp(%s))"),
     "=": ("=", "="),
     "<=": (r"\le", "≤"),
     ">=": (r"\ge", "≥"),
@@ -91,7 +97,7 @@ _GREEK = dict(
 )
 _SCRIPTS = {
     "^": str.maketrans("0123456789-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁽⁾"),
-    "_": str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"),
+    "_": str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋"),
 }
 _GLYPHS = {unicodedata.normalize("NFKC", c): c for c in "½⅓⅔¼¾⅙⅚⅛⅜⅝⅞⅑"}
 
@@ -178,9 +184,12 @@ def symbol(name: str, to: int) -> Piece:
         return Piece(script("^", "D", "(2)", to), POWER)
     letter = "|".join(sorted(_GREEK, key=len, reverse=True)) + "|[^\\W\\d_]"
     found = re.fullmatch(rf"({letter})(bar|tilde)?(?:_?(\d+)|_(\w+))?", name)
+    if re.fullmatch(r"\d+/[a-z]", name):
+        return Piece(name, PRODUCT)
     if found is None:
         return Piece(name if "\\" in name and to == LATEX else _stem(name, to), word=True)
     stem, accent, digits, word = found.groups()
+    word = {"plus": "+", "minus": "-"}.get(word, word)
     body = _stem(stem, to)
     if accent and to == LATEX:
         body = NOTATION[accent][to] + (body if body[0] == "\\" else f"{{{body}}}")
@@ -188,7 +197,8 @@ def symbol(name: str, to: int) -> Piece:
         body = unicodedata.normalize("NFC", body + NOTATION[accent][to])
     if not (digits or word):
         return Piece(body)
-    return Piece(script("_", body, digits or _stem(word, to), to), ATOM)
+    below = digits or (word if word in "+-" else _stem(word, to))
+    return Piece(script("_", body, below, to), ATOM)
 
 
 def symbol_text(name: str) -> str:

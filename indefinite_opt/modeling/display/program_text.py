@@ -49,6 +49,11 @@ def _inner(program: DeclaredProgram) -> tuple[Any, dict[str, Any]]:
     return (None, {}) if inner is None else (inner.variable, inner.subject_to)
 
 
+def _definitions(program: DeclaredProgram) -> tuple[Any, ...]:
+    """What symbols stand for; see `program.Definition`."""
+    return getattr(program, "where", ())
+
+
 def _relation(printer: Printer, constraint: Any) -> str:
     """A constraint as text, with a constant, or else the shorter side, on the right.
 
@@ -183,6 +188,8 @@ def latex(program: DeclaredProgram) -> str:
     rows = [f"{head} & {printer.show(program.objective)}"]
     for i, (body, _) in enumerate(_lines(printer, program)):
         rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
+    for i, definition in enumerate(_definitions(program)):
+        rows.append(("" if i else r"\text{where}") + f" & {definition.latex}")
     return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
 
 
@@ -198,6 +205,8 @@ def text(program: DeclaredProgram) -> str:
         padding = " " * (width - _width(body))
         head = "" if i else "subject to"
         rows.append(f"  {head:<12}{body}{padding}  ({names})")
+    for i, definition in enumerate(_definitions(program)):
+        rows.append(f"  {'' if i else 'where':<12}{definition.text}")
     return "\n".join(rows)
 
 
@@ -221,6 +230,9 @@ def legend(program: DeclaredProgram) -> dict[str, str]:
     printer = Printer(TEXT)
     printer.show(program.objective)
     _lines(printer, program)
+    for definition in _definitions(program):
+        for name in definition.symbols:
+            printer.symbols.setdefault(name, GLOSSARY[name])
     own = getattr(program, "meanings", {})
     return {name: own.get(name, meaning) for name, meaning in printer.symbols.items()}
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import Names
 
 __all__ = ["Equilibrated", "Rows"]
 
@@ -31,7 +32,8 @@ _MAX_EXPONENT = 300.0
 class Rows(Protocol):
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays.
 
-    G and A may have no rows, and entries of h, lower and upper may be infinite.
+    The names are those of its variables and rows. G and A may have no rows, and entries of h, lower
+    and upper may be infinite.
     """
 
     @property
@@ -46,6 +48,8 @@ class Rows(Protocol):
     def lower(self) -> Array: ...
     @property
     def upper(self) -> Array: ...
+    @property
+    def names(self) -> Names: ...
 
 
 class Equilibrated:
@@ -65,6 +69,8 @@ class Equilibrated:
     ----------
     P, q, R, row_lower, row_upper, lower, upper : arrays
         The program in the variables z.
+    names : Names
+        Those of the variables and rows of `body`.
     height : int
         Number of rows of G.
     kept : (k,) array of int
@@ -79,7 +85,7 @@ class Equilibrated:
     >>> from types import SimpleNamespace
     >>> body = SimpleNamespace(
     ...     G=np.array([[1e4, 1.0]]), h=np.ones(1), A=np.empty((0, 2)), b=np.empty(0),
-    ...     lower=np.zeros(2), upper=np.array([1e-4, 1.0]),
+    ...     lower=np.zeros(2), upper=np.array([1e-4, 1.0]), names=Names(),
     ... )
     >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
     >>> scaled.P.round(2), scaled.R.round(2), scaled.upper.round(2)
@@ -88,6 +94,7 @@ class Equilibrated:
     """
 
     def __init__(self, P: Array, q: Array, body: Rows) -> None:
+        self.names = body.names
         self.height = body.h.size
         self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)
         rows = np.vstack([body.G[self.kept], body.A])

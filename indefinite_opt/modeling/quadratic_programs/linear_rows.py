@@ -253,7 +253,7 @@ class LinearRows:
         normals, ends, names, units = self._sides()
         crossed = np.flatnonzero(self.scaled.lower > self.scaled.upper)
         if crossed.size:
-            chosen = [f"lb[{crossed[0]}]", f"ub[{crossed[0]}]"]
+            chosen = [self.scaled.names.bound(side, int(crossed[0])) for side in ("lb", "ub")]
             return _infeasible(chosen, "")
         usable = np.isfinite(ends)
         if np.any(ends == -np.inf):
@@ -311,7 +311,7 @@ class LinearRows:
 
     def _sides(self) -> tuple[Array, Array, list[str], Array]:
         """All sides as normals·z ≤ ends, what each is called, and its multiplier's unit."""
-        scaled, n = self.scaled, self.n
+        scaled, n, called = self.scaled, self.n, self.scaled.names
         count = scaled.inequalities
         equal = scaled.R[count:]
         eye = np.eye(n)
@@ -319,9 +319,9 @@ class LinearRows:
         ends = np.concatenate(
             [scaled.row_upper, -scaled.row_upper[count:], -scaled.lower, scaled.upper]
         )
-        equations = [f"row {k} of A" for k in range(equal.shape[0])]
-        names = [f"row {k} of G" for k in scaled.kept] + equations + equations
-        names += [f"lb[{k}]" for k in range(n)] + [f"ub[{k}]" for k in range(n)]
+        equations = [called.equality(k) for k in range(equal.shape[0])]
+        names = [called.inequality(k) for k in scaled.kept] + equations + equations
+        names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
         units = np.concatenate(
             [scaled.row, scaled.row[count:], 1.0 / scaled.column, 1.0 / scaled.column]
         )

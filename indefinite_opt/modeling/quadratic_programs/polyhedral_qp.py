@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
-from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.gaps import CANCELLED, relative
 from indefinite_opt.modeling.quadratic_programs.convex_bound import convex_bound
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.multipliers import fitted, of_rows, reduced, strict
@@ -212,6 +212,18 @@ class PolyhedralQP(QP):
             held = prices != 0.0
             paid += float(np.abs(prices[held]) @ np.abs(slack[held]))
         return Optimality(multipliers, residual / unit, paid, unit, left)
+
+    def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
+        """The residual of the first-order conditions in units in which entries are near 1.
+
+        Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
+        variables with other units.
+        """
+        units, prices = self.equilibrated.column, optimality.multipliers
+        zero = np.zeros(self.n)
+        left = optimality.reduced - prices.get("lower", zero) + prices.get("upper", zero)
+        terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
+        return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         found = super().inconsistencies(optimality, tol)

@@ -13,6 +13,7 @@ from indefinite_opt.modeling.linear_programs import highs_model, run_within, sim
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import UNNAMED, Names
 
 __all__ = ["Polyhedron", "exact_residuals", "solved_by_highs"]
 
@@ -25,6 +26,12 @@ _MAX_TIGHTENINGS = 20
 _LEAST_TERM_SHARE = 1e-6
 """Share of the largest entry of a row times the largest variable that its terms count as at least:
 rounding, 1e-16 of the largest variable, is then a violation of 1e-10 at most."""
+
+_EQUILIBRATIONS = 8
+"""Divisions by the roots of the largest entries; what remains of a ratio is its 256th root."""
+
+_MAX_EXPONENT = 300.0
+"""Largest exponent of a unit, so that a product with it stays far from overflow."""
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
@@ -47,6 +54,8 @@ class Polyhedron:
     A, b : (k, n), (k,) arrays
     lower, upper : (n,) arrays
         lower ≤ upper, may be infinite.
+    names : Names
+        Of the variables and rows, for messages.
     """
 
     G: Array
@@ -55,6 +64,7 @@ class Polyhedron:
     b: Array
     lower: Array
     upper: Array
+    names: Names = UNNAMED
 
     @property
     def n(self) -> int:
@@ -75,17 +85,20 @@ class Polyhedron:
         """Largest violation of a constraint, relative to the size of its terms.
 
         A variable counts with the size of its finite bounds if these are not all zero, and at most
-        with that of the largest variable, beside which it may be rounding.
+        with that of the largest variable, beside which it may be rounding; in rows, with that of
+        the largest one in units that equilibrate the rows.
         """
         size = float(np.max(np.abs(x))) or 1.0
-        reach = np.minimum(size, self._sizes_of_bounds)
         outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
         with np.errstate(over="ignore"):
-            worst = float(np.max(outside / reach))
+            worst = float(np.max(outside / np.minimum(size, self._sizes_of_bounds)))
         if not self.has_rows:
             return worst
         _, missed, sizes = self.sides(x)
         # A row of variables near 0 has small terms, but these are rounded relative to others.
+        units = self._units
+        shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
+        reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
         sizes = sizes + _LEAST_TERM_SHARE * np.max(self._rows[2] * reach, axis=1)
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
@@ -115,6 +128,27 @@ class Polyhedron:
         ends = np.abs([self.lower, self.upper])
         largest = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
         return np.where(largest > 0.0, largest, np.inf)
+
+    @cached_property
+    def _units(self) -> Array:
+        """Units of the variables in which the largest entries of rows and columns are near 1, (n,).
+
+        Rows and columns are divided by the roots of their largest entries, again and again (Ruiz
+        2001). The unit of a variable in no row is 0.
+        """
+        with np.errstate(divide="ignore"):
+            logs = np.log2(self._rows[2])
+        logs = logs[np.isfinite(logs).any(axis=1)]
+        present = np.isfinite(logs).any(axis=0)
+        units = np.zeros(self.n)
+        if present.any():
+            logs, column = logs[:, present], np.zeros(np.count_nonzero(present))
+            for _ in range(_EQUILIBRATIONS):
+                high, wide = 0.5 * logs.max(axis=1), 0.5 * logs.max(axis=0)
+                logs -= high[:, None] + wide
+                column -= wide
+            units[present] = np.exp2(np.clip(column, -_MAX_EXPONENT, _MAX_EXPONENT))
+        return units
 
     @cached_property
     def _rows(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQ
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.problem import Problem
 from indefinite_opt.problem.programs import (
+    Names,
     QuadraticArrays,
     generate,
     program_of_cvxpy,
@@ -53,9 +55,9 @@ class QuadraticProgram(Formulation, Problem):
 
     Parameters
     ----------
-    P : (n, n) array_like or sparse matrix
-        Of any inertia. If it is not symmetric it is replaced by (P + Pᵀ)/2, which has the same
-        xᵀPx, and the certificate says so.
+    P : (n, n) array_like or sparse matrix, optional
+        Of any inertia; without it the program is linear. If it is not symmetric it is replaced by
+        (P + Pᵀ)/2, which has the same xᵀPx, and the certificate says so.
     q : (n,) array_like, optional
         Zero by default.
     G, h : (m, n), (m,) array_like, optional
@@ -67,14 +69,19 @@ class QuadraticProgram(Formulation, Problem):
     name : str
         What to call the program in reports.
     sense : {1, -1}
-        The declared objective is sense · (½xᵀPx + qᵀx + constant); -1 for a maximisation.
+        1 to minimise ½xᵀPx + qᵀx + constant, -1 to maximise it.
     constant : float
         Added to the objective.
+    variables, inequalities, equalities : sequence of str, optional
+        Names of the variables, of the rows of G and of those of A, for messages, files and `named`.
 
     Attributes
     ----------
     P, q, G, h, A, b, lb, ub : arrays
-        Copies, read-only.
+        Copies, read-only; P, q and the constant are those of the minimisation that is solved, whose
+        objective is `sense` times the declared one.
+    names : Names
+        Those of the variables and rows; each of the three is empty if there are none.
     notes : tuple of str
         What was changed when the program was read, as sentences.
     assign : callable or None
@@ -84,7 +91,8 @@ class QuadraticProgram(Formulation, Problem):
     Raises
     ------
     ProblemError
-        For arrays of other shapes, or with entries that are not numbers.
+        For arrays of other shapes, or with entries that are not numbers; for names that are not as
+        many as what they name, or not different.
     ParameterError
         For another name, sense or constant.
     InfeasibleProblem
@@ -110,7 +118,7 @@ class QuadraticProgram(Formulation, Problem):
 
     def __init__(
         self,
-        P: Any,
+        P: Any = None,
         q: ArrayLike | None = None,
         G: Any = None,
         h: ArrayLike | None = None,
@@ -122,22 +130,27 @@ class QuadraticProgram(Formulation, Problem):
         name: str = "quadratic program",
         sense: int = 1,
         constant: float = 0.0,
+        variables: Sequence[str] = (),
+        inequalities: Sequence[str] = (),
+        equalities: Sequence[str] = (),
     ) -> None:
         checks.number("constant", constant)
         if not checks.is_number(sense) or sense not in (1, -1):
             raise ParameterError("sense", "1, or -1 for a maximisation", shown(sense))
         if not isinstance(name, str):
             raise ParameterError("name", "a text", shown(name))
-        self._hold(
-            quadratic_arrays(
-                P, q, G, h, A, b, lb, ub, name=name, sense=sense, constant=float(constant)
-            )
-        )
+        arrays = quadratic_arrays(
+            P, q, G, h, A, b, lb, ub, name=name, sense=sense, constant=sense * float(constant),
+            names=Names(variables, inequalities, equalities),  # type: ignore[arg-type]
+        )  # fmt: skip
+        if sense < 0:
+            arrays = replace(arrays, P=0.0 - arrays.P, q=0.0 - arrays.q)
+        self._hold(arrays)
 
     def _hold(self, arrays: QuadraticArrays) -> None:
         self.arrays, self.name = arrays, arrays.name or "quadratic program"
         self.assign: Callable[[Array], None] | None = None
-        self.sense, self.constant = arrays.sense, arrays.constant
+        self.sense, self.constant, self.names = arrays.sense, arrays.constant, arrays.names
         self.P, self.q, self.G, self.h = arrays.P, arrays.q, arrays.G, arrays.h
         self.A, self.b, self.lb, self.ub = arrays.A, arrays.b, arrays.lb, arrays.ub
         self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
@@ -191,7 +204,8 @@ class QuadraticProgram(Formulation, Problem):
         """The program that a `cvxpy.Problem` states, convex or not.
 
         The objective is quadratic and the constraints are affine; x holds the entries of all
-        variables, in the order of `arrays.variables`.
+        variables, in the order of `names.variables`. Rows have the labels of their constraints, or
+        their places in `problem.constraints`.
 
         Raises
         ------
@@ -245,6 +259,47 @@ class QuadraticProgram(Formulation, Problem):
         """Number of variables."""
         return self.q.size
 
+    def named(self, values: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
+        """Values or multipliers by the names of variables and rows.
+
+        Parameters
+        ----------
+        values : mapping of arrays
+            Those of a result, of its certificate or of a conflict: x, inequalities, equalities,
+            lower and upper, each of them or not.
+
+        Raises
+        ------
+        ParameterError
+            For another key, or an array of another size.
+
+        Examples
+        --------
+        >>> import indefinite_opt as iopt
+        >>> qp = iopt.QuadraticProgram(
+        ...     q=[-3.0, -1.0], G=[[1.0, 2.0]], h=[4.0], lb=0.0,
+        ...     variables=["tea", "milk"], inequalities=["money"],
+        ... )
+        >>> qp.named({"x": [4.0, 0.0], "inequalities": [3.0]})
+        {'x': {'tea': 4.0, 'milk': 0.0}, 'inequalities': {'money': 3.0}}
+        """
+        variables = [self.names.variable(j) for j in range(self.n)]
+        called = {
+            **dict.fromkeys(("x", "lower", "upper"), variables),
+            "inequalities": self.names.inequalities or [f"G[{k}]" for k in range(self.h.size)],
+            "equalities": self.names.equalities or [f"A[{k}]" for k in range(self.b.size)],
+        }
+        found = {}
+        for key, value in values.items():
+            numbers = np.asarray(value, dtype=float)
+            if key not in called or numbers.shape != (len(called[key]),):
+                raise ParameterError(
+                    "values", f"arrays {', '.join(called)} of this program's sizes",
+                    f"{key!r} of shape {numbers.shape}",
+                )  # fmt: skip
+            found[key] = dict(zip(called[key], numbers.tolist(), strict=True))
+        return found
+
     def check_unchanged(self) -> None:
         """Nothing to check: the arrays are copies that can be neither written nor replaced."""
 
@@ -280,12 +335,14 @@ class QuadraticProgram(Formulation, Problem):
         import cvxpy as cp
 
         x = cp.Variable(self.n, name="x")
-        P, q, G, h, A, b = constants(P=self.P, q=self.q, G=self.G, h=self.h, A=self.A, b=self.b)
+        sense = float(self.sense)
+        P, q = constants(P=sense * self.P, q=sense * self.q)
+        G, h, A, b = constants(G=self.G, h=self.h, A=self.A, b=self.b)
         objective: Any = 0.5 * cp.quad_form(x, P)
         if self.q.any():
             objective = objective + q @ x
         if self.constant:
-            objective = objective + constants(constant=self.constant)[0]
+            objective = objective + constants(constant=sense * self.constant)[0]
         rows: dict[str, Any] = {}
         if self.h.size:
             rows["inequalities"] = G @ x <= h
@@ -298,7 +355,7 @@ class QuadraticProgram(Formulation, Problem):
                 part = x if held.size == self.n else x[held]
                 rows[name] = part >= bound if sign > 0 else part <= bound
         if self.sense < 0:
-            return Model(maximize=-objective, subject_to=rows, meanings=_MEANINGS)
+            return Model(maximize=objective, subject_to=rows, meanings=_MEANINGS)
         return Model(minimize=objective, subject_to=rows, meanings=_MEANINGS)
 
     def declare(self, problem: object = None) -> Any:
@@ -315,7 +372,7 @@ class QuadraticProgram(Formulation, Problem):
 
     @cached_property
     def _structure(self) -> PolyhedralQP:
-        body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub)
+        body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub, self.names)
         return PolyhedralQP(self.P, self.q, body, self.sense, self.constant, self.notes)
 
     def classifier(self, problem: object, values: Values) -> Classifier:

@@ -21,7 +21,11 @@ from indefinite_opt.modeling.structures.proxy_kernel import (
     ProxyStructure,
     proxy_oracle,
 )
-from indefinite_opt.modeling.structures.pseudo_euclidean import LiftedPrimal
+from indefinite_opt.modeling.structures.pseudo_euclidean import (
+    LiftedHulls,
+    LiftedPrimal,
+    SpacePrimal,
+)
 from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
@@ -32,6 +36,7 @@ from indefinite_opt.modeling.structures.structure import (
     Point,
     StandardForm,
     Structure,
+    VectorProgram,
 )
 
 __all__ = [
@@ -42,6 +47,7 @@ __all__ = [
     "Curvature",
     "ExplicitProgram",
     "KreinLeastSquares",
+    "LiftedHulls",
     "LiftedPrimal",
     "LogisticPoint",
     "LogisticProgram",
@@ -56,9 +62,11 @@ __all__ = [
     "ProxyStructure",
     "ScaledQP",
     "SeparabilityProgram",
+    "SpacePrimal",
     "Stabilised",
     "StandardForm",
     "Structure",
+    "VectorProgram",
     "paired",
     "project_line",
     "proxy_oracle",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.foundation import Array, cached_property, one_thread
+from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
@@ -522,9 +522,7 @@ class ProxyBall(ProxyStructure):
         """ρ with ‖K* - K₀‖² = r at z = Vu, rounded so that K* is in the ball; inf if room is 0."""
         from scipy.optimize import brentq
 
-        # ‖K* - K₀₊‖ ≤ ‖z‖²/(4ρ) = t keeps ‖K* - K₀‖² below ‖(K₀)₋‖² + t² + 2t‖(K₀)₋‖₂.
-        least = max(-self.problem.spectrum.minimum, 0.0)
-        reach = self.room / (least + np.hypot(least, np.sqrt(self.room))) if self.room else 0.0
+        reach = self._reach(self.room)
         square = float(u @ u)
         if reach == 0.0 or square == 0.0:
             return np.inf
@@ -539,6 +537,30 @@ class ProxyBall(ProxyStructure):
         while self._excess(u, root) > 0.0 and root < high:
             root, step = root + step, 2.0 * step
         return float(np.exp(root))
+
+    def _reach(self, room: float) -> float:
+        """A distance from K₀₊ that stays in a ball with this room.
+
+        ‖K* - K₀₊‖ ≤ ‖z‖²/(4ρ) = t keeps ‖K* - K₀‖² below ‖(K₀)₋‖² + t² + 2t‖(K₀)₋‖₂.
+        """
+        least = max(-self.problem.spectrum.minimum, 0.0)
+        return room / (least + float(np.hypot(least, np.sqrt(room)))) if room else 0.0
+
+    def allowance(self, x: Array) -> float:
+        """That of every structure, and what an error δ of the room may cost.
+
+        A ball with less room by δ has a price ρ ≤ ‖z‖²/(4t) for the distance t that stays in it,
+        and F falls by ρδ at most; nor by more than ½‖z‖²√room, as no K* of the ball is farther from
+        its projection K₀₊.
+        """
+        square, error = self.problem.spectrum.negative_square, self.problem.zero_tolerance
+        doubt = error * (2.0 * float(np.sqrt(self.n * square)) + self.n * error)
+        doubt += EPS * self.radius
+        reach = self._reach(max(self.room - doubt, 0.0))
+        share = 0.5 * float(np.sqrt(self.room))
+        if reach > 0.0:
+            share = min(share, doubt / (4.0 * reach))
+        return super().allowance(x) + float(x @ x) * share
 
     def _excess(self, u: Array, log_rho: float) -> float:
         """log((‖K* - K₀‖² - ‖(K₀)₋‖²)/(r - ‖(K₀)₋‖²))."""

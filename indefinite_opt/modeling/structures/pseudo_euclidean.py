@@ -1,37 +1,275 @@
-"""The support vector machine primal in a pseudo-Euclidean space (Haasdonk 2005)."""
+"""Primals of support vector machines and of hulls in pseudo-Euclidean spaces (Haasdonk 2005)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 
-__all__ = ["LiftedPrimal"]
+__all__ = ["LiftedHulls", "LiftedPrimal", "SpacePrimal"]
 
 _MARGIN_TOLERANCE = 1e-6
 """Slacks and distances of decision values from the margin, in units of the margin, that count as
 zero when multipliers are recovered: the default tolerance of certificates."""
 
 
-@dataclass(frozen=True, eq=False)
-class LiftedPrimal(ExplicitProgram):
-    """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
+class SpacePrimal(ExplicitProgram):
+    """min ½wᵀMw + linear terms + price·Σξ_i  s.t.  y_i wᵀMΦ(x_i) + ... ≥ -ξ_i,  ξ ≥ 0.
 
     Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
-    with the square of the step, while the slacks grow linearly. Of interest are its stationary
-    points: w = Σ α_i y_i Φ(x_i), yᵀα = 0, 0 ≤ α ≤ C, complementary to the slacks.
+    with the square of the step, while all else grows linearly. Of interest are its stationary
+    points: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ price, complementary to the slacks.
 
     Attributes
     ----------
     problem : KernelProblem
     embedding : Embedding
         Φ and M of any isometric embedding.
+    price : float
+        That of the slacks, finite.
+    """
+
+    price_name: ClassVar[str] = "C"
+    problem: KernelProblem
+    embedding: Embedding
+
+    @property
+    @abstractmethod
+    def price(self) -> float:
+        """The price of the slacks."""
+
+    @property
+    @abstractmethod
+    def dual(self) -> BoxLineQP:
+        """The program in α whose stationary points lift to stationary points of this one."""
+
+    @property
+    @abstractmethod
+    def totals(self) -> tuple[Array, Array]:
+        """Rows and right-hand sides of the equations of α, (k, n) and (k,)."""
+
+    @abstractmethod
+    def linear_terms(self, values: Values) -> float:
+        """The part of the objective that is neither the norm nor the slacks."""
+
+    @abstractmethod
+    def excess(self, values: Values) -> Array:
+        """By how much each margin exceeds what is asked of it without slack, (n,)."""
+
+    @abstractmethod
+    def margin_unit(self, values: Values) -> float:
+        """The size relative to which margins and slacks are judged."""
+
+    @abstractmethod
+    def decision_values(self, values: Values) -> Array:
+        """The decision values of the training points, (n,)."""
+
+    @abstractmethod
+    def tightened(self, w: Array, values: Values) -> dict[str, Array]:
+        """The feasible point with the least slacks for w; the offset is that of the values."""
+
+    @abstractmethod
+    def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """A point and multipliers from weights of `dual`."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether q = 0, so that the space is Euclidean."""
+        return self.embedding.signature[1] == 0
+
+    @property
+    def why_convex(self) -> str:
+        return "Convex, as the space of the data is Euclidean"
+
+    def arrays(self) -> dict[str, Array]:
+        """Φ, M, y and the price of the slacks, C or mu."""
+        return {
+            "Phi": self.embedding.points,
+            "M": np.diag(self.embedding.M),
+            "y": self.problem.y,
+            self.price_name: np.array(self.price),
+        }
+
+    def _inner(self, w: Array) -> Array:
+        """wᵀMΦ(x_i), (n,)."""
+        return self.embedding.points @ (self.embedding.M * w)
+
+    def normal(self, alpha: Array) -> Array:
+        """w = Σ α_i y_i Φ(x_i), (p + q,)."""
+        return (self.problem.y * alpha) @ self.embedding.points
+
+    def square_norm(self, w: Array) -> float:
+        """wᵀMw, of any sign."""
+        return float(w @ (self.embedding.M * w))
+
+    def value(self, values: Values) -> float:
+        """½wᵀMw + linear terms + price·Σξ."""
+        slack = self.price * float(values["xi"].sum())
+        return 0.5 * self.square_norm(values["w"]) + self.linear_terms(values) + slack
+
+    def infeasibility(self, values: Values) -> float:
+        """Largest possible shortfall of a slack, including rounding, relative to its size."""
+        w, xi, unit = values["w"], values["xi"], self.margin_unit(values)
+        lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
+        excess = self.excess(values)
+        others = np.abs(excess - self.problem.y * self._inner(w)) + unit
+        rounding = EPS * (w.size + 4.0) * (lengths + others)
+        needed = np.maximum(rounding - excess, 0.0)
+        return max(float(np.max((needed - xi) / np.maximum(needed, unit))), 0.0)
+
+    def repaired(self, values: Values) -> dict[str, Array]:
+        """The same point with slacks increased as far as the margins require."""
+        needed = -self.excess(values)
+        return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
+
+    def residual(self, values: Values, multipliers: Values) -> float:
+        """Largest violation of w = Σα_iy_iΦ(x_i), the equations of α, α + η = price, α ≥ 0, η ≥ 0,
+        and of α_i/price = 0 or a margin without excess, η_i/price = 0 or ξ_i = 0.
+
+        The violation of the first is measured both relative to the size of w, and in units of the
+        margin by its effect on the decision values.
+        """
+        alpha, eta, xi = multipliers["margin"], multipliers["slack"], values["xi"]
+        slack = self.excess(values) + xi
+        missing = values["w"] - self.normal(alpha)
+        terms = np.abs(alpha) * np.linalg.norm(self.embedding.points, axis=1)
+        size = max(float(np.linalg.norm(values["w"])), float(terms.max())) or 1.0
+        # As in BoxLineQP.gradient_unit: the margin, unless rounding would decide.
+        largest = float(np.max(np.abs(self._inner(values["w"])), initial=0.0))
+        unit = max(self.margin_unit(values), 1e-6 * largest)
+        rows, sums = self.totals
+        return max(
+            float(np.linalg.norm(missing)) / size,
+            float(np.max(np.abs(self._inner(missing)), initial=0.0)) / unit,
+            float(np.max(np.abs(rows @ alpha - sums))) / (float(np.abs(alpha).sum()) or 1.0),
+            float(np.max(np.abs(self.price - alpha - eta))) / self.price,
+            float(max(np.max(-alpha), np.max(-eta))) / self.price,
+            float(np.max(np.minimum(np.abs(alpha) / self.price, np.abs(slack) / unit))),
+            float(np.max(np.minimum(np.abs(eta) / self.price, np.abs(xi) / unit))),
+        )
+
+    def complementarity(self, values: Values, multipliers: Values) -> float:
+        """Σ |α_i| |margin_i + ξ_i| + |η_i| |ξ_i|."""
+        products = np.abs(multipliers["margin"] * (self.excess(values) + values["xi"]))
+        products += np.abs(multipliers["slack"] * values["xi"])
+        return float(products.sum())
+
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """α and η = price - α, recovered from w by `expansion`."""
+        alpha = self.expansion(values)
+        return {"margin": alpha, "slack": self.price - alpha}
+
+    def expansion(self, values: Values) -> Array:
+        """α with 0 ≤ α ≤ price, complementary to the slacks, with Σα_iy_iΦ(x_i) nearest to w.
+
+        Points beyond their margin get 0 and points with slack the price; the others solve a bounded
+        least squares problem that includes the equations of α.
+
+        Returns
+        -------
+        (n,) array
+        """
+        from scipy.optimize import lsq_linear
+
+        y, small = self.problem.y, _MARGIN_TOLERANCE * self.margin_unit(values)
+        slack, beyond = values["xi"] > small, self.excess(values) > small
+        alpha = np.where(slack, self.price, 0.0)
+        free = ~(slack | beyond)
+        if not free.any():
+            return alpha
+        signed = y[:, None] * self.embedding.points
+        rows, sums = self.totals
+        weight = float(np.max(np.abs(signed), initial=0.0)) or 1.0
+        system = np.vstack([signed.T, weight * rows])
+        wanted = np.concatenate([values["w"], weight * sums]) - system @ alpha
+        alpha[free] = lsq_linear(system[:, free], wanted, bounds=(0.0, self.price), method="bvls").x
+        return alpha
+
+    def coefficients(self, values: Values) -> tuple[Array, float]:
+        """c and b' with which the decision values are Σ_j c_j k(x_j, x_i) + b', eᵀc = 0.
+
+        c = y∘α with the α of `expansion` if that reproduces w, else the c of least norm with
+        w = Σ c_j Φ(x_j). The offset differs because the embedding is centred and K is not.
+
+        Returns
+        -------
+        coef : (n,) array
+        offset : float
+        """
+        coef: Array = self.problem.y * self.expansion(values)
+        missing = self._inner(values["w"] - coef @ self.embedding.points)
+        small = _MARGIN_TOLERANCE * self.margin_unit(values)
+        if float(np.max(np.abs(missing), initial=0.0)) > small:
+            least = np.linalg.lstsq(self.embedding.points.T, values["w"], rcond=None)[0]
+            coef = np.asarray(least, dtype=np.float64)
+        difference = self.decision_values(values) - self.problem.gram.times(coef)
+        return coef, float(difference.mean())
+
+    def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
+        """A feasible point with an objective below any level, if q > 0.
+
+        It is found from w along the imaginary coordinate of most variance: a step t decreases
+        ½wᵀMw by at least ½t² and increases all else by at most t times the price of the slacks and
+        the coordinates of the points.
+
+        Raises
+        ------
+        ProblemError
+            If q = 0, where there is no such direction.
+        """
+        p, q = self.embedding.signature
+        if q == 0:
+            raise ProblemError("problem", "an imaginary direction", f"the signature ({p}, {q})")
+        points, w = self.embedding.points, values["w"].copy()
+        k = p + int(np.argmax(np.linalg.norm(points[:, p:], axis=0)))
+        growth = self.price * float(np.abs(points[:, k]).sum()) - abs(w[k])
+        fall = max(self.value(self.tightened(w, values)) - level, 0.0)
+        w[k] += (growth + np.hypot(growth, np.sqrt(2.0 * fall))) * (1.0 if w[k] >= 0.0 else -1.0)
+        return self.tightened(w, values)
+
+    def explanation(self, values: Values) -> tuple[str, ...]:
+        """Sentences on the margin and the slacks, and on why this is not a minimum."""
+        norm, xi = self.square_norm(values["w"]), values["xi"]
+        p, q = self.embedding.signature
+        if norm > 0.0:
+            said = [f"The normal has squared norm {norm:.4g}: {self.in_words(norm)}."]
+        else:
+            said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
+        count = int(np.sum(xi > _MARGIN_TOLERANCE * self.margin_unit(values)))
+        said.append(
+            f"Only the {count} of {xi.size} points with slack can be misclassified (below "
+            "Proposition 2)."
+        )
+        if q > 0:
+            lower = self.value(self.feasible_below(values, self.value(values) - 1.0))
+            said.append(
+                f"No global minimum: unbounded below in R^({p},{q}); along an imaginary "
+                f"direction a feasible point has objective {lower:.6g}."
+            )
+        return tuple(said)
+
+    @abstractmethod
+    def in_words(self, norm: float) -> str:
+        """What a positive squared norm of the normal says of the separation."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedPrimal(SpacePrimal):
+    """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
+
+    Attributes
+    ----------
+    problem, embedding
+        As in `SpacePrimal`.
     C : float
         Price of the slacks, finite.
 
@@ -58,23 +296,18 @@ class LiftedPrimal(ExplicitProgram):
     title = "a primal in a pseudo-Euclidean space"
 
     @property
-    def is_convex(self) -> bool:
-        """Whether q = 0, so that the space is Euclidean."""
-        return self.embedding.signature[1] == 0
+    def price(self) -> float:
+        return self.C
 
     @property
     def dual(self) -> BoxLineQP:
-        """SVM-DU, whose stationary points lift to stationary points of this program."""
+        """SVM-DU."""
         return BoxLineQP.svm(self.problem, self.C)
 
-    def arrays(self) -> dict[str, Array]:
-        """Φ, M, y and C."""
-        return {
-            "Phi": self.embedding.points,
-            "M": np.diag(self.embedding.M),
-            "y": self.problem.y,
-            "C": np.array(self.C),
-        }
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """yᵀα = 0."""
+        return self.problem.y[None, :], np.zeros(1)
 
     @property
     def gap_floor(self) -> float:
@@ -82,130 +315,27 @@ class LiftedPrimal(ExplicitProgram):
         return 0.0 if self.is_convex else self.C
 
     @property
-    def why_convex(self) -> str:
-        return "Convex, as the space of the data is Euclidean"
-
-    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """w (p + q,), b (), xi (n,)."""
         return {"w": (self.embedding.M.size,), "b": (), "xi": (self.problem.n,)}
+
+    def linear_terms(self, values: Values) -> float:
+        return 0.0
+
+    def excess(self, values: Values) -> Array:
+        """y_if(x_i) - 1, (n,)."""
+        return self.problem.y * self.decision_values(values) - 1.0
+
+    def margin_unit(self, values: Values) -> float:
+        """1, the margin."""
+        return 1.0
 
     def decision_values(self, values: Values) -> Array:
         """wᵀMΦ(x_i) + b, (n,)."""
         return self._inner(values["w"]) + float(values["b"])
 
-    def _inner(self, w: Array) -> Array:
-        """wᵀMΦ(x_i), (n,)."""
-        return self.embedding.points @ (self.embedding.M * w)
-
-    def normal(self, alpha: Array) -> Array:
-        """w = Σ α_i y_i Φ(x_i), (p + q,)."""
-        return (self.problem.y * alpha) @ self.embedding.points
-
-    def square_norm(self, w: Array) -> float:
-        """wᵀMw, of any sign."""
-        return float(w @ (self.embedding.M * w))
-
-    def value(self, values: Values) -> float:
-        """½wᵀMw + CΣξ."""
-        return 0.5 * self.square_norm(values["w"]) + self.C * float(values["xi"].sum())
-
-    def infeasibility(self, values: Values) -> float:
-        """Largest possible shortfall of a slack, including rounding, relative to max(1, ξ_i)."""
-        w, xi = values["w"], values["xi"]
-        lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
-        rounding = EPS * (w.size + 4.0) * (lengths + abs(float(values["b"])) + 1.0)
-        shortfall = 1.0 - self.problem.y * self.decision_values(values)
-        needed = np.maximum(shortfall + rounding, 0.0)
-        return max(float(np.max((needed - xi) / np.maximum(needed, 1.0))), 0.0)
-
-    def repaired(self, values: Values) -> dict[str, Array]:
-        """The same w and b with slacks increased as far as the margins require."""
-        needed = 1.0 - self.problem.y * self.decision_values(values)
-        return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
-
-    def residual(self, values: Values, multipliers: Values) -> float:
-        """Largest violation of w = Σα_iy_iΦ(x_i), yᵀα = 0, α + η = C, α ≥ 0, η ≥ 0, and of
-        α_i/C = 0 or y_if(x_i) = 1 - ξ_i, η_i/C = 0 or ξ_i = 0.
-
-        The violation of the first is measured both relative to the size of w, and in units of the
-        margin by its effect on the decision values.
-        """
-        alpha, eta, xi = multipliers["margin"], multipliers["slack"], values["xi"]
-        slack = self._slack(values)
-        missing = values["w"] - self.normal(alpha)
-        terms = np.abs(alpha) * np.linalg.norm(self.embedding.points, axis=1)
-        size = max(float(np.linalg.norm(values["w"])), float(terms.max())) or 1.0
-        # As in BoxLineQP.gradient_unit: the margin 1, unless rounding would decide.
-        unit = max(1.0, 1e-6 * float(np.max(np.abs(self._inner(values["w"])))))
-        return max(
-            float(np.linalg.norm(missing)) / size,
-            float(np.max(np.abs(self._inner(missing)))) / unit,
-            abs(float(self.problem.y @ alpha)) / (float(np.abs(alpha).sum()) or 1.0),
-            float(np.max(np.abs(self.C - alpha - eta))) / self.C,
-            float(max(np.max(-alpha), np.max(-eta))) / self.C,
-            float(np.max(np.minimum(np.abs(alpha) / self.C, np.abs(slack) / unit))),
-            float(np.max(np.minimum(np.abs(eta) / self.C, np.abs(xi) / unit))),
-        )
-
-    def _slack(self, values: Values) -> Array:
-        """y_if(x_i) - 1 + ξ_i, (n,)."""
-        return self.problem.y * self.decision_values(values) - 1.0 + values["xi"]
-
-    def complementarity(self, values: Values, multipliers: Values) -> float:
-        """Σ |α_i| |y_if(x_i) - 1 + ξ_i| + |η_i| |ξ_i|."""
-        products = np.abs(multipliers["margin"] * self._slack(values))
-        products += np.abs(multipliers["slack"] * values["xi"])
-        return float(products.sum())
-
-    def multipliers(self, values: Values) -> dict[str, Array]:
-        """α and η = C - α, recovered from w by `expansion`."""
-        alpha = self.expansion(values)
-        return {"margin": alpha, "slack": self.C - alpha}
-
-    def expansion(self, values: Values) -> Array:
-        """α with 0 ≤ α ≤ C, complementary to the slacks, for which Σα_iy_iΦ(x_i) is nearest to w.
-
-        Points beyond their margin get 0 and points with slack C; the others solve a bounded least
-        squares problem that includes yᵀα = 0.
-
-        Returns
-        -------
-        (n,) array
-        """
-        from scipy.optimize import lsq_linear
-
-        y, slack = self.problem.y, values["xi"] > _MARGIN_TOLERANCE
-        beyond = y * self.decision_values(values) > 1.0 + _MARGIN_TOLERANCE
-        alpha = np.where(slack, self.C, 0.0)
-        free = ~(slack | beyond)
-        if not free.any():
-            return alpha
-        signed = y[:, None] * self.embedding.points
-        balance = y * (float(np.max(np.abs(signed), initial=0.0)) or 1.0)
-        rows = np.column_stack([signed, balance]).T
-        wanted = np.append(values["w"], 0.0) - rows @ alpha
-        alpha[free] = lsq_linear(rows[:, free], wanted, bounds=(0.0, self.C), method="bvls").x
-        return alpha
-
-    def coefficients(self, values: Values) -> tuple[Array, float]:
-        """c and b' with wᵀMΦ(x_i) + b = Σ_j c_j k(x_j, x_i) + b', eᵀc = 0.
-
-        c = y∘α with the α of `expansion` if that reproduces w, else the c of least norm with
-        w = Σ c_j Φ(x_j). The offset differs because the embedding is centred and K is not.
-
-        Returns
-        -------
-        coef : (n,) array
-        offset : float
-        """
-        coef: Array = self.problem.y * self.expansion(values)
-        missing = values["w"] - coef @ self.embedding.points
-        if float(np.max(np.abs(self._inner(missing)))) > _MARGIN_TOLERANCE:
-            least = np.linalg.lstsq(self.embedding.points.T, values["w"], rcond=None)[0]
-            coef = np.asarray(least, dtype=np.float64)
-        difference = self.decision_values(values) - self.problem.gram.times(coef)
-        return coef, float(difference.mean())
+    def in_words(self, norm: float) -> str:
+        return f"margin {2.0 / np.sqrt(norm):.4g}"
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """eᵀα - ½‖Σα_iy_iΦ(x_i)‖² if q = 0, after α is clipped to [0, C] and balanced."""
@@ -222,54 +352,13 @@ class LiftedPrimal(ExplicitProgram):
         rounding = (y.size + 4.0) * EPS * (total + 2.0 * terms * float(np.linalg.norm(normal)))
         return total - 0.5 * self.square_norm(normal) - rounding - (y.size * EPS * terms) ** 2
 
-    def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
-        """A feasible point with an objective below any level, if q > 0.
+    def tightened(self, w: Array, values: Values) -> dict[str, Array]:
+        return self._with_slacks(w, values["b"])
 
-        It is found from w along the imaginary coordinate of most variance: a step t decreases
-        ½wᵀMw by at least ½t² and increases each slack by at most t times the coordinate.
-
-        Raises
-        ------
-        ProblemError
-            If q = 0, where the objective is never negative.
-        """
-        p, q = self.embedding.signature
-        if q == 0:
-            raise ProblemError("problem", "an imaginary direction", f"the signature ({p}, {q})")
-        y, points = self.problem.y, self.embedding.points
-        k = p + int(np.argmax(np.linalg.norm(points[:, p:], axis=0)))
-        w = values["w"].copy()
-        sign = 1.0 if w[k] >= 0.0 else -1.0
-        start = self._tightened(w, values["b"])
-        growth = self.C * float(np.maximum(sign * y * points[:, k], 0.0).sum()) - abs(w[k])
-        fall = max(self.value(start) - level, 0.0)
-        w[k] += sign * (growth + np.hypot(growth, np.sqrt(2.0 * fall)))
-        return self._tightened(w, values["b"])
-
-    def _tightened(self, w: Array, b: Array) -> dict[str, Array]:
+    def _with_slacks(self, w: Array, b: Array) -> dict[str, Array]:
         """The feasible point with the least slacks for w and b."""
         decisions = self._inner(w) + float(b)
         return {"w": w, "b": b, "xi": np.maximum(1.0 - self.problem.y * decisions, 0.0)}
-
-    def explanation(self, values: Values) -> tuple[str, ...]:
-        """Sentences on the margin and the slacks, and on why this is not a minimum."""
-        norm, xi = self.square_norm(values["w"]), values["xi"]
-        p, q = self.embedding.signature
-        if norm > 0.0:
-            said = [f"The normal has squared norm {norm:.4g}: margin {2.0 / np.sqrt(norm):.4g}."]
-        else:
-            said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
-        said.append(
-            f"Only the {int(np.sum(xi > _MARGIN_TOLERANCE))} of {xi.size} points with slack can be "
-            "misclassified (below Proposition 2)."
-        )
-        if q > 0:
-            lower = self.value(self.feasible_below(values, self.value(values) - 1.0))
-            said.append(
-                f"No global minimum: unbounded below in R^({p},{q}); along an imaginary "
-                f"direction a feasible point has objective {lower:.6g}."
-            )
-        return tuple(said)
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, b, ξ) and multipliers from weights of SVM-DU, as in Proposition 2.
@@ -283,5 +372,123 @@ class LiftedPrimal(ExplicitProgram):
         w = self.normal(alpha)
         # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
-        values = self._tightened(w, np.array(offset + shift))
+        values = self._with_slacks(w, np.array(offset + shift))
         return values, {"margin": alpha, "slack": self.C - alpha}
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedHulls(SpacePrimal):
+    """min ½wᵀMw - ρ₊ + ρ₋ + μΣξ_i with supporting planes of both reduced hulls.
+
+    The constraints are wᵀMΦ(x_i) ≥ ρ₊ - ξ_i for y_i = 1, wᵀMΦ(x_i) ≤ ρ₋ + ξ_i for y_i = -1 and
+    ξ ≥ 0. At a stationary point, where the weights of each class sum to 1, the value is -½wᵀMw,
+    minus half the squared distance of the hulls.
+
+    Attributes
+    ----------
+    problem, embedding
+        As in `SpacePrimal`.
+    mu : float
+        Price of the slacks and upper bound of the weights, at least 1/min(n₊, n₋).
+
+    References
+    ----------
+    Haasdonk (2005), Proposition 7 of the appendix.
+
+    Examples
+    --------
+    The points 1 and -1, w = 2: the planes are at 2 and -2, and the value is 2 - 4.
+
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> hulls = LiftedHulls(problem, Embedding(np.array([[1.0], [-1.0]]), (1, 0)), mu=1.0)
+    >>> values = hulls.tightened(np.array([2.0]))
+    >>> float(values["rho_plus"]), float(values["rho_minus"]), hulls.value(values)
+    (2.0, -2.0, -2.0)
+    """
+
+    problem: KernelProblem
+    embedding: Embedding
+    mu: float
+
+    title = "a primal of convex hulls in a pseudo-Euclidean space"
+    price_name = "mu"
+
+    @property
+    def price(self) -> float:
+        return self.mu
+
+    @property
+    def dual(self) -> BoxLineQP:
+        """CH-DU."""
+        return BoxLineQP.hulls(self.problem, self.mu)
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """The weights of each class sum to 1."""
+        y = self.problem.y
+        return np.array([y > 0.0, y < 0.0], dtype=np.float64), np.ones(2)
+
+    @property
+    def gap_floor(self) -> float:
+        """The share `CANCELLED` of the largest squared length, as hulls may meet."""
+        lengths = np.linalg.norm(self.embedding.points, axis=1)
+        return CANCELLED * float(np.max(lengths, initial=0.0)) ** 2
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """w (p + q,), rho_plus (), rho_minus (), xi (n,)."""
+        n = self.problem.n
+        return {"w": (self.embedding.M.size,), "rho_plus": (), "rho_minus": (), "xi": (n,)}
+
+    def linear_terms(self, values: Values) -> float:
+        """-ρ₊ + ρ₋."""
+        return float(values["rho_minus"] - values["rho_plus"])
+
+    def excess(self, values: Values) -> Array:
+        """y_i(wᵀMΦ(x_i) - ρ of the class), (n,)."""
+        y = self.problem.y
+        planes = np.where(y > 0.0, values["rho_plus"], values["rho_minus"])
+        return y * (self._inner(values["w"]) - planes)
+
+    def margin_unit(self, values: Values) -> float:
+        """The largest inner product of the normal with a point."""
+        return float(np.max(np.abs(self._inner(values["w"])), initial=0.0)) or 1.0
+
+    def decision_values(self, values: Values) -> Array:
+        """wᵀM(Φ(x_i) - ½(z₊ + z₋)), (n,), with the nearest points z of the hulls.
+
+        wᵀMz₊ = ρ₊ - μΣξ_i over y_i = 1, and wᵀMz₋ = ρ₋ + μΣξ_i over y_i = -1.
+        """
+        y, xi = self.problem.y, values["xi"]
+        middle = float(values["rho_plus"] + values["rho_minus"]) - self.mu * float(y @ xi)
+        return self._inner(values["w"]) - 0.5 * middle
+
+    def in_words(self, norm: float) -> str:
+        return f"the hulls are {np.sqrt(norm):.4g} apart"
+
+    def lower_bound(self, values: Values, multipliers: Values) -> float:
+        """-½‖Σα_iy_iΦ(x_i)‖² if q = 0, after α is moved into the reduced hulls."""
+        if not self.is_convex:
+            return -np.inf
+        alpha = self.dual.project(np.clip(multipliers["margin"], 0.0, self.mu))
+        terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
+        # From the products in the normal, and from weights that sum to 1 up to rounding.
+        rounding = (self.problem.n + 4.0) * EPS * terms
+        return -0.5 * (float(np.linalg.norm(self.normal(alpha))) + rounding) ** 2
+
+    def tightened(self, w: Array, values: Values | None = None) -> dict[str, Array]:
+        """The best planes and slacks for w, whatever the values are.
+
+        ρ₊ maximises ρ₊ - μΣ(ρ₊ - wᵀMΦ(x_i))₊, whose slope changes its sign at the k-th least inner
+        product of the class, k the least number with kμ ≥ 1; ρ₋ likewise.
+        """
+        inner, y = self._inner(w), self.problem.y
+        k = max(1, int(np.ceil(1.0 / self.mu - 1e-9)))
+        plus = float(np.partition(inner[y > 0.0], k - 1)[k - 1])
+        minus = -float(np.partition(-inner[y < 0.0], k - 1)[k - 1])
+        slacks = np.maximum(np.where(y > 0.0, plus - inner, inner - minus), 0.0)
+        return {"w": w, "rho_plus": np.array(plus), "rho_minus": np.array(minus), "xi": slacks}
+
+    def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """(w, ρ₊, ρ₋, ξ) and multipliers from weights of CH-DU."""
+        return self.tightened(self.normal(alpha)), {"margin": alpha, "slack": self.mu - alpha}

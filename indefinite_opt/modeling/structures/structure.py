@@ -36,7 +36,10 @@ class Curvature(enum.Enum):
     """The sign of the Hessian along the feasible directions, and a sentence on it."""
 
     UNKNOWN = "First-order conditions hold."
-    NO_DIRECTION = "First-order conditions hold and leave no direction to move in."
+    NO_DIRECTION = (
+        "First-order conditions hold and the critical cone is {{0}}: second-order conditions hold "
+        "trivially."
+    )
     POSITIVE = "First-order conditions hold, curvature is positive on {where}."
     FLAT = (
         "First-order conditions hold, curvature is nonnegative on {where}, flat to rounding along "

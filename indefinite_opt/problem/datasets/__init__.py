@@ -4,6 +4,7 @@
 """
 
 from indefinite_opt.problem.datasets.loading import describe, load, names
+from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import scaler
 from indefinite_opt.problem.datasets.synthetic import (
     Dataset,
@@ -18,20 +19,14 @@ from indefinite_opt.problem.datasets.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
-from indefinite_opt.problem.datasets.tables import (
-    encode_like,
-    read_checksums,
-    read_frame,
-    read_table,
-    store_table,
-)
+from indefinite_opt.problem.datasets.tables import read_checksums as read_checksums
+from indefinite_opt.problem.datasets.tables import store_table as store_table
 
 __all__ = [
     "Dataset",
     "balls",
     "checkerboard",
     "describe",
-    "encode_like",
     "gaussians",
     "haasdonk_figure1a",
     "haasdonk_figure1c",
@@ -42,9 +37,6 @@ __all__ = [
     "haasdonk_lemma4",
     "load",
     "names",
-    "read_checksums",
-    "read_frame",
-    "read_table",
+    "read",
     "scaler",
-    "store_table",
 ]

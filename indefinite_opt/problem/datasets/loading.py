@@ -35,6 +35,7 @@ import numpy as np
 from indefinite_opt.errors import DataError, UnknownName
 from indefinite_opt.foundation import MAX_BYTES, Array, parse_call
 from indefinite_opt.problem.datasets import synthetic
+from indefinite_opt.problem.datasets.encoding import finite_features
 from indefinite_opt.problem.datasets.home import Home, fetch
 from indefinite_opt.problem.datasets.proximities import (
     load_auralsonar,
@@ -43,7 +44,8 @@ from indefinite_opt.problem.datasets.proximities import (
     load_protein,
 )
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.datasets.tables import TABLES, finite_features, load_table, read_csv
+from indefinite_opt.problem.datasets.tables import TABLES, load_table, read_csv
+from indefinite_opt.problem.datasets.words import load_words
 from indefinite_opt.problem.kernels import Sigmoid, Simpson
 
 __all__ = ["describe", "load", "names"]
@@ -114,7 +116,7 @@ def names(data_dir: str | Path | None = None) -> list[str]:
     The file of a known name need not exist.
 
     >>> names()[-3:]
-    ['vote', 'wine-1-2', 'wine-2-3']
+    ['wine-1-2', 'wine-2-3', 'words']
     """
     return sorted(_loaders(Home(data_dir)), key=str.casefold)
 
@@ -164,6 +166,7 @@ def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
         "protein": bind(load_protein, home, ("HA", "HB")),
         "coilyork": bind(load_coilyork, home),
         "auralsonar": bind(load_auralsonar, home),
+        "words": load_words,
     }
     for generator in synthetic.__all__:
         if generator != "Dataset":
@@ -197,6 +200,7 @@ def _breast_cancer() -> Dataset:
         classes=("benign", "malignant"),
         feature_names=tuple(map(str, bunch.feature_names)),
         kernel=Sigmoid(),
+        scaling="minmax",
     )
 
 
@@ -219,6 +223,7 @@ def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
         classes=(named[1], named[0]),
         feature_names=tuple(map(str, bunch.feature_names)),
         kernel=Simpson(threshold=0.5) if pixels else Sigmoid(),
+        scaling=None if pixels else "minmax",
     )
 
 

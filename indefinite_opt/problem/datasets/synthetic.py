@@ -33,6 +33,7 @@ import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checks
+from indefinite_opt.problem.datasets.encoding import Encoding
 from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
 
 __all__ = [
@@ -80,8 +81,14 @@ class Dataset:
         What -1 and 1 stand for.
     feature_names : tuple of str
         One for each column of X, or empty.
+    table : Encoding, optional
+        What was used of the table that X comes from, and how later rows are encoded.
+    names : tuple of str
+        Names of the objects, or empty.
     kernel : Kernel, optional
-        A kernel that the literature uses for X; the sigmoid kernel needs features in [-1, 1].
+        A kernel that the literature uses for X.
+    scaling : str, optional
+        A scaling of the features of X that suits the kernel; see `scaler`.
     optima : dict, optional
         All local optima of the SVM dual with `kernel`: "C", a float; "alpha", one optimum per row;
         and "objective", their values.
@@ -101,7 +108,10 @@ class Dataset:
     description: str = ""
     classes: tuple[str, str] = ("-1", "+1")
     feature_names: tuple[str, ...] = field(default=(), repr=False)
+    table: Encoding | None = field(default=None, repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
     kernel: Kernel | None = None
+    scaling: str | None = None
     optima: dict[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +126,8 @@ class Dataset:
             raise ProblemError("y", "a vector of labels", f"shape {self.y.shape}")
         shape = getattr(self, given[0]).shape
         width = shape[-1:] if given[0] == "X" else (self.n,)
+        if given[0] != "X" and len(shape) == 2 and shape[0] != shape[1]:
+            raise ProblemError(given[0], "a square matrix", f"shape {shape}")
         if shape != (self.n, *width):
             raise ProblemError(given[0], f"a matrix with {self.n} rows as in y", f"shape {shape}")
 

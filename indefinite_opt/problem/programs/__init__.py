@@ -21,6 +21,7 @@ from indefinite_opt.problem.programs.graphs import (
     turan,
 )
 from indefinite_opt.problem.programs.library import generate, graph, names
+from indefinite_opt.problem.programs.naming import UNNAMED, Names
 from indefinite_opt.problem.programs.qpsolvers_problem import program_of_qpsolvers
 from indefinite_opt.problem.programs.random_programs import (
     bilinear,
@@ -38,8 +39,10 @@ from indefinite_opt.problem.programs.random_programs import (
 from indefinite_opt.problem.programs.statement import Statement
 
 __all__ = [
+    "UNNAMED",
     "CvxpyProgram",
     "Graph",
+    "Names",
     "QuadraticArrays",
     "Statement",
     "bilinear",

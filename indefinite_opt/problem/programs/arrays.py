@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.problem.programs.naming import UNNAMED, Names
 
-__all__ = ["MAX_ENTRIES", "QuadraticArrays", "quadratic_arrays", "split_rows"]
+__all__ = ["MAX_ENTRIES", "QuadraticArrays", "quadratic_arrays", "split_names", "split_rows"]
 
 MAX_ENTRIES = 25_000_000
 """Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
@@ -46,8 +48,8 @@ class QuadraticArrays:
     sense : int
         -1 if the source maximises the negative of this objective, otherwise 1.
     name : str
-    variables : tuple of str
-        The names of the n variables in the source, or empty.
+    names : Names
+        Those of the variables and rows in the source, as far as it has any.
     optimum : float, optional
         The optimal value, where a closed form is known.
     symmetrised : bool
@@ -65,7 +67,7 @@ class QuadraticArrays:
     constant: float = 0.0
     sense: int = 1
     name: str = ""
-    variables: tuple[str, ...] = field(default=(), repr=False)
+    names: Names = field(default=UNNAMED, repr=False)
     optimum: float | None = None
     symmetrised: bool = False
 
@@ -89,6 +91,7 @@ def quadratic_arrays(
     lb: ArrayLike | None = None,
     ub: ArrayLike | None = None,
     constant: float = 0.0,
+    names: Names = UNNAMED,
     **others: Any,
 ) -> QuadraticArrays:
     """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
@@ -99,6 +102,8 @@ def quadratic_arrays(
 
     Parameters
     ----------
+    names : Names
+        Of the variables, the rows of G and those of A.
     **others
         The other attributes of `QuadraticArrays`.
 
@@ -106,8 +111,8 @@ def quadratic_arrays(
     ------
     ProblemError
         For arrays whose shapes do not fit one another, for entries that are not finite real
-        numbers, and for data that may overflow: terms above 1e150 within the bounds, where a
-        variable without finite bounds counts as 1.
+        numbers, for names of another number, and for data that may overflow: terms above 1e150
+        within the bounds, where a variable without finite bounds counts as 1.
     InfeasibleProblem
         For a lower bound above the upper one.
 
@@ -122,6 +127,10 @@ def quadratic_arrays(
     indefinite_opt.errors.ProblemError: q: expected finite real numbers of shape (1,), got \
 shape (2,)
     """
+    if P is None:
+        if q is None:
+            raise ProblemError("q", "a linear term, as there is no P", "None")
+        P = np.zeros((np.size(q), np.size(q)))
     square = _dense("P", P, (None, None))
     n = len(square)
     if n == 0 or square.shape != (n, n):
@@ -134,23 +143,26 @@ shape (2,)
         raise ProblemError("h", "numbers or inf", "NaN or -inf")
     if not np.isfinite(b).all():
         raise ProblemError("b", "finite numbers", "NaN or infinite entries")
-    bounded = h < np.inf
+    names, bounded = names.checked(n, len(h), len(b)), h < np.inf
     lower, upper = _bound("lb", lb, n, -np.inf), _bound("ub", ub, n, np.inf)
     crossed = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
     if crossed.size:
         j = int(crossed[0])
         raise InfeasibleProblem(
             "lb", "lower bounds that are at most the upper ones, lb < inf and ub > -inf",
-            f"lb[{j}] = {lower[j]:g}, ub[{j}] = {upper[j]:g}",
+            f"{names.bound('lb', j)} = {lower[j]:g}, {names.bound('ub', j)} = {upper[j]:g}",
         )  # fmt: skip
     changed = not np.array_equal(square, square.T)
     if changed:
         # Half of the smallest numbers is rounded.
         square = np.where(square == square.T, square, 0.5 * square + 0.5 * square.T)
+    if names.inequalities:
+        kept = tuple(name for name, use in zip(names.inequalities, bounded, strict=True) if use)
+        names = names._replace(inequalities=kept)
     offset: Array = real_array("constant", constant, "a finite number", ())
     made = QuadraticArrays(
         square, linear, G[bounded], h[bounded], A, b, lower, upper, float(offset) + 0.0,
-        symmetrised=changed, **others,
+        names=names, symmetrised=changed, **others,
     )  # fmt: skip
     _refuse_overflow(made)
     return made
@@ -201,10 +213,37 @@ def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Ar
     ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
     """
     matrix: Array = real_array("rows", rows, "a matrix of real numbers", (None, None))
+    low, high = _row_ends(len(matrix), lower, upper)
+    above, below, equal = _sides(low, high)
+    G = np.vstack([matrix[above], -matrix[below]])
+    return G, np.concatenate([high[above], -low[below]]), matrix[equal], low[equal]
+
+
+def split_names(rows: Sequence[str], lower: Array, upper: Array) -> tuple[tuple[str, ...], ...]:
+    """The names of the rows that `split_rows` makes of named ones, of G and of A.
+
+    The lower side of a row with two sides has a name of its own.
+
+    >>> split_names(["fat", "iron"], np.array([1.0, 2.0]), np.array([3.0, 2.0]))
+    (('fat', 'fat_lower'), ('iron',))
+    """
+    if not rows:
+        return (), ()
+    above, below, equal = (np.flatnonzero(side).tolist() for side in _sides(lower, upper))
+    lowered = [rows[i] + "_lower" if upper[i] < np.inf else rows[i] for i in below]
+    return tuple(rows[i] for i in above) + tuple(lowered), tuple(rows[i] for i in equal)
+
+
+def _sides(low: Array, high: Array) -> tuple[NDArray[np.bool_], ...]:
+    """Which rows have an upper side, which a lower one, and which are equations."""
+    equal = low == high
+    return ~equal & (high < np.inf), ~equal & (low > -np.inf), equal
+
+
+def _row_ends(count: int, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     expected = "one lower and one upper bound for each row, infinite ones allowed"
-    count = (len(matrix),)
-    low: Array = real_array("row_lower", lower, expected, count, finite=False)
-    high: Array = real_array("row_upper", upper, expected, count, finite=False)
+    low: Array = real_array("row_lower", lower, expected, (count,), finite=False)
+    high: Array = real_array("row_upper", upper, expected, (count,), finite=False)
     crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
     if crossed.size:
         i = int(crossed[0])
@@ -212,10 +251,7 @@ def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Ar
             "rows", "lower bounds that are at most the upper ones, not inf and -inf",
             f"{low[i]:g} and {high[i]:g} for row {i}",
         )  # fmt: skip
-    equal = low == high
-    above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
-    G = np.vstack([matrix[above], -matrix[below]])
-    return G, np.concatenate([high[above], -low[below]]), matrix[equal], low[equal]
+    return low, high
 
 
 def _rows(

@@ -20,6 +20,7 @@ from scipy import sparse
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.naming import Names
 
 __all__ = ["CvxpyProgram", "program_of_cvxpy"]
 
@@ -86,7 +87,8 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
         ) from None  # fmt: skip
     arrays = quadratic_arrays(
         sense * P, sense * q, *reader.rows(), reader.lower, reader.upper,
-        constant=sense * constant, sense=sense, name=name, variables=reader.names(),
+        constant=sense * constant, sense=sense, name=name,
+        names=Names(reader.names(), *reader.row_names()),
     )  # fmt: skip
     return CvxpyProgram(arrays, reader.assign)
 
@@ -116,8 +118,8 @@ class _Reader:
         self.n = int(starts[-1])
         self._slices = [slice(*ends) for ends in itertools.pairwise(starts)]
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
-        self._G: list[tuple[Array, float]] = []
-        self._A: list[tuple[Array, float]] = []
+        self._G: list[tuple[Array, float, str]] = []
+        self._A: list[tuple[Array, float, str]] = []
         for variable, part in zip(variables, self._slices, strict=True):
             self._bound(variable, part)
 
@@ -147,10 +149,16 @@ class _Reader:
         return np.broadcast_to(dense, variable.shape).ravel(order="F")
 
     def names(self) -> tuple[str, ...]:
-        """A name for each entry of each variable: x, y[0], Z[1, 2]."""
+        """A name for each entry of each variable: x, y[0], Z[1, 2].
+
+        Where variables share a name, all have those that cvxpy gives to variables without one.
+        """
+        names = [variable.name() for variable in self._variables]
+        if len(set(names)) < len(names):
+            names = [f"var{variable.id}" for variable in self._variables]
         return tuple(
-            variable.name() + (f"[{', '.join(map(str, reversed(place)))}]" if place else "")
-            for variable in self._variables
+            _place(name, place)
+            for name, variable in zip(names, self._variables, strict=True)
             for place in np.ndindex(*reversed(variable.shape))
         )
 
@@ -244,12 +252,20 @@ class _Reader:
             [_is_equation(constraint) for constraint in constraints],
             [expression.size for expression in expressions],
         )
-        for row, value, equal in zip(A.toarray(), c, equality, strict=True):
+        labels = [one.label or f"constraints[{k}]" for k, one in enumerate(constraints)]
+        if len(set(labels)) < len(labels):
+            labels = [f"constraints[{k}]" for k in range(len(labels))]
+        names = [
+            _place(label, place)
+            for label, expression in zip(labels, expressions, strict=True)
+            for place in np.ndindex(*reversed(expression.shape))
+        ]
+        for row, value, equal, name in zip(A.toarray(), c, equality, names, strict=True):
             places = np.flatnonzero(row)
             if places.size == 1 and not equal:
-                self._tighten(int(places[0]), float(row[places[0]]), float(-value))
+                self._tighten(int(places[0]), float(row[places[0]]), float(-value), name)
             elif places.size or (value != 0.0 if equal else value > 0.0):
-                (self._A if equal else self._G).append((row, float(-value)))
+                (self._A if equal else self._G).append((row, float(-value), name))
 
     def _difference(self, constraint: Any) -> Any:
         """The affine expression that is 0, or at most 0, by an affine constraint."""
@@ -269,13 +285,13 @@ class _Reader:
             raise ProblemError("constraints", "affine expressions", _shown(constraint))
         return -plain if isinstance(constraint, NonNeg) else plain
 
-    def _tighten(self, j: int, coefficient: float, right: float) -> None:
+    def _tighten(self, j: int, coefficient: float, right: float, name: str) -> None:
         """The inequality coefficient · x_j ≤ right as a bound, if the quotient is exact."""
         bound = right / coefficient
         if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
             row = np.zeros(self.n)
             row[j] = coefficient
-            self._G.append((row, right))
+            self._G.append((row, right, name))
         elif coefficient > 0.0:
             self.upper[j] = min(self.upper[j], bound)
         else:
@@ -285,10 +301,19 @@ class _Reader:
         """G, h, A and b."""
         parts: list[Array] = []
         for rows in (self._G, self._A):
-            parts.append(np.array([row for row, _ in rows]).reshape(len(rows), self.n))
-            parts.append(np.array([right for _, right in rows]))
+            parts.append(np.array([row for row, _, _ in rows]).reshape(len(rows), self.n))
+            parts.append(np.array([right for _, right, _ in rows]))
         G, h, A, b = parts
         return G, h, A, b
+
+    def row_names(self) -> list[tuple[str, ...]]:
+        """Those of the rows of G and of A."""
+        return [tuple(name for _, _, name in rows) for rows in (self._G, self._A)]
+
+
+def _place(name: str, place: tuple[int, ...]) -> str:
+    """What an entry is called, whose indices come last first."""
+    return name + (f"[{', '.join(map(str, reversed(place)))}]" if place else "")
 
 
 def _derivatives(expressions: list[Any], variables: list[Any]) -> tuple[Any, Array]:

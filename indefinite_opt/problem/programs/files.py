@@ -81,9 +81,11 @@ def write_program(program: QuadraticArrays | Statement, path: str | Path) -> Pat
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
     What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
-    unit box, .lp and .mps no finite bounds and right-hand sides of 1e20 and more, .qplib no names
-    of variables with blanks. Names of variables are kept by .qplib only, where the name of the
-    program loses its blanks. A file that exists is replaced in one step.
+    unit box, .lp and .mps no finite bounds and right-hand sides of 1e20 and more. Names of
+    variables and rows are kept by .npz, by .qplib where they have no blanks, and by .lp and .mps
+    where they are plain words; otherwise they become x1, x2, ... and r1, r2, ...; the name of the
+    program is kept by .npz and, without blanks, by .qplib. A file that exists is replaced in one
+    step.
 
     Raises
     ------

@@ -120,8 +120,9 @@ class _Reader:
         self._begin(_ROWS)
         rows: _Terms = ([], [], [])
         sides: tuple[list[float], list[float]] = ([], [])
+        labels: list[str] = []
         while self.place < len(self.text):
-            self._row(rows, sides)
+            labels.append(self._row(rows, sides))
         self._begin(_BOUNDS)
         while self.place < len(self.text):
             self._bound()
@@ -130,7 +131,7 @@ class _Reader:
         names = tuple(name.decode("utf-8", "replace") for name in self.numbers)
         read = Statement(
             self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
-            constant, variables=names,
+            constant, variables=names, row_names=tuple(labels) if all(labels) else (),
         )  # fmt: skip
         read.check_size(self.source)
         return read._replace(
@@ -167,8 +168,9 @@ class _Reader:
         if not self._match(_CLOSING):
             raise self._error("products of two variables, or ] / 2 behind them")
 
-    def _row(self, terms: _Terms, sides: tuple[list[float], list[float]]) -> None:
-        self._match(_LABEL)
+    def _row(self, terms: _Terms, sides: tuple[list[float], list[float]]) -> str:
+        """Add a row; the value is its label, or empty."""
+        label = self._match(_LABEL)
         low, high = -np.inf, np.inf
         left = self._match(_LEFT)
         if left:
@@ -183,6 +185,7 @@ class _Reader:
         self._end_of_line()
         sides[0].append(low)
         sides[1].append(high)
+        return label[1].decode("utf-8", "replace") if label else ""
 
     def _bound(self) -> None:
         left = self._match(_LEFT)
@@ -252,13 +255,13 @@ def _dense(terms: _Terms, m: int, n: int) -> np.ndarray:
 
 
 def write_lp(program: Statement, target: str) -> bytes:
-    """The content of a file, with variables x1, x2, ... in their order.
+    """The content of a file, with variables x1, x2, ... where their names are not plain words.
 
     All of them stand in the linear part of the objective, since readers number them in the order in
     which they appear. `DataError` for sides of 1e20 and more, and for terms that overflow.
     """
     program.check_sides(CUSTOMARY_INFINITY, target)
-    products, names = program.products(target), [f"x{j + 1}" for j in range(program.q.size)]
+    products, (names, labels) = program.products(target), program.written_names()
     terms = [f"{_signed(value)} {name}" for value, name in zip(program.q, names, strict=True)]
     if products.any():
         quadratic = [
@@ -271,11 +274,11 @@ def write_lp(program: Statement, target: str) -> bytes:
     direction = "minimize" if program.sense > 0 else "maximize"
     lines = [direction, *_wrapped("objective:", terms), "subject to"]
     rows = sparse.csr_array(program.rows)
-    for k, (sign, i, side) in enumerate(program.one_sided()):
+    for label, (sign, i, side) in zip(labels, program.one_sided(), strict=True):
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         entries = zip(rows.data[part], rows.indices[part], strict=True)
-        terms = [f"{_signed(value)} {names[j]}" for value, j in entries] or ["+ 0 x1"]
-        lines += _wrapped(f"r{k + 1}:", [*terms, sign, written(side)])
+        terms = [f"{_signed(value)} {names[j]}" for value, j in entries] or [f"+ 0 {names[0]}"]
+        lines += _wrapped(f"{label}:", [*terms, sign, written(side)])
     lines.append("bounds")
     for name, lower, upper in zip(names, program.lower, program.upper, strict=True):
         lines.append(f" {_extended(lower)} <= {name} <= {_extended(upper)}")

@@ -128,9 +128,10 @@ class _Reader:
         for j, value in self.lower.items():
             lower[j] = value
         names = tuple(name.decode("utf-8", "replace") for name in self.columns)
+        rows_ = tuple(row.decode("utf-8", "replace") for row, i in self.rows.items() if i >= 0)
         read = Statement(
             self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
-            -self.sides.get(-1, 0.0), variables=names,
+            -self.sides.get(-1, 0.0), variables=names, row_names=rows_,
         )  # fmt: skip
         read.check_size(self.source)
         rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
@@ -257,19 +258,19 @@ class _Reader:
 
 
 def write_mps(program: Statement, target: str) -> bytes:
-    """The content of a file, with variables x1, x2, ... and rows r1, r2, ... in their order.
+    """The content of a file, with variables x1, x2, ... and rows r1, r2, ... without plain names.
 
     A row with two sides becomes two rows, since a range, their difference, would be rounded.
     `DataError` for sides of 1e20 and more.
     """
     program.check_sides(CUSTOMARY_INFINITY, target)
-    sides = list(program.one_sided())
+    sides, (names, rows) = list(program.one_sided()), program.written_names()
     letters = {"<=": "L", ">=": "G", "=": "E"}
     lines = ["NAME program"]
     if program.sense < 0:
         lines += ["OBJSENSE", "    MAX"]
     lines += ["ROWS", " N objective"]
-    lines += [f" {letters[sign]} r{k + 1}" for k, (sign, _, _) in enumerate(sides)]
+    lines += [f" {letters[sign]} {row}" for row, (sign, _, _) in zip(rows, sides, strict=True)]
     lines.append("COLUMNS")
     columns = sparse.csc_array(
         sparse.csr_array(program.rows)[np.array([i for _, i, _ in sides], int)]
@@ -277,20 +278,21 @@ def write_mps(program: Statement, target: str) -> bytes:
     for j, slope in enumerate(program.q):
         part = slice(columns.indptr[j], columns.indptr[j + 1])
         # Every variable has a line, which numbers it.
-        lines.append(f" x{j + 1} objective {written(slope)}")
+        lines.append(f" {names[j]} objective {written(slope)}")
         entries = zip(columns.indices[part], columns.data[part], strict=True)
-        lines += [f" x{j + 1} r{k + 1} {written(value)}" for k, value in entries]
+        lines += [f" {names[j]} {rows[k]} {written(value)}" for k, value in entries]
     lines.append("RHS")
     if program.constant:
         lines.append(f" RHS objective {written(-program.constant)}")
-    lines += [f" RHS r{k + 1} {written(side)}" for k, (_, _, side) in enumerate(sides) if side]
+    right = ((row, side) for row, (_, _, side) in zip(rows, sides, strict=True) if side)
+    lines += [f" RHS {row} {written(side)}" for row, side in right]
     lines.append("BOUNDS")
     for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
-        lines += [f" {kind} BND x{j + 1}{value}" for kind, value in _bounds(lower, upper)]
+        lines += [f" {kind} BND {names[j]}{value}" for kind, value in _bounds(lower, upper)]
     if program.P is not None and program.P.any():
         lines.append("QUADOBJ")
         places = np.argwhere(np.tril(program.P))
-        lines += [f" x{i + 1} x{j + 1} {written(program.P[i, j])}" for i, j in places]
+        lines += [f" {names[i]} {names[j]} {written(program.P[i, j])}" for i, j in places]
     return ("\n".join([*lines, "ENDATA"]) + "\n").encode()
 
 

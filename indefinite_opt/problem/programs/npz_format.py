@@ -1,7 +1,8 @@
 """Programs as arrays in `.npz` files, in one of three layouts.
 
 - The letters P, q, G, h, A, b, lb, ub of `QuadraticArrays`, of which P and q are needed, with
-  `constant`, `sense` and `name` if there are any. This is what `write_npz` writes.
+  `constant`, `sense`, `name` and the names `variables`, `inequalities` and `equalities` if there
+  are any. This is what `write_npz` writes.
 - H, q, A, b, lower, upper and sense: a quadratic program that this package has exported.
 - cost, A, row_lower, row_upper, lower, upper and sense: a linear program that it has exported.
 """
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays, split_rows
+from indefinite_opt.problem.programs.naming import Names
 
 __all__ = ["program_of_arrays", "write_npz"]
 
 LETTERS = {"P", "q", "G", "h", "A", "b", "lb", "ub"}
-"""Names of the first layout; `constant`, `sense` and `name` may stand beside them."""
+"""Names of the first layout; `constant`, `sense` and texts may stand beside them."""
 
 EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
@@ -40,11 +42,12 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
     others: dict[str, Any] = {
         "constant": _scalar(arrays, "constant", 0.0, source),
         "sense": int(_scalar(arrays, "sense", 1.0, source)),
-        "name": _text(arrays, source),
+        "name": "".join(_texts(arrays, "name", source)),
+        "names": Names(*(_texts(arrays, part, source) for part in Names._fields)),
     }
     if others["sense"] not in (1, -1):
         raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
-    names -= {"constant", "sense", "name"}
+    names -= {"constant", "sense", "name", *Names._fields}
     if names >= {"P", "q"} and names <= LETTERS:
         given: dict[str, Any] = {letter: arrays[letter] for letter in names}
         return quadratic_arrays(**given, **others)
@@ -68,6 +71,7 @@ def write_npz(program: QuadraticArrays, target: str) -> bytes:
     file = io.BytesIO()
     arrays = {letter: getattr(program, letter) for letter in sorted(LETTERS)}
     others = {"constant": program.constant, "sense": program.sense, "name": program.name}
+    others |= {part: names for part, names in program.names._asdict().items() if names}
     # mypy assumes that one of the names might be allow_pickle.
     np.savez_compressed(file, **arrays, **others)  # type: ignore[arg-type]
     return file.getvalue()
@@ -80,8 +84,8 @@ def _scalar(arrays: dict[str, NDArray[Any]], name: str, default: float, source: 
     return float(value.ravel()[0])
 
 
-def _text(arrays: dict[str, NDArray[Any]], source: str) -> str:
-    value = arrays.get("name", np.array(""))
-    if value.size != 1 or value.dtype.kind != "U":
-        raise DataError(source, "a text name", f"{value.dtype} of shape {value.shape}")
-    return str(value.ravel()[0])
+def _texts(arrays: dict[str, NDArray[Any]], name: str, source: str) -> tuple[str, ...]:
+    value = np.atleast_1d(arrays.get(name, np.zeros(0, "U1")))
+    if value.ndim != 1 or value.dtype.kind != "U" or (name == "name" and value.size > 1):
+        raise DataError(source, f"a text {name}", f"{value.dtype} of shape {value.shape}")
+    return tuple(map(str, value))

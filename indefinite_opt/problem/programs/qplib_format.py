@@ -159,25 +159,26 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
         lines.vector("the starting multipliers of the constraints", m)
     lines.vector("the starting multipliers of the bounds", n)
     names = lines.names("variables", n)
-    lines.names("constraints", m)
+    rows_ = lines.names("constraints", m)
     lines.end()
     left, right, lower, upper = bounds
     return Statement(
         1 if goal == "minimize" else -1, Q, q, B, left, right, lower, upper, constant, name,
-        tuple(names.get(j, f"x{j + 1}") for j in range(n)) if names else (),
+        *(
+            tuple(known.get(j, f"{letter}{j + 1}") for j in range(size)) if known else ()
+            for known, letter, size in ((names, "x", n), (rows_, "r", m))
+        ),
     ).arrays()  # fmt: skip
 
 
 def write_qplib(program: Statement, target: str) -> bytes:
     """The content of a file, from which `read_qplib` makes the same program.
 
-    The name of the program loses its blanks. `DataError` for names of variables with blanks, finite
-    bounds equal to the largest float, and terms that overflow.
+    The name of the program loses its blanks, and names of variables and rows are left out where one
+    of them has blanks. `DataError` for finite bounds equal to the largest float, and for terms that
+    overflow.
     """
     program.check_sides(INFINITY, target)
-    for variable in program.variables:
-        if not _one_word(variable):
-            raise DataError(target, "names without blanks", repr(variable), "Write it as .npz.")
     name = "".join(program.name.split()).lstrip("!#%") or "program"
     n, m, triangle = program.q.size, len(program.row_lower), program.products(target)
     objective, constraints = "Q" if triangle.any() else "L", "L" if m else "B"
@@ -202,9 +203,10 @@ def write_qplib(program: Statement, target: str) -> bytes:
     if m:
         lines += _vector(np.zeros(m), 0.0, "constraint dual values in starting point")
     lines += _vector(np.zeros(n), 0.0, "variable bound dual values in starting point")
-    lines.append(f"{len(program.variables)} # number of non-default variable names")
-    lines += [f"{j + 1} {variable}" for j, variable in enumerate(program.variables)]
-    lines.append("0 # number of non-default constraint names")
+    for names, what in ((program.variables, "variable"), (program.row_names, "constraint")):
+        kept = names if all(map(_one_word, names)) else ()
+        lines.append(f"{len(kept)} # number of non-default {what} names")
+        lines += [f"{j + 1} {name}" for j, name in enumerate(kept)]
     return ("\n".join(lines) + "\n").encode()
 
 

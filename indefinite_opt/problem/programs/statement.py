@@ -13,8 +13,10 @@ from indefinite_opt.problem.programs.arrays import (
     MAX_ENTRIES,
     QuadraticArrays,
     quadratic_arrays,
+    split_names,
     split_rows,
 )
+from indefinite_opt.problem.programs.naming import Names, written_names
 
 __all__ = ["CUSTOMARY_INFINITY", "Statement", "check_end"]
 
@@ -41,8 +43,8 @@ class Statement(NamedTuple):
     lower, upper : (n,) arrays
     constant : float
     name : str
-    variables : tuple of str
-        The names of the variables, or empty.
+    variables, row_names : tuples of str
+        The names of the variables and of the rows, or empty.
     """
 
     sense: int
@@ -56,24 +58,40 @@ class Statement(NamedTuple):
     constant: float = 0.0
     name: str = ""
     variables: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, program: QuadraticArrays) -> Statement:
         """The statement of a program, from which `arrays` makes the same program."""
         sense, open_side = program.sense, np.full(len(program.h), -np.inf)
+        variables, inequalities, equalities = program.names
+        row_names = inequalities + equalities
+        if len(row_names) < program.h.size + program.b.size:
+            row_names = ()
         return cls(
             sense, sense * program.P, sense * program.q, np.vstack([program.G, program.A]),
             np.concatenate([open_side, program.b]), np.concatenate([program.h, program.b]),
-            program.lb, program.ub, sense * program.constant, program.name, program.variables,
+            program.lb, program.ub, sense * program.constant, program.name,
+            variables, row_names,
         )  # fmt: skip
 
     def arrays(self) -> QuadraticArrays:
         """The program as a minimisation."""
         n, sense = self.q.size, self.sense
+        # Names that files give twice, as qplib files may by their default ones, name nothing.
+        variables, split = (
+            self.variables,
+            split_names(self.row_names, self.row_lower, self.row_upper),
+        )
+        if len(set(variables)) < len(variables):
+            variables = ()
+        if len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
+            split = (), ()
         return quadratic_arrays(
             np.zeros((n, n)) if self.P is None else sense * self.P, sense * self.q,
             *split_rows(self.rows, self.row_lower, self.row_upper), self.lower, self.upper,
-            constant=sense * self.constant, sense=sense, name=self.name, variables=self.variables,
+            constant=sense * self.constant, sense=sense, name=self.name,
+            names=Names(variables, *split),
         )  # fmt: skip
 
     def check_size(self, source: str) -> None:
@@ -106,6 +124,13 @@ class Statement(NamedTuple):
                 "Write it as .npz.",
             )  # fmt: skip
         return triangle
+
+    def written_names(self) -> tuple[list[str], list[str]]:
+        """The variables' names in a file, and those of the rows of `one_sided`."""
+        columns = written_names(self.variables, self.q.size, "x", ("objective",))
+        sides = list(self.one_sided())
+        names = [self.row_names[i] for _, i, _ in sides] if self.row_names else ()
+        return columns, written_names(names, len(sides), "r", ("objective",))
 
     def one_sided(self) -> Iterator[tuple[str, int, float]]:
         """Signs, numbers and right-hand sides of rows that have one side each, or are equations."""

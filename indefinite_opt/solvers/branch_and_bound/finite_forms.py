@@ -281,9 +281,10 @@ def obstacle(qp: QP) -> str | None:
         error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
         if error is not None:
             raise error
+        name = qp.polyhedron.names.variable(int(open_ended[0]))
         return (
-            f"boxes are divided, and neither bounds nor rows give x[{open_ended[0]}] a finite "
-            "range; give it lower and upper bounds"
+            f"boxes are divided, and neither bounds nor rows give {name} a finite range; "
+            "give it lower and upper bounds"
         )
     if isinstance(qp, BoxLineQP) and not qp.problem.curvature_known:
         return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"

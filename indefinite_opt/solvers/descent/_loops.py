@@ -35,7 +35,6 @@ __all__ = [
     "Point",
     "choose_block",
     "complementarity",
-    "empty_block",
     "exchange",
     "kick",
     "reduced_matrix",
@@ -351,7 +350,7 @@ def complementarity(box, point):
 
 
 @compiled()
-def empty_block(size, groups):
+def _empty_block(size, groups):
     """Room for a block of `size` points, which holds at least the pair of the largest violation."""
     size = max(size, 2)
     return Block(np.empty(size, np.int64), np.zeros(min(size, groups + 1) + 1, np.int64))
@@ -810,11 +809,12 @@ def solve_blocks(hessian, box, point, limits, size, offset):
     """Blocks of `size` points, one after the other, until no violation exceeds the tolerance.
 
     For all rows of K. Each block begins where the last index of the one before lies; see
-    `choose_block`.
+    `choose_block`. The parts of an `Outcome` are returned; see `compiled`.
     """
-    block = empty_block(size, box.groups)
+    block = _empty_block(size, box.groups)
     scratch = _scratch(block.members.size, _is_direct(hessian, box, size))
-    return _solve_all(hessian, box, point, limits, size, offset, block, scratch)
+    o = _solve_all(hessian, box, point, limits, size, offset, block, scratch)
+    return o.state, o.violation, o.steps, o.decrease, o.work, o.rounding, o.offset, o.blocks
 
 
 @compiled()
@@ -1124,7 +1124,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
     steps lead to a stationary point again, which replaces the old one if it is lower. The next kick
-    starts there, too, if it is not much higher.
+    starts there, too, if it is not much higher. The parts of a `Kicked` are returned.
 
     Parameters
     ----------
@@ -1139,12 +1139,12 @@ def kick(hessian, box, point, linear, chain, limits, state):
     trial, current = Point(point.alpha.copy(), point.v.copy()), Point(point.alpha, point.v)
     if chain.slack > 0.0:
         current = Point(point.alpha.copy(), point.v.copy())
-    block, (order, starts) = empty_block(chain.size, box.groups), _by_groups(box)
+    block, (order, starts) = _empty_block(chain.size, box.groups), _by_groups(box)
     scratch = _scratch(block.members.size, _is_direct(hessian, box, chain.size))
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
     for made in range(chain.kicks):
         if work >= limits.work or steps >= limits.steps:
-            return Kicked(made, useful, steps, work)
+            return made, useful, steps, work
         pairs = _log_uniform(chain.pairs, state)
         _push_pairs(pairs, chain.spread, order, starts, hessian, box, trial, state)
         descent = Limits(
@@ -1165,7 +1165,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
             _copy(trial, current)
         else:
             _copy(current, trial)
-    return Kicked(chain.kicks, useful, steps, work)
+    return chain.kicks, useful, steps, work
 
 
 @compiled()

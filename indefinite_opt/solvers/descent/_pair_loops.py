@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from indefinite_opt.foundation import compiled
@@ -16,7 +18,6 @@ from indefinite_opt.solvers.descent._loops import (
     Box,
     Hessian,
     Limits,
-    Outcome,
     Point,
     _room_down,
     _room_up,
@@ -78,11 +79,11 @@ def _step(hessian, box, point, i, j):
 
 
 @compiled()
-def solve_first_order(hessian: Hessian, box: Box, point: Point, limits: Limits) -> Outcome:
+def solve_first_order(hessian: Hessian, box: Box, point: Point, limits: Limits) -> tuple[Any, ...]:
     """Steps on the pairs (22) of Lin & Lin until m - M of (21) is within `limits.violation`.
 
     Indices i and j belong to one equality constraint, the one with the largest m - M; of equal
-    entries the first counts.
+    entries the first counts. The parts of an `Outcome` are returned; see `compiled`.
     """
     alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
     group, n = box.group, point.v.size
@@ -105,7 +106,7 @@ def solve_first_order(hessian: Hessian, box: Box, point: Point, limits: Limits) 
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             rounding = ROUNDINGS_PER_CHANGE * changed
-            return Outcome(state, violation, steps, decrease, work, rounding, 0, 0)
+            return state, violation, steps, decrease, work, rounding, 0, 0
         state, fallen, change = _step(hessian, box, point, highest[worst], lowest[worst])
         if state == RUNNING:
             decrease += fallen
@@ -115,12 +116,12 @@ def solve_first_order(hessian: Hessian, box: Box, point: Point, limits: Limits) 
 
 
 @compiled()
-def solve_second_order(hessian: Hessian, box: Box, point: Point, limits: Limits) -> Outcome:
+def solve_second_order(hessian: Hessian, box: Box, point: Point, limits: Limits) -> tuple[Any, ...]:
     """Steps on LIBSVM's pairs until m - M is within `limits.violation`, for a single equality.
 
     With v = -y∘∇F the weight j may fall and has the least v; of those i that may rise and have
     v_i > v_j the one with the largest (v_i - v_j)²/a is taken. Of equal entries the last counts, as
-    in LIBSVM with the classes in sorting order.
+    in LIBSVM with the classes in sorting order. The parts of an `Outcome` are returned.
     """
     alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
     n, diagonal, h = v.size, hessian.diagonal, hessian.h
@@ -146,7 +147,7 @@ def solve_second_order(hessian: Hessian, box: Box, point: Point, limits: Limits)
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             rounding = ROUNDINGS_PER_CHANGE * changed
-            return Outcome(state, violation, steps, decrease, work, rounding, 0, 0)
+            return state, violation, steps, decrease, work, rounding, 0, 0
         state, fallen, change = _step(hessian, box, point, i, j)
         if state == RUNNING:
             decrease += fallen

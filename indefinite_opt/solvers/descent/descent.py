@@ -443,9 +443,8 @@ class Descent:
         undone = self._undone and np.count_nonzero(self._free()) > size
         if len(self.hessian.direct) and (n <= MAX_WHOLE or undone):
             size = n
-        outcome = smo_loops.solve_blocks(
-            self.hessian, self.box, self.point, limits, size, self._offset
-        )
+        parts = self.hessian, self.box, self.point, limits, size, self._offset
+        outcome = smo_loops.Outcome(*smo_loops.solve_blocks(*parts))
         self._take(outcome)
         self._undone = self._undone or outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
         return outcome.state, outcome.violation

@@ -90,7 +90,9 @@ class Blocks:
         state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
         outside = np.empty(n, np.bool_)
         while True:
-            block = loops.empty_block(self._size(point), box.groups)
+            size = max(self._size(point), 2)
+            starts = np.zeros(min(size, box.groups + 1) + 1, np.int64)
+            block = loops.Block(np.empty(size, np.int64), starts)
             count, _, violation = loops.choose_block(
                 box, point, limits.violation, block.members.size, offset, block
             )
@@ -175,7 +177,7 @@ class Blocks:
             left = limits._replace(
                 steps=limits.steps - steps, work=min(limits.work - work, MAX_WORK_BETWEEN_CHECKS)
             )
-            outcome = loops.solve_blocks(hessian, inner, inside, left, size, 0)
+            outcome = loops.Outcome(*loops.solve_blocks(hessian, inner, inside, left, size, 0))
             steps += outcome.steps
             decrease += outcome.decrease
             work += outcome.work

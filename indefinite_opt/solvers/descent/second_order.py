@@ -56,9 +56,8 @@ def second_order_steps(
     hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
     point = loops.Point(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
-    outcome = solve_second_order(
-        hessian, box, point, loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
-    )
+    limits = loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
+    outcome = loops.Outcome(*solve_second_order(hessian, box, point, limits))
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
     support = np.flatnonzero(alpha)

@@ -103,7 +103,13 @@ class _AsLibsvm(Descent):
     _began = False
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._loops import CONVERGED, RUNNING, STALLED, Limits
+        from indefinite_opt.solvers.descent._loops import (
+            CONVERGED,
+            RUNNING,
+            STALLED,
+            Limits,
+            Outcome,
+        )
         from indefinite_opt.solvers.descent._pair_loops import solve_second_order
 
         if self._began:
@@ -111,7 +117,7 @@ class _AsLibsvm(Descent):
         first = _LIBSVM_TOLERANCE * self.unit
         work = min(max(_CHUNK_READINGS * float(self.qp.n) ** 2, OVERHEAD_WORK), CHUNK_WORK)
         limits = Limits(max(tolerance, first), 1.0, steps, work)
-        outcome = solve_second_order(self.hessian, self.box, self.point, limits)
+        outcome = Outcome(*solve_second_order(self.hessian, self.box, self.point, limits))
         self._take(outcome)
         self._began = outcome.state in (CONVERGED, STALLED)
         if self._began and (tolerance < first or outcome.state == STALLED):

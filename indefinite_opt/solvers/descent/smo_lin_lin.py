@@ -84,12 +84,12 @@ class _PairSteps(Descent):
     """A descent whose only steps are those that are printed."""
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._loops import Limits
+        from indefinite_opt.solvers.descent._loops import Limits, Outcome
         from indefinite_opt.solvers.descent._pair_loops import solve_first_order
 
         readings = _READINGS_PER_REPORT * float(self.qp.n) ** 2
         limits = Limits(tolerance, 1.0, steps, min(max(readings, OVERHEAD_WORK), CHUNK_WORK))
-        outcome = solve_first_order(self.hessian, self.box, self.point, limits)
+        outcome = Outcome(*solve_first_order(self.hessian, self.box, self.point, limits))
         self._take(outcome)
         return outcome.state, outcome.violation
 

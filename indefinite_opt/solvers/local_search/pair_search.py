@@ -218,9 +218,8 @@ class LocalSearch(IteratedSearch[_End, Made]):
             limits = smo_loops.Limits(
                 _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
             )
-            kicked = smo_loops.kick(
-                run.hessian, run.box, run.point, run.linear, chain, limits, state
-            )
+            at = run.hessian, run.box, run.point, run.linear
+            kicked = smo_loops.Kicked(*smo_loops.kick(*at, chain, limits, state))
             run.kicked(kicked.kicks, kicked.steps, kicked.work)
             count -= kicked.kicks
         return run

@@ -88,7 +88,7 @@ def endless(
     d = scaled.read(np.array([float(part) for part in ray.direction]))
     d /= np.max(np.abs(d))
     moved = np.flatnonzero(np.abs(d) > _NEGLIGIBLE)
-    entries = ", ".join(f"{d[k]:.3g} in x[{k}]" for k in moved[:_MAX_NAMED])
+    entries = ", ".join(f"{d[k]:.3g} in {scaled.names.variable(k)}" for k in moved[:_MAX_NAMED])
     more = ", ..." if moved.size > _MAX_NAMED else ""
     curvature = float(d / scaled.column @ scaled.P @ (d / scaled.column)) * scaled.unit
     return UnboundedProblem(

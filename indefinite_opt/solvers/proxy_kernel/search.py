@@ -60,8 +60,9 @@ _GROWTH, _SHRINK = 1.5, 0.5
 _MIN_LENGTH_SHARE = 1e-30
 """Shortest step that is tried, as a share of the first; it changes no weight."""
 
-_MIN_CURVATURE = 1e-12
-"""The largest eigenvalue of K₀ counts as at least this in the first step length."""
+_MIN_CURVATURE_SHARE = 1e-12
+"""The largest eigenvalue of K₀ counts in the first step length as at least this share of the
+largest |eigenvalue|."""
 
 
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
@@ -80,7 +81,9 @@ def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
 
 def first_step_length(dual: ProxyStructure) -> float:
     """The reciprocal of the curvature that F has at zero along the first eigenvector of K₀."""
-    return 1.0 / max(dual.problem.spectrum.maximum, _MIN_CURVATURE)
+    spectrum = dual.problem.spectrum
+    largest = float(np.max(np.abs(spectrum.values), initial=0.0))
+    return 1.0 / (max(spectrum.maximum, _MIN_CURVATURE_SHARE * largest) or 1.0)
 
 
 class KernelBound:

@@ -1,10 +1,10 @@
-"""Stationary points of the primal SVM in a pseudo-Euclidean space, lifted from those of SVM-DU."""
+"""Stationary points of primals in a pseudo-Euclidean space, lifted from those of their duals."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from indefinite_opt.modeling.structures import LiftedPrimal
+from indefinite_opt.modeling.structures import SpacePrimal
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
@@ -15,19 +15,19 @@ _CURVATURE_SHARE = 0.25
 """Work on a search for negative curvature, at most, as a share of all work before it."""
 
 
-class Lift(Solver[LiftedPrimal]):
-    """One descent for SVM-DU, whose solution is lifted to (w, b, ξ) (Haasdonk 2005, Proposition 2).
+class Lift(Solver[SpacePrimal]):
+    """One descent for SVM-DU or CH-DU, lifted to the primal (Haasdonk 2005, Propositions 2 and 7).
 
-    The trace is that of SVM-DU, whose objective equals that of the primal at stationary points. If
+    The trace is that of the dual, whose objective is determined by that of the primal. If
     the kernel is conditionally positive semidefinite, the result is the minimum; otherwise the
     primal has no minimum.
     """
 
     name = "lift"
-    accepts = (LiftedPrimal,)
+    accepts = (SpacePrimal,)
     needs_convex = False
 
-    def solve(self, task: Task[LiftedPrimal]) -> Solution:
+    def solve(self, task: Task[SpacePrimal]) -> Solution:
         primal = task.structure
         dual = primal.dual
         run = Descent(task.on(dual), dual.start(), trace=Trace())
@@ -39,5 +39,5 @@ class Lift(Solver[LiftedPrimal]):
             multipliers=multipliers,
             iterations=run.iterations,
             trace=run.trace or Trace(),
-            message=f"{run.iterations} steps for SVM-DU; {run.curvature}",
+            message=f"{run.iterations} steps for the dual; {run.curvature}",
         )

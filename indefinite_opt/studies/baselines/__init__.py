@@ -12,9 +12,19 @@ from indefinite_opt.foundation import discover, instantiate
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.baselines.knn import KNN
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
+from indefinite_opt.studies.baselines.lssvm import LSSVM
 from indefinite_opt.studies.baselines.rvm import RVM
 
-__all__ = ["KNN", "LIBSVM", "RVM", "Baseline", "as_baseline", "available_baselines", "known"]
+__all__ = [
+    "KNN",
+    "LIBSVM",
+    "LSSVM",
+    "RVM",
+    "Baseline",
+    "as_baseline",
+    "available_baselines",
+    "known",
+]
 
 
 @functools.cache
@@ -27,7 +37,7 @@ def available_baselines() -> list[str]:
     """Names of the baselines that `compare` runs besides the formulations.
 
     >>> available_baselines()
-    ['KNN', 'LIBSVM', 'RVM']
+    ['KNN', 'LIBSVM', 'LSSVM', 'RVM']
     """
     return sorted(known())
 

@@ -8,9 +8,9 @@ found without a list. Modules whose names begin with an underscore hold what sev
 The text of a paper
 -------------------
 Each item has its `place` in the paper, a `title`, the measured `minutes` and `quick_minutes` of the
-full and the quick run on two cores, the `data` sets it needs, and `long`, the experiments that take
-hours and are run only by request. In a text, a line that is indented continues the one above, and
-`{name}` stands for one of the `sentences` at the head of the file, which several items share.
+full and the quick run by two processes, the `data` sets it needs, and `long`, the experiments that
+take hours and are run only by request. In a text, a line that is indented continues the one above,
+and `{name}` stands for one of the `sentences` at the head of the file, which several items share.
 
 `numbers` are written as the paper prints them, with their standard deviations, `-` where there is
 none, and two spaces or more between entries. A number counts as reproduced within two of the
@@ -24,7 +24,10 @@ What is not as in the paper is said where it stands, by notes on a row, on "*, c
 - `missing`: the data are lost, so that there is no number of ours;
 - `stand_ins`: other data take their place; shown, but not counted;
 - `impossible`: the paper's number cannot be right;
-- `deviations`: why our number differs, shown only where it does.
+- `uncounted`: the number is shown, but proves nothing: something was chosen by it, or it is another
+  one again;
+- `deviations`: why our number differs, shown only where it does. Such a reason belongs to one
+  number, so that it has a row and a column, and it says by which experiment it was found.
 
 What holds for the whole item, such as a grid that the paper does not state, is in `choices`. Data
 that cannot be loaded on this machine are no matter of the text: their rows say so by themselves.
@@ -84,10 +87,13 @@ Fact(value=82.7, spread=1.4, decimals=1)
 A figure has a function `draw` in place of `numbers`, or beside them for numbers in its caption or
 text. It is called with the outcomes by the names of the experiments: a `ComputationOutcome`, whose
 `rows` have what the function returned and the name of the `setting`, or a `StudyOutcome`. It
-returns a matplotlib figure in the layout of the paper's, and computes nothing that takes time.
+returns a matplotlib figure in the layout of the paper's, and computes nothing that takes time. The
+text has `statements`, what the paper says of the figure, each with a name in front; the function
+`checks`, called as `draw` is, returns a `Check` for each name: whether it holds, and our numbers.
 """
 
 from indefinite_opt.studies.papers.framework import (
+    Check,
     Code,
     Compared,
     Computation,
@@ -102,6 +108,7 @@ from indefinite_opt.studies.papers.framework import (
     Reproduction,
     StandIn,
     Tally,
+    Uncounted,
     declared,
     duration,
     find,
@@ -118,6 +125,7 @@ from indefinite_opt.studies.papers.framework import (
 )
 
 __all__ = [
+    "Check",
     "Code",
     "Compared",
     "Computation",
@@ -132,6 +140,7 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "Uncounted",
     "declared",
     "duration",
     "find",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from indefinite_opt.studies.baselines import LIBSVM, Baseline
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.papers import (
+    Check,
     Code,
     Computation,
     ComputationOutcome,
@@ -101,7 +102,14 @@ def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
     for ax, row in zip(figure.subplots(3, 3).ravel(), rows, strict=True):
         image = np.reshape(row["positive"], (BOARD_RESOLUTION, BOARD_RESOLUTION))
-        ax.imshow(image, extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", alpha=0.5)
+        ax.imshow(
+            image,
+            extent=(-1, 1, -1, 1),
+            origin="lower",
+            cmap="coolwarm",
+            alpha=0.5,
+            interpolation="nearest",
+        )
         ax.scatter(*data.points.T, c=data.y, s=4, cmap="coolwarm")
         ax.set_title(f"{row['setting']}: error {100 * row['test_error']:.0f} %", fontsize=9)
         ax.set(xticks=[], yticks=[])
@@ -116,13 +124,57 @@ def figure_of_regions(n: int) -> Code:
         return {"regions": Computation(region, settings)}
 
     least = Entry(metric="lambda_min", relative=0.05, counted=False)
-    return Code(experiments, {"min eig": least}, functools.partial(regions_figure, n=n))
+    checks = check_figure_3 if n == FIGURE_3_POINTS else check_figure_4
+    return Code(experiments, {"min eig": least}, functools.partial(regions_figure, n=n), checks)
+
+
+FIGURE_3_POINTS, FIGURE_4_POINTS = 500, 180
+
+POOR = 0.1
+"""Difference of two errors from which on one classifier is poor beside another."""
+
+
+def _test_errors(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, float]:
+    return {row["setting"]: float(row["test_error"]) for row in outcomes["regions"].rows}
+
+
+def _percentages(errors: Mapping[str, float], names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {100 * errors[name]:.0f} %" for name in names)
+
+
+def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 3."""
+    errors = _test_errors(outcomes)
+    poor = [name for name in SPECTRA if name != "Abs eigs"]
+    return {
+        "poor": Check(
+            all(errors[name] >= errors["ESVM"] + POOR for name in poor),
+            f"errors: {_percentages(errors, ['ESVM', *poor])}",
+        ),
+        "absolute": Check(
+            errors["Abs eigs"] < errors["ESVM"] + POOR,
+            f"errors: {_percentages(errors, ['ESVM', 'Abs eigs'])}",
+        ),
+    }
+
+
+def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentence on Figure 4."""
+    errors = _test_errors(outcomes)
+    proposed = ("ESVM", "ESVM-L", "KSVM")
+    return {
+        "reliable": Check(
+            all(errors[name] < errors["RVM"] for name in proposed),
+            f"errors: {_percentages(errors, [*proposed, 'RVM'])}",
+        )
+    }
 
 
 TWO_POINTS = ((1.0, 0.3), (-1.0, 0.2))
-"""Two points whose kernel matrix is indefinite, with the negative eigenvalue along yᵀα = 0."""
+"""Two points whose kernel matrix has an eigenvalue of each sign, so that the dual has a saddle; the
+negative one is along yᵀα = 0."""
 
-TWO_POINTS_KERNEL = "sigmoid(a=-1, r=0)"
+TWO_POINTS_KERNEL = "sigmoid(a=-1, r=1)"
 
 TWO_POINTS_BOUND = 5.0
 """C; the minimum is at this bound."""
@@ -143,6 +195,35 @@ def solutions(points: tuple[tuple[float, float], ...]) -> dict[str, Any]:
 def figure_1(quick: bool) -> dict[str, Computation]:
     """A single setting."""
     return {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
+
+
+def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 1."""
+    (row,) = outcomes["solutions"].rows
+    K, y = np.array(row["K"]), np.array([1.0, -1.0])
+    least, largest = np.linalg.eigvalsh(K)
+    coefs, right = {}, {}
+    for name in ("ESVM", "LIBSVM"):
+        coefs[name] = np.array(row[name]["coef"])
+        right[name] = int(np.sum(y * (K @ coefs[name] + row[name]["offset"]) > 0.0))
+    # The Lagrangian is stationary where all margins y_i f(x_i) are 1.
+    margins = y * (K @ coefs["ESVM"] + row["ESVM"]["offset"])
+    alpha = y * coefs["LIBSVM"]
+    return {
+        "saddle": Check(bool(least < 0.0 < largest), f"eigenvalues {least:.3g} and {largest:.3g}"),
+        "stabilised": Check(
+            bool(np.allclose(margins, 1.0, atol=1e-6)),
+            f"the margins of both points are {margins[0]:.6f} and {margins[1]:.6f}",
+        ),
+        "minimised": Check(
+            bool(np.all(alpha >= TWO_POINTS_BOUND * (1.0 - 1e-6))),
+            f"its weights are {alpha[0]:.3g} and {alpha[1]:.3g}, with C = {TWO_POINTS_BOUND:g}",
+        ),
+        "better": Check(
+            right["ESVM"] > right["LIBSVM"],
+            f"ESVM classifies {right['ESVM']} of both points correctly, LIBSVM {right['LIBSVM']}",
+        ),
+    }
 
 
 def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
@@ -221,6 +302,37 @@ def draw_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     return figure
 
 
+KEPT_SHARE = 0.9
+"""Share of the eigenvalues' absolute sum that ESVM-L keeps."""
+
+STABLE = 0.02
+"""Difference of errors up to which they are stable: 40 of the 2000 test points."""
+
+
+def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 2."""
+    rows = [row for row in outcomes["errors"].rows if not row["error"]]
+    last, kept = rows[-1], [row for row in rows if row["share"] >= KEPT_SHARE]
+    spread = max(abs(row["test"] - last["test"]) for row in kept)
+    best = min(rows, key=lambda row: (row["test"], row["rank"]))
+    first = kept[0]
+    return {
+        "harmless": Check(
+            first["test"] <= last["test"] + STABLE,
+            f"{first['rank']} eigenvectors have {100 * first['share']:.0f} % of the sum and an "
+            f"error of {100 * first['test']:.1f} %, all {last['rank']} that were tried "
+            f"{100 * last['test']:.1f} %",
+        ),
+        "stable": Check(
+            spread <= STABLE, f"from there on the error varies by {100 * spread:.1f} points"
+        ),
+        "cleans": Check(
+            best["test"] < last["test"],
+            f"the least error, {100 * best['test']:.1f} %, is that of {best['rank']} eigenvectors",
+        ),
+    }
+
+
 SIZES = (50, 100, 200, 400, 700, 1000)
 
 
@@ -262,3 +374,35 @@ def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     ax.set(xlabel="training points", ylabel="seconds")
     ax.legend()
     return figure
+
+
+SIMILAR = 5.0
+"""Ratio of times up to which two methods are of similar complexity."""
+
+
+def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 5, for the largest number of points."""
+    rows = [row for row in outcomes["times"].rows if not row["error"]]
+    n = max(row["n"] for row in rows)
+    times = {
+        name: float(
+            np.mean([r["training_seconds"] for r in rows if (r["name"], r["n"]) == (name, n)])
+        )
+        for name in METHODS
+    }
+    ranked = sorted(times, key=times.__getitem__)
+
+    def told(*names: str) -> str:
+        shown = (f"{name} {times[name]:.3g} s" for name in dict.fromkeys(names))
+        return f"{n} points: " + ", ".join(shown)
+
+    low, high = sorted([times["KSVM"], times["RVM"]])
+    return {
+        "similar": Check(high <= SIMILAR * low, told("KSVM", "RVM")),
+        "suffers": Check(times["ESVM"] > times["ESVM-L"], told("ESVM", "ESVM-L")),
+        "competitive": Check(ranked[0] == "ESVM-L", told(ranked[0], "ESVM-L")),
+        "complex": Check(
+            set(ranked[-2:]) == {"Indefinite SVM", "LP SVM"},
+            told("Indefinite SVM", "LP SVM", *ranked[-2:]),
+        ),
+    }

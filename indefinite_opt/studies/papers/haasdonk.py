@@ -19,6 +19,7 @@ from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.papers import (
+    Check,
     Code,
     Computation,
     ComputationOutcome,
@@ -98,7 +99,7 @@ def draw_panels(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
 
     rows = {name: found[0] for name, found in outcomes["panels"].settings.items()}
     lines = -(-len(rows) // 2)
-    figure = Figure(figsize=(9.0, 3.0 * lines), layout="constrained")
+    figure = Figure(figsize=(9.0, (5.0 if lines == 1 else 3.0) * lines), layout="constrained")
     panels = figure.subplots(lines, 2).ravel()
     for ax, (name, row) in zip(panels, rows.items(), strict=True):
         problem = KernelProblem.from_data(np.array(row["X"]), np.array(row["y"]), row["kernel"])
@@ -109,7 +110,7 @@ def draw_panels(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
         if row["kernel"].startswith("pseudo-euclidean"):
             _draw_hulls(ax, problem, np.abs(coef), row["mu"])
         ax.set_aspect("equal")
-        ax.set_title(f"({name}) {row['title']}, wᵀMw = {row['wMw']:.3g}, {row['SVs']} SVs")
+        ax.set_title(f"({name}) {row['title']}, wᵀMw = {row['wMw']:.3g}, {row['SVs']} SVs", size=9)
     return figure
 
 
@@ -125,6 +126,40 @@ def _draw_hulls(ax: Axes, problem: KernelProblem, weights: Array, mu: float) -> 
     for vector, line in ((half, "solid"), (half * [1.0, -1.0], "dashed")):
         arrow = {"arrowstyle": "->", "linestyle": line, "linewidth": 1.6}
         ax.annotate("", middle + vector, middle, arrowprops=arrow)
+
+
+def panels_of(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, list[Row]]:
+    """The classifiers of each panel."""
+    return outcomes["panels"].settings
+
+
+def classified(rows: Sequence[Row]) -> Check:
+    """Whether no point is misclassified unless it is a support vector."""
+    wrong = sum(row["wrong non-SVs"] for row in rows)
+    return Check(wrong == 0, f"{wrong} points that are no support vectors are misclassified")
+
+
+def norms(panels: Mapping[str, list[Row]], names: str, sign: float) -> Check:
+    """Whether wᵀMw has a sign in the first row of each of some panels."""
+    found = {name: float(panels[name][0]["wMw"]) for name in names}
+    shown = ", ".join(f"{value:.3g} in ({name})" for name, value in found.items())
+    return Check(all(sign * value > 0.0 for value in found.values()), f"wᵀMw is {shown}")
+
+
+def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 1."""
+    panels = panels_of(outcomes)
+    a, b, c, d = (panels[name][0] for name in "abcd")
+    negative = norms(panels, "c", -1.0)
+    return {
+        "separate": Check(
+            a["wrong"] == b["wrong"] == 0, f"{a['wrong']} and {b['wrong']} points are misclassified"
+        ),
+        "more": Check(a["SVs"] < b["SVs"], f"{a['SVs']} with μ = 1, {b['SVs']} with μ = 0.1"),
+        "overlap": Check(negative.holds, f"{negative.measured}; {c['wrong']} points are wrong"),
+        "reduced": norms(panels, "d", 1.0),
+        "correct": classified([a, b, d]),
+    }
 
 
 HULLS = {
@@ -184,6 +219,26 @@ def figure_2(quick: bool) -> dict[str, Computation]:
     return {"panels": Computation(machine, settings)}
 
 
+def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 2."""
+    panels = panels_of(outcomes)
+    b, d = panels["b"][0], panels["d"][0]
+    unsuitable = norms(panels, "d", -1.0)
+    return {
+        "soft": norms(panels, "a", 1.0),
+        "large": norms(panels, "b", -1.0),
+        "correct": classified([b]),
+        "bounded": Check(
+            b["wrong"] <= b["bounded SVs"], f"{b['wrong']} wrong, {b['bounded SVs']} at the bound"
+        ),
+        "small": norms(panels, "c", 1.0),
+        "means": Check(
+            unsuitable.holds and d["DCM"] < 0.0,
+            f"the means have squared distance {d['DCM']:.3g}, and {unsuitable.measured}",
+        ),
+    }
+
+
 BOUND_OF_NONE = 10.0
 """C of Figure 3: the weights of both optima are below 1."""
 
@@ -217,6 +272,20 @@ def figure_3(quick: bool) -> dict[str, Computation]:
     return {"panels": Computation(optimum, settings)}
 
 
+def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 3."""
+    a, b = (panels_of(outcomes)[name][0] for name in "ab")
+    return {
+        "two": Check(
+            abs(a["objective"] - b["objective"]) > MIN_DIFFERENCE * abs(a["objective"]),
+            f"the objectives are {a['objective']:.4g} and {b['objective']:.4g}",
+        ),
+        "correct": Check(
+            a["wrong"] == b["wrong"] == 0, f"{a['wrong']} and {b['wrong']} points are misclassified"
+        ),
+    }
+
+
 COUNTS = {name: Entry(metric=name, unit=1.0) for name in ("p", "q", "SVs", "bounded SVs")}
 
 DRAWS, QUICK_DRAWS = 40, 2
@@ -238,6 +307,48 @@ def figure_4(quick: bool) -> dict[str, Computation]:
         panel: {"name": name, "C": C, "draws": draws} for panel, (name, C) in L1_MACHINES.items()
     }
     return {"panels": Computation(machines, settings)}
+
+
+def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 4, for all draws of the points."""
+    panels = panels_of(outcomes)
+    a, b = panels["a"], panels["b"]
+
+    def share(rows: Sequence[Row], name: str) -> tuple[int, str]:
+        count = sum(row[name] > 0.0 for row in rows)
+        return count, f"{count} of {len(rows)} draws"
+
+    def mean(rows: Sequence[Row], name: str) -> float:
+        return float(np.mean([row[name] for row in rows]))
+
+    checks = {
+        f"indefinite-{panel}": Check(
+            all(row["q"] > 0 for row in rows),
+            f"{mean(rows, 'p'):.0f} positive and {mean(rows, 'q'):.0f} negative ones in the mean",
+        )
+        for panel, rows in panels.items()
+    }
+    for panel, rows in panels.items():
+        means, said = share(rows, "DCM")
+        positive, also = share(rows, "wMw")
+        checks[f"norm-{panel}"] = Check(
+            means == positive == len(rows),
+            f"the squared distance of the means is positive in {said}, that of the hulls in {also}",
+        )
+    bounded = sum(row["bounded SVs"] for row in a)
+    sparse = all(row["SVs"] < len(row["y"]) for row in a)
+    return checks | {
+        "sparse": Check(
+            sparse and bounded == 0 and sum(row["wrong"] for row in a) == 0,
+            f"{mean(a, 'SVs'):.0f} of {len(a[0]['y'])} in the mean, {bounded} bounded, "
+            f"{sum(row['wrong'] for row in a)} points wrong in all draws",
+        ),
+        "many": Check(
+            all(row["bounded SVs"] > 0 for row in b),
+            f"{mean(b, 'bounded SVs'):.0f} of {mean(b, 'SVs'):.0f} in the mean",
+        ),
+        "correct": classified(b),
+    }
 
 
 FILES = {
@@ -318,9 +429,9 @@ def table_1_entry(row: str, column: str) -> Entry:
 
 
 STUDIES = {
-    "figure-1": Code(figure_1, ENTRIES, draw_panels),
-    "figure-2": Code(figure_2, ENTRIES, draw_panels),
-    "figure-3": Code(figure_3, ENTRIES, draw_panels),
-    "figure-4": Code(figure_4, ENTRIES | COUNTS, draw_panels),
+    "figure-1": Code(figure_1, ENTRIES, draw_panels, check_figure_1),
+    "figure-2": Code(figure_2, ENTRIES, draw_panels, check_figure_2),
+    "figure-3": Code(figure_3, ENTRIES, draw_panels, check_figure_3),
+    "figure-4": Code(figure_4, ENTRIES | COUNTS, draw_panels, check_figure_4),
     "table-1": Code(table_1, table_1_entry),
 }

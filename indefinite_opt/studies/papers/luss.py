@@ -16,6 +16,7 @@ from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.papers import (
+    Check,
     Code,
     Computation,
     ComputationOutcome,
@@ -158,6 +159,56 @@ def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     return figure
 
 
+EARLY = 0.02
+"""Share of the cuts that counts as the beginning."""
+
+STRAIGHT, STALLED = 0.95, 0.1
+"""Share of the variance that a line explains where convergence is linear, and the factor by which
+the second half of the steps still reduces a gap that does not stall."""
+
+
+def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 1, of the printed methods."""
+    curves = {}
+    for name in ("ACCPM", "projected gradient"):
+        rows = [
+            row for row in outcomes["gaps"].rows if row["setting"].startswith(f"{name}, printed")
+        ]
+        found = np.array([row["gaps"] for row in rows])
+        curves[name] = np.array(rows[0]["iterations"]), found.mean(axis=0)
+    (cuts, accpm), (steps, gradient) = curves.values()
+    there = int(cuts[np.argmax(accpm <= gradient[-1])])
+    kept = accpm > LEAST_GAP
+    straight = float(np.corrcoef(cuts[kept], np.log(accpm[kept]))[0, 1] ** 2)
+    late = float(gradient[-1] / gradient[gradient.size // 2])
+    early = max(1, round(EARLY * cuts[-1]))
+    begun = [float(np.interp(early, *curve)) for curve in curves.values()]
+    return {
+        "faster": Check(
+            bool(accpm[-1] <= gradient[-1]) and there < steps[-1],
+            f"the gap of the gradient method after {steps[-1]} steps, {gradient[-1]:.2g}, is that "
+            f"of ACCPM after {there} cuts",
+        ),
+        "precision": Check(
+            bool(accpm[-1] < gradient[-1]),
+            f"{accpm[-1]:.2g} after {cuts[-1]} cuts against {gradient[-1]:.2g} after {steps[-1]} "
+            "steps",
+        ),
+        "linear": Check(
+            straight >= STRAIGHT,
+            f"the logarithm of its gap is a straight line but for {1.0 - straight:.1%} of its "
+            "variance",
+        ),
+        "beginning": Check(
+            begun[1] < begun[0],
+            f"after {early} iterations {begun[1]:.3g} against {begun[0]:.3g} of ACCPM",
+        ),
+        "stalls": Check(
+            late > STALLED, f"the second half of its steps multiplies the gap by {late:.2g}"
+        ),
+    }
+
+
 def eigenvalues(data: Data, train: int, splits: int) -> list[Row]:
     """Sizes and extreme eigenvalues for several random divisions."""
     found = []
@@ -229,7 +280,7 @@ def table_2_entry(row: str, column: str) -> Entry:
 
 
 STUDIES = {
-    "figure-1": Code(figure_1, draw=draw_figure_1),
+    "figure-1": Code(figure_1, draw=draw_figure_1, checks=check_figure_1),
     "table-1": Code(table_1, table_1_entry),
     "table-2": Code(table_2, table_2_entry),
 }

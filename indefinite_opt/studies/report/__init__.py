@@ -2,10 +2,11 @@
 
 from indefinite_opt.studies.report.markdown import to_markdown
 from indefinite_opt.studies.report.page import to_html
-from indefinite_opt.studies.report.tables import failures, terminal_table
+from indefinite_opt.studies.report.tables import chosen_texts, failures, terminal_table
 from indefinite_opt.studies.report.verdict import conclusions
 
 __all__ = [
+    "chosen_texts",
     "conclusions",
     "failures",
     "terminal_table",

@@ -15,7 +15,7 @@ from indefinite_opt.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["STYLE", "badge", "definitions", "escaped", "image", "write_page"]
+__all__ = ["STYLE", "badge", "definitions", "escaped", "image", "svg", "write_page"]
 
 STYLE = Path(__file__).with_name("page.css")
 """The style sheet of all pages."""
@@ -56,15 +56,34 @@ def badge(name: str) -> str:
     return f'<span class="badge {escaped(name.lower())}">{escaped(name)}</span>'
 
 
-def image(figure: Figure, label: str) -> str:
-    """A figure as an embedded SVG image, with the same bytes on every run."""
+SMALL_DPI = 72
+"""Resolution of the surfaces and points of a small picture."""
+
+
+def svg(figure: Figure, label: str, small: bool = False) -> bytes:
+    """A figure as an SVG file, with the same bytes on every run.
+
+    A small one is opaque, and has pixels in place of the shapes of surfaces and points, of which
+    there may be thousands; lines and texts stay as they are.
+    """
     import matplotlib
 
+    for ax in figure.axes if small else ():
+        for artist in (*ax.collections, *ax.images):
+            artist.set_rasterized(True)
     stream = io.BytesIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
-        figure.savefig(stream, format="svg", metadata=nothing, transparent=True)
-    data = base64.b64encode(stream.getvalue()).decode("ascii")
+        figure.savefig(
+            stream, format="svg", metadata=nothing, transparent=not small,
+            dpi=SMALL_DPI if small else "figure",
+        )  # fmt: skip
+    return stream.getvalue()
+
+
+def image(figure: Figure, label: str) -> str:
+    """A figure as an embedded SVG image."""
+    data = base64.b64encode(svg(figure, label)).decode("ascii")
     width = 96 * figure.get_size_inches()[0]
     return (
         f'<img alt="{escaped(label)}" style="max-width: {width:.0f}px" '

@@ -164,6 +164,7 @@ def _facts(comparison: ComparisonLike) -> str:
         "points": problem.n,
         "classes": f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
         f"-1 = {settings.get('negative', problem.classes[0])} ({negative})",
+        **({"table": settings["table"]} if "table" in settings else {}),
         "kernel": settings.get("kernel", "precomputed"),
         "scaling": settings.get("scaling", "none"),
         "signature": "({}, {})".format(*problem.signature),

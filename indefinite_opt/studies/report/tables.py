@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.figures import ComparisonLike
-from indefinite_opt.studies.methods import NO_SOLVER
+from indefinite_opt.figures import ComparisonLike, row_labels
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +16,7 @@ __all__ = [
     "HEADS",
     "accuracy_text",
     "chosen_text",
+    "chosen_texts",
     "claim_text",
     "failures",
     "failures_text",
@@ -46,6 +45,12 @@ def records_of(table: Any) -> list[dict[Any, Any]]:
 def chosen_text(row: Row) -> str:
     """The parameters that a grid left to be chosen, with the number of cells that chose them."""
     return str(row.get("chosen", ""))
+
+
+def chosen_texts(comparison: ComparisonLike) -> list[tuple[str, str]]:
+    """The name of each row whose parameters were chosen, and how often each choice was made."""
+    rows = zip(row_labels(comparison), records_of(comparison.summary), strict=True)
+    return [(label, chosen_text(row)) for label, row in rows if chosen_text(row)]
 
 
 def number_text(value: float, form: str) -> str:
@@ -98,9 +103,12 @@ def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
 
 _TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
 
-_LEAVE_OUT = ("solver", "evidence", "SVs", "objective", "seconds")
-"""Columns in the order in which narrow terminals go without them; the solver then stands below the
-name of its formulation."""
+_COLUMNS = (
+    "method", "accuracy", "claim", "seconds", "objective", "SVs", "chosen", "solver", "evidence"
+)  # fmt: skip
+
+_LEAVE_OUT = ("evidence", "solver", "SVs", "objective", "seconds", "chosen")
+"""Columns in the order in which narrow terminals go without them."""
 
 _GAP = 2
 """Spaces between two columns."""
@@ -134,10 +142,11 @@ def table_text(comparison: ComparisonLike, width: int = 100) -> str:
 
 
 def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
-    """The summary for a terminal, with parameters below the name and as many columns as fit.
+    """The summary for a terminal, with one line for each method and as many columns as fit.
 
-    No number and no name is ever cut: columns that do not fit are left out as a whole, and the
-    caption names them. Formulation, accuracy and claim always stay.
+    No number is ever cut: columns that do not fit are left out as a whole, and the caption names
+    them. Method, accuracy and claim always stay. Of the parameters that were chosen the most
+    frequent ones are shown; `chosen_text` has them all.
 
     Parameters
     ----------
@@ -152,62 +161,45 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     from rich import box
     from rich.table import Table
 
-    rows = [_terminal_cells(row) for row in records_of(comparison.summary)]
-    widths = {name: max(map(len, [name, *_lines(rows, name)])) for name in HEADS}
-    shown, left_out = list(HEADS), []
+    labels = row_labels(comparison)
+    rows = [
+        _terminal_cells(label, row)
+        for label, row in zip(labels, records_of(comparison.summary), strict=True)
+    ]
+    widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in _COLUMNS}
+    empty = [name for name in ("chosen",) if not any(row[name] for row in rows)]
+    shown, left_out = [name for name in _COLUMNS if name not in empty], []
     for name in _LEAVE_OUT:
         if sum(widths[each] + _GAP for each in shown) - _GAP <= width:
             break
-        shown.remove(name)
-        left_out.append(name)
-    room = width - sum(widths[each] + _GAP for each in shown[1:])
-    told = [name for name in left_out if name != "solver"]
+        if name in shown:
+            shown.remove(name)
+            left_out.append(name)
+    told = ", ".join(reversed(left_out))
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0),
-        caption=f"Not shown at this width: {', '.join(told)}." if told else None,
-        caption_justify="left",
+        caption=f"Not shown at this width: {told}." if told else None, caption_justify="left",
     )  # fmt: skip
     for name in shown:
-        table.add_column(name, justify="right" if name in _RIGHT else "left", no_wrap=True)
+        justify: Any = "right" if name in _RIGHT else "left"
+        table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
     for cells in rows:
-        solver = str(cells["solver"])
-        below = [solver] if "solver" in left_out and solver != NO_SOLVER else []
-        below += [text for text in (cells["parameters"], cells["chosen"]) if text]
-        first = _first_column(cells["formulation"], below, max(widths["formulation"], room))
-        table.add_row(first, *(cells[name] for name in shown[1:]))
+        table.add_row(*(cells[name] for name in shown))
     return table
 
 
-def _terminal_cells(row: Row) -> dict[str, Any]:
+def _terminal_cells(label: str, row: Row) -> dict[str, Any]:
     from rich.text import Text
 
-    claim = claim_text(row)
-    name, _, rest = row["formulation"].partition("(")
+    claim, chosen = claim_text(row), chosen_text(row)
     return {
-        "formulation": name,
-        "parameters": rest.removesuffix(")"),
-        "chosen": chosen_text(row),
+        "method": Text(label),
+        "chosen": chosen.partition(" (")[0],
         "solver": Text(row["solver"]),
         "accuracy": accuracy_text(row),
         "objective": number_text(row["objective"], ".4g"),
         "claim": Text(claim, _TERMINAL_STYLES.get(claim, "red")),
-        "evidence": "\n".join(part for part in gap_text(row) if part),
+        "evidence": " ".join(gap_text(row)).strip(),
         "SVs": number_text(row["support"], ".4g"),
         "seconds": number_text(row["seconds"], ".2g"),
     }
-
-
-def _lines(rows: Iterable[Row], name: str) -> list[str]:
-    """The lines of a column, which are not broken; in the first one those are single words."""
-    if name != "formulation":
-        return [line for cells in rows for line in str(cells[name]).split("\n")]
-    parts = ("formulation", "parameters", "chosen")
-    return [word for cells in rows for part in parts for word in cells[part].split()]
-
-
-def _first_column(name: str, below: Iterable[Any], width: int) -> Any:
-    """The name with its parameters in faint lines below, broken between them where possible."""
-    from rich.text import Text
-
-    lines = [line for text in below for line in textwrap.wrap(str(text), width)]
-    return Text(name).append("".join(f"\n{line}" for line in lines), "dim")

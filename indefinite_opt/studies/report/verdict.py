@@ -65,17 +65,18 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
     shared = f", shared by {_listed(equal)}" if equal else ""
     told = f"The best mean accuracy is {100 * accuracy[best]:.1f} %, of {best}{shared}."
     if all(math.isnan(one.p_value) for one in found):
-        return [f"{told} Differences cannot be tested with so few divisions."]
+        return [f"{told} Differences cannot be tested with so few folds."]
     worse = [one.other for one in found if one.p_value < LEVEL]
     open_ = [one.other for one in found if not one.p_value < LEVEL]
+    others = f"{len(found)} comparison{'s' * (len(found) != 1)}"
     how = (
-        f"by the corrected resampled t-test of Nadeau and Bengio (2003) over {len(scores[best])} "
-        f"divisions, at {100 * LEVEL:g} % after Holm's adjustment for {len(found)} comparisons"
+        f"(corrected resampled t-test of Nadeau and Bengio (2003), {len(scores[best])} folds, "
+        f"{100 * LEVEL:g} % level, Holm's adjustment for {others})"
     )
     if not worse:
-        return [f"{told} No other method is worse beyond chance, {how}."]
+        return [f"{told} No other method is significantly worse {how}."]
     rest = f"; {_listed(open_)} cannot be told from it" if open_ else ""
-    return [f"{told} Beyond chance, {how}, it is better than {_listed(worse)}{rest}."]
+    return [f"{told} It is significantly better than {_listed(worse)}{rest} {how}."]
 
 
 def _baselines(comparison: ComparisonLike) -> list[str]:
@@ -99,7 +100,7 @@ def _proofs(comparison: ComparisonLike) -> str:
     failed = sum(int(row["failed"] == row["cells"]) for row in records_of(comparison.summary))
     counts = Counter(row["claim"] for row in rows)
     known = counts.pop("GLOBAL", 0)
-    sentence = f"{known} of {len(rows)} solved problems are proved global optima in every division"
+    sentence = f"{known} of {len(rows)} solved problems are proved global optima in every fold"
     if counts:
         others = ", ".join(f"{count} {claim}" for claim, count in counts.most_common())
         sentence += f"; the others are {others}, where a better point may exist"

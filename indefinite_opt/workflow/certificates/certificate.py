@@ -209,6 +209,6 @@ class Certificate:
         lines.append(f"  constraints      {self.primal_residual:.2e}")
         lines.append(f"  stationarity     {self.stationarity:.2e}")
         lines.append(f"  complementarity  {self.complementarity:.2e}")
-        if not np.isnan(self.curvature):
+        if np.isfinite(self.curvature):
             lines.append(f"  curvature        {self.curvature:.2e}")
         return "\n".join(lines)

@@ -6,6 +6,7 @@ The solver that a point came from is not trusted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast, overload
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import (
     IncompatibleSolver,
+    IndefiniteOptError,
     InfeasibleProblem,
     SolverFailed,
     UnboundedProblem,
@@ -24,6 +26,7 @@ from indefinite_opt.foundation import (
     Values,
     checked_values,
     checks,
+    clock,
     limited,
     one_thread,
     within,
@@ -47,6 +50,7 @@ from indefinite_opt.solvers.branch_and_bound import (
 )
 from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
+from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
@@ -64,7 +68,7 @@ def verify(
 @overload
 def verify(
     problem: QuadraticProgram,
-    formulation: Mapping[str, ArrayLike],
+    formulation: Mapping[str, ArrayLike] | ArrayLike,
     /,
     *,
     multipliers: Mapping[str, ArrayLike] | None = ...,
@@ -77,7 +81,7 @@ def verify(
 def verify(
     problem: KernelProblem | QuadraticProgram,
     formulation: Formulation | str | None,
-    values: Mapping[str, ArrayLike],
+    values: Mapping[str, ArrayLike] | ArrayLike,
     multipliers: Mapping[str, ArrayLike] | None = ...,
     tol: float = ...,
     bound: bool = ...,
@@ -86,8 +90,8 @@ def verify(
 ) -> Certificate: ...
 def verify(
     problem: KernelProblem | QuadraticProgram,
-    formulation: Formulation | str | Mapping[str, ArrayLike] | Exception | None = None,
-    values: Mapping[str, ArrayLike] | Exception | None = None,
+    formulation: Formulation | str | Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
+    values: Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
     bound: bool = False,
@@ -105,8 +109,9 @@ def verify(
     problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
-    values : mapping of str to array_like
-        One entry per declared variable; or a ray or a conflict, see above.
+    values : mapping of str to array_like, or array_like
+        One entry per declared variable, or the numbers of the only one. Missing slacks ξ and the δ
+        of `GuoSchuurmansLP` are computed. Or a ray or a conflict, see above.
     multipliers : mapping of str to array_like, optional
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
         nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
@@ -153,20 +158,33 @@ def verify(
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
     if isinstance(problem, QuadraticProgram) and values is None:
         formulation, values = None, cast("Mapping[str, ArrayLike] | Exception", formulation)
+    began = clock()
     asked, chosen = posed(problem, formulation)
-    ends = isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
-    if isinstance(values, Exception) or (ends and values is not None):
+    if isinstance(values, Exception) or (
+        isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
+    ):
         return no_optimum(asked, chosen, values)
-    structure = chosen.structure(asked)
+    structure, notes = chosen.structure(asked), list[str]()
+    values = named(structure, values)
+    if isinstance(values, Mapping):
+        values, notes = completed(structure, values)
     checked = checked_values("values", values, structure.shapes)
     given = multipliers
     if given is not None:
         given = checked_values("multipliers", given, structure.multiplier_shapes)
     limit = np.inf if time_limit is None else float(time_limit)
-    return certify(
+    certificate = certify(
         asked, chosen, checked, given, tol,
         given=given is not None, search=bound, time_limit=limit, atol=float(atol),
     )  # fmt: skip
+    left = limit - (clock() - began)
+    if certificate.claim <= Claim.FEASIBLE and left > 0.0:
+        with suppress(TimeLimitReached), one_thread():
+            if given is not None and certificate.claim is Claim.FEASIBLE:
+                notes += within(left, sign_hint, structure, structure.from_values(checked), given)
+            else:
+                notes += within(left, hint, asked, chosen, structure, checked)
+    return replace(certificate, reasons=(*certificate.reasons, *notes))
 
 
 @one_thread()
@@ -238,9 +256,7 @@ def certify(
 
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
-        reasons = [
-            *wrong, f"A constraint is violated by {primal:.2e}, relative to the size of its terms."
-        ]  # fmt: skip
+        reasons = [*wrong, _violation(task, values, primal)]
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
@@ -274,6 +290,25 @@ def certify(
         exact_change=exact_change,
         exact_failure=exact_failure,
     )
+
+
+_MAX_DECLARED = 2000
+"""Order up to which the declared constraints are evaluated to name the one that is violated."""
+
+
+def _violation(task: Task[Any], values: Values, primal: float) -> str:
+    """By how much the point violates the constraints, and which one most, where that is cheap."""
+    told = f"violated by {primal:.2e}, relative to the size of its terms."
+    if task.structure.convexity_order <= _MAX_DECLARED and primal < np.inf:
+        named: dict[str, float] = {}
+        with suppress(IndefiniteOptError):  # of kernels that are never formed
+            program = task.in_time(None, task.formulation.declare, task.problem)
+            named = {} if program is None else program.violations(values)
+        if named:
+            name, most = max(named.items(), key=lambda item: item[1])
+            if most > 0.0:
+                return f"The constraint {name!r} is {told[:-1]}, and by {most:.3g} as it stands."
+    return f"A constraint is {told}"
 
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:

@@ -12,7 +12,9 @@ from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.studies import Grid, RepeatedKFold, Study, papers
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers import (
+    Check,
     Computation,
+    ComputationOutcome,
     Deviation,
     Entry,
     Fact,
@@ -21,7 +23,9 @@ from indefinite_opt.studies.papers import (
     PaperStudy,
     Reproduction,
     StandIn,
+    Uncounted,
     find,
+    grade,
     notes,
     published,
     reproduce,
@@ -165,12 +169,43 @@ def test_notes_decide_what_is_counted() -> None:
         study = declared(notes={"three": note, ("four", "half"): Missing("Lost.")})
         assert run(study).tally.at_hand == at_hand
     far = declared(
-        numbers=published("  mean\n three  9.9"), notes={"three": Deviation("It rained.")}
+        numbers=published("  mean\n three  9.9"), notes={("three", "mean"): Deviation("Rain.")}
     )
     tally = run(far).tally
     assert (tally.at_hand, tally.reproduced, tally.explained) == (1, 0, 1)
+    again = declared(notes={("*", "mean"): Uncounted("Shown twice."), "four": Missing("Lost.")})
+    tally = run(again).tally
+    assert (tally.published, tally.at_hand, tally.uncounted) == (2, 0, 2)
+    assert grade(run(again).compared["three", "mean"]) == "uncounted"
     with pytest.raises(ParameterError, match="notes"):
         declared(notes={"five": Missing("A row that the table does not have.")})
+
+
+@pytest.mark.parametrize("place", ["three", ("*", "mean"), ("three", "*")])
+def test_a_reason_belongs_to_one_number(place: object) -> None:
+    with pytest.raises(ParameterError, match="a row and a column for each"):
+        declared(notes={place: Deviation("It rained everywhere.")})
+
+
+def test_statements_are_judged_by_the_outcomes() -> None:
+    def checks(outcomes: dict[str, ComputationOutcome]) -> dict[str, Check]:
+        largest = max(row["square"] for row in outcomes["squares"].rows)
+        return {"nine": Check(np.equal(largest, 9), f"the largest is {largest:g}")}
+
+    sentence = {"nine": "The largest square is nine."}
+    full = run(declared(statements=sentence, checks=checks))
+    assert full.verdicts == {"The largest square is nine.": Check(True, "the largest is 9")}
+    assert all(type(one.holds) is bool for one in full.verdicts.values())
+    quick = run(declared(statements=sentence, checks=checks), quick=True)
+    assert quick.verdicts["The largest square is nine."] == Check(False, "the largest is 4")
+    with pytest.raises(ParameterError, match="a function that checks the statements"):
+        declared(statements=sentence)
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_figure_has_statements(name: str) -> None:
+    study = studies()[name]
+    assert bool(study.statements) == (study.draw is not None)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,14 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.tree import DecisionTreeClassifier
 
+import indefinite_opt as iopt
+from indefinite_opt.modeling import least_error_offset
 from indefinite_opt.problem import ConfidenceProblem, KernelProblem
 from indefinite_opt.studies.papers import find
 from indefinite_opt.studies.papers._discretised import (
     CategoricalNaiveBayes,
     cut_points,
     discretised,
-)
-from indefinite_opt.studies.papers._weighted_confidences import (
-    WeightedConfidences,
-    nearest_offset,
 )
 from indefinite_opt.studies.papers.guo_schuurmans import data, protocol
 
@@ -80,7 +78,7 @@ def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=30).round(1) + 0.05 * (seed % 3)
     y = np.where(generator.random(30) < 0.4, 1.0, -1.0)
-    offset = nearest_offset(scores, y)
+    offset = least_error_offset(scores, y, "nearest")
     ends = np.unique(np.concatenate([scores, [scores.min() - 1.0, scores.max() + 1.0]]))
     tried = -np.concatenate([[0.0], 0.5 * (ends[1:] + ends[:-1])])
     errors = np.array([np.sum((scores + b > 0) != (y > 0)) for b in tried])
@@ -95,7 +93,8 @@ def test_a_diagonal_kernel_has_equal_weights_in_each_class() -> None:
     """(12) with K = I: the smaller class has weights 1/(2 n₊), and any weights of the larger one
     up to that are optimal; the middle of them are equal, so that all scores have the right sign."""
     y = np.array([1.0] * 4 + [-1.0] * 12)
-    machine = WeightedConfidences(relative=2.0).fit(KernelProblem(np.eye(16), y))
+    program = iopt.GuoSchuurmansLP(relative=2.0, offset="nearest")
+    machine = iopt.solve(KernelProblem(np.eye(16), y), program, "clarabel").classifier
     assert np.allclose(machine.coef[:4], 1 / 8, atol=1e-6)
     assert np.allclose(machine.coef[4:], -1 / 24, atol=1e-3)
     assert machine.offset == 0.0

@@ -38,10 +38,12 @@ def quick(item: str) -> Reproduction:
 def test_esvm_stabilises_where_libsvm_minimises() -> None:
     """On two points both have closed forms: ±1/|λ| with λ = k₁₁ - k₁₂ if k₁₁ = k₂₂, and C."""
     twin = ((1.0, 0.0), (-1.0, 0.0))
-    found, eigenvalue = solutions(twin), -2.0 * np.tanh(1.0)
+    found, eigenvalue = solutions(twin), np.tanh(-1.0 + 1.0) - np.tanh(1.0 + 1.0)
     assert found["ESVM"]["coef"] == pytest.approx([1.0 / eigenvalue, -1.0 / eigenvalue])
     assert found["LIBSVM"]["coef"] == pytest.approx([TWO_POINTS_BOUND, -TWO_POINTS_BOUND])
     found = solutions(TWO_POINTS)
+    least, largest = np.linalg.eigvalsh(found["K"])
+    assert least < 0.0 < largest
     right = {
         name: np.sign(found["K"] @ found[name]["coef"] + found[name]["offset"]) * [1, -1]
         for name in ("ESVM", "LIBSVM")

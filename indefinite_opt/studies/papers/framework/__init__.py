@@ -2,6 +2,7 @@
 
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.papers.framework.declaration import (
+    Check,
     Code,
     Deviation,
     Entry,
@@ -9,6 +10,7 @@ from indefinite_opt.studies.papers.framework.declaration import (
     Missing,
     PaperStudy,
     StandIn,
+    Uncounted,
     declared,
     notes,
 )
@@ -30,6 +32,7 @@ from indefinite_opt.studies.papers.framework.wording import (
 )
 
 __all__ = [
+    "Check",
     "Code",
     "Compared",
     "Computation",
@@ -44,6 +47,7 @@ __all__ = [
     "Reproduction",
     "StandIn",
     "Tally",
+    "Uncounted",
     "declared",
     "duration",
     "find",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "Check",
     "Code",
     "Deviation",
     "Entry",
@@ -86,6 +87,13 @@ class Entry:
         return POINTS_PER_UNIT / 100.0 * self.factor if self.unit is None else self.unit
 
 
+class Check(NamedTuple):
+    """Whether a sentence of a paper on a figure holds for our numbers, and these numbers."""
+
+    holds: bool
+    measured: str
+
+
 @dataclass(frozen=True)
 class Note:
     """A sentence on a row, a column or an entry of a published table."""
@@ -109,8 +117,13 @@ class StandIn(Note):
     """Which other data are used in place of those of the paper."""
 
 
+class Uncounted(Note):
+    """Why a number is shown, but says nothing of whether the paper is reproduced."""
+
+
 NOTES = {
     "deviations": Deviation, "stand_ins": StandIn, "missing": Missing, "impossible": Impossible,
+    "uncounted": Uncounted,
 }  # fmt: skip
 """The kinds of notes by their names in TOML files."""
 
@@ -128,7 +141,7 @@ class PaperStudy:
     experiments : callable
         Called with `quick`: the experiments by name, each a `Study` or a `Computation`.
     minutes, quick_minutes : float
-        Measured time of the full and the quick run on two cores.
+        Measured time of the full and the quick run by two processes on two cores.
     data : sequence of str
         Names of the data sets it needs, for the list of studies.
     numbers : PublishedTable, optional
@@ -139,12 +152,16 @@ class PaperStudy:
     choices : sequence of str
         What the paper leaves open, and what is chosen here.
     notes : mapping
-        `Deviation`, `StandIn`, `Missing` or `Impossible` by row, by ("*", column) or by
-        (row, column).
+        `StandIn`, `Missing`, `Impossible` or `Uncounted` by row, by ("*", column) or by
+        (row, column); a `Deviation`, which is the reason of one number, by (row, column).
     long : sequence of str
         Names of experiments that take hours, and are run only where they are asked for.
     draw : callable, optional
         From the outcomes by the names of the experiments: a figure in the layout of the paper.
+    statements : mapping of str to str
+        What the paper says of the figure, sentence by sentence.
+    checks : callable, optional
+        From the outcomes: a `Check` for each of the statements.
     """
 
     paper: str
@@ -161,8 +178,12 @@ class PaperStudy:
     notes: Mapping[Any, Note] = field(default_factory=dict)
     long: Sequence[str] = ()
     draw: Callable[[Any], Figure] | None = None
+    statements: Mapping[str, str] = field(default_factory=dict)
+    checks: Callable[[Any], Mapping[str, Check]] | None = None
 
     def __post_init__(self) -> None:
+        if bool(self.statements) != (self.checks is not None):
+            raise ParameterError("checks", "a function that checks the statements", "only one")
         if self.numbers is None and self.draw is None:
             raise ParameterError("numbers", "a published table or a function that draws", "none")
         rows = () if self.numbers is None else self.numbers.rows
@@ -171,6 +192,8 @@ class PaperStudy:
             row, column = (place, "*") if isinstance(place, str) else place
             if row not in ("*", *rows) or column not in ("*", *columns):
                 raise ParameterError("notes", "rows and columns of the numbers", repr(place))
+            if isinstance(self.notes[place], Deviation) and "*" in (row, column):
+                raise ParameterError("deviations", "a row and a column for each", repr(place))
 
     def entry(self, row: str, column: str) -> Entry:
         """Where our number for an entry of the published table comes from."""
@@ -180,16 +203,25 @@ class PaperStudy:
 
     def note(self, row: str, column: str) -> Note | None:
         """The note on an entry: its own one, else that of its row, else that of its column."""
+        return next(iter(self._notes(row, column)), None)
+
+    def counted(self, row: str, column: str) -> bool:
+        """Whether an entry is compared, and no note says that it proves nothing."""
+        proves_nothing = any(isinstance(note, Uncounted) for note in self._notes(row, column))
+        return self.entry(row, column).counted and not proves_nothing
+
+    def _notes(self, row: str, column: str) -> list[Note]:
         places: tuple[Place, ...] = ((row, column), row, (row, "*"), ("*", column))
-        return next((self.notes[place] for place in places if place in self.notes), None)
+        return [self.notes[place] for place in places if place in self.notes]
 
 
 class Code(NamedTuple):
-    """What of a study is code: its experiments, where our numbers come from, and its picture."""
+    """What of a study is code: experiments, where our numbers come from, picture and checks."""
 
     experiments: Callable[[bool], Mapping[str, Study | Computation]]
     entries: Mapping[str, Entry] | Callable[[str, str], Entry] = {}  # noqa: RUF012
     draw: Callable[[Any], Figure] | None = None
+    checks: Callable[[Any], Mapping[str, Check]] | None = None
 
 
 def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
@@ -213,16 +245,18 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
     studies = {}
     for item, parts in items.items():
         numbers, choices = parts.pop("numbers", None), whole(parts.pop("choices", ""))
-        remarks = {
-            place: note
-            for name, kind in NOTES.items()
-            for place, note in notes(kind, whole(parts.pop(name, ""))).items()
-        }
+        remarks: dict[Place, Note] = {}
+        for name, kind in NOTES.items():
+            for place, note in notes(kind, whole(parts.pop(name, ""))).items():
+                if place in remarks:
+                    raise ParameterError("notes", "every place once", f"{place} in {item}")
+                remarks[place] = note
         studies[item] = PaperStudy(
             paper=paper,
             item=item.replace("-", " ").capitalize(),
             numbers=None if numbers is None else published(numbers),
             choices=_paragraphs(choices),
+            statements=_named(parts.pop("statements", "")),
             notes=remarks,
             **codes[item]._asdict(),
             **parts,

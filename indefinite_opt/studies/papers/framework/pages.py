@@ -18,9 +18,17 @@ from indefinite_opt.studies.papers.framework.wording import (
     footnotes,
     grade,
     ours_text,
+    statements_held,
     summary,
 )
-from indefinite_opt.studies.report.markup import STYLE, definitions, escaped, image, write_page
+from indefinite_opt.studies.report.markup import (
+    STYLE,
+    definitions,
+    escaped,
+    image,
+    svg,
+    write_page,
+)
 from indefinite_opt.studies.study import Study
 
 __all__ = ["write_index", "write_study"]
@@ -32,15 +40,28 @@ MARKDOWN = "markdown"
 """Folder of the Markdown tables beside the pages."""
 
 
+COUNTING = (
+    "A number counts if it is run on the data of the paper and says something of it. Not counted "
+    "are times; numbers by which a kernel, its parameters or a choice among the data was made "
+    "here, as they agree by construction; numbers of a kernel or of data that could not be found, "
+    "for which others stand in; and numbers that the paper shows twice, as it does where two "
+    "methods are the same one or one data set has two names. A number is reproduced within two of "
+    "the paper's standard deviations, or 3 points where it prints none. Every other one has a "
+    "reason of its own, with the experiment that shows it. The statements are what the text of a "
+    "paper says of its figures, judged by our numbers."
+)
+"""What the index of the studies counts."""
+
+
 def write_study(reproduction: Reproduction, folder: Path) -> Path:
-    """Write NAME.html, markdown/NAME.md, and NAME.json for the index.
+    """Write NAME.html, markdown/NAME.md with NAME.svg, and NAME.json for the index.
 
     Returns
     -------
     Path
         The page.
     """
-    study = reproduction.study
+    study, name = reproduction.study, reproduction.name
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
     facts = {
         "command": reproduction.command,
@@ -56,15 +77,19 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
         choices="".join(f"<li>{escaped(choice)}</li>" for choice in study.choices),
         settings=definitions((escaped(k), escaped(v)) for k, v in _settings(reproduction)),
     )
-    name = reproduction.name
+    verdicts = reproduction.verdicts
     entry = {
         "title": _title(reproduction),
         "shows": study.title,
         "quick": reproduction.quick,
         "seconds": reproduction.seconds,
         "tally": dataclasses.asdict(reproduction.tally),
+        "statements": [sum(one.holds for one in verdicts.values()), len(verdicts)],
     }
     write_page(folder / f"{name}.json", json.dumps(entry))
+    if reproduction.figure is not None:
+        picture = svg(reproduction.figure, name, small=True)
+        write_page(folder / MARKDOWN / f"{name}.svg", picture.decode("utf-8"))
     write_page(folder / MARKDOWN / f"{name}.md", _markdown(reproduction))
     return write_page(folder / f"{name}.html", page)
 
@@ -83,7 +108,9 @@ def write_index(folder: Path) -> Path:
         made = {"title": f"{study.paper}, {study.item}", "shows": study.title}
         entries[name] = parsed_json(path.read_bytes()) if path.is_file() else made
     run = [entry for entry in entries.values() if "tally" in entry]
-    lead = summary(sum((Tally(**entry["tally"]) for entry in run), Tally()))
+    held, said = (sum(entry["statements"][k] for entry in run) for k in (0, 1))
+    total = sum((Tally(**entry["tally"]) for entry in run), Tally())
+    lead = f"{summary(total)} {statements_held(held, said)}".strip()
     rows, lines = [], []
     for name, entry in entries.items():
         link, shows, counts = escaped(entry["title"]), escaped(entry["shows"]), _counts(entry)
@@ -95,10 +122,13 @@ def write_index(folder: Path) -> Path:
     page = _template("index.html").substitute(
         style=STYLE.read_text(encoding="utf-8"), lead=escaped(lead), rows="\n".join(rows)
     )
-    heads = ["study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained", "time"]
-    table = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|", *lines]
+    heads = [
+        "study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained",
+        "not counted", "statements", "time",
+    ]  # fmt: skip
+    table = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}", *lines]
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
-    text = ["# The papers, reproduced", "", lead, "", *table, ""]
+    text = ["# The papers, reproduced", "", lead, "", COUNTING, "", *table, ""]
     write_page(folder / MARKDOWN / "README.md", "\n".join(text))
     return write_page(folder / "index.html", page)
 
@@ -113,19 +143,26 @@ def _title(reproduction: Reproduction) -> str:
 
 def _lead(reproduction: Reproduction) -> str:
     study = reproduction.study
-    counts = f" {summary(reproduction.tally)}" if study.numbers is not None else ""
-    return f"{study.title} ({study.place}).{counts}"
+    verdicts = reproduction.verdicts.values()
+    parts = [
+        f"{study.title} ({study.place}).",
+        summary(reproduction.tally) if study.numbers is not None else "",
+        statements_held(sum(one.holds for one in verdicts), len(verdicts)),
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _counts(entry: Mapping[str, Any]) -> list[str]:
     """The numbers of a study in the index."""
     if "tally" not in entry:
-        return ["–"] * 5 + ["not run"]
-    tally = Tally(**entry["tally"])
-    extent = " (quick)" if entry["quick"] else ""
-    if not tally.published:
-        return ["–"] * 5 + [duration(entry["seconds"]) + extent]
-    return [*map(str, dataclasses.astuple(tally)), duration(entry["seconds"]) + extent]
+        return ["–"] * 7 + ["not run"]
+    numbers = dataclasses.astuple(Tally(**entry["tally"]))
+    held, said = entry["statements"]
+    return [
+        *(map(str, numbers) if any(numbers) else ["–"] * len(numbers)),
+        f"{held} of {said}" if said else "–",
+        duration(entry["seconds"]) + (" (quick)" if entry["quick"] else ""),
+    ]
 
 
 def _number_cells(texts: Iterable[str]) -> str:
@@ -144,14 +181,33 @@ def _sections(reproduction: Reproduction) -> list[str]:
             + (f'<ol class="notes">{"".join(_items(notes))}</ol>' if notes else "")
             + "</section>"
         )
-    if reproduction.study.draw is not None and reproduction.outcomes:
-        figure = reproduction.study.draw(reproduction.outcomes)
+    figure = reproduction.figure
+    if figure is not None:
         caption = f"{reproduction.study.title}; in the layout of the paper."
         parts.append(
             f"<section><h2>Figure</h2><figure>{image(figure, _title(reproduction))}"
             f"<figcaption>{escaped(caption)}</figcaption></figure></section>"
         )
+    if reproduction.verdicts:
+        rows = "".join(
+            f'<tr><th scope="row">{escaped(sentence)}</th><td>{escaped(one.measured)}</td>'
+            f'<td class="{"close" if one.holds else "outside"}">{_yes(one.holds)}</td></tr>'
+            for sentence, one in reproduction.verdicts.items()
+        )
+        heads = "".join(f'<th scope="col">{head}</th>' for head in VERDICT_HEADS)
+        parts.append(
+            "<section><h2>What the paper says of it</h2>"
+            f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div></section>"
+        )
     return parts
+
+
+VERDICT_HEADS = ("the paper", "here", "holds")
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _table(reproduction: Reproduction, marks: Mapping[tuple[str, str], int]) -> str:
@@ -204,8 +260,17 @@ def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
 
 
 def _markdown(reproduction: Reproduction) -> str:
-    """The table as GitHub shows it; tables only, for a figure what was run."""
+    """Table, picture and statements as GitHub shows them."""
     lines = [f"# {_title(reproduction)}", "", _lead(reproduction), ""]
+    if reproduction.figure is not None:
+        lines += [f"![{reproduction.study.title}]({reproduction.name}.svg)", ""]
+    if reproduction.verdicts:
+        lines += [f"| {' | '.join(VERDICT_HEADS)} |", "|---|---|---|"]
+        lines += [
+            f"| {sentence} | {one.measured} | {'yes' if one.holds else '**no**'} |"
+            for sentence, one in reproduction.verdicts.items()
+        ]
+        lines += [""]
     if reproduction.compared:
         notes, marks = footnotes(reproduction)
         rows, columns = reproduction.places

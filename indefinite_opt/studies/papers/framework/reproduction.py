@@ -9,7 +9,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.papers.framework.declaration import (
+    Check,
     Missing,
     Note,
     PaperStudy,
@@ -26,6 +27,9 @@ from indefinite_opt.studies.papers.framework.declaration import (
 )
 from indefinite_opt.studies.papers.framework.published_table import Fact
 from indefinite_opt.studies.study import Study, StudyOutcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Compared", "Reproduction", "Tally", "reproduce"]
 
@@ -97,13 +101,15 @@ class Tally:
     Attributes
     ----------
     published : int
-        Numbers of the table, but for those that depend on the machine.
+        Numbers of the table that are counted.
     at_hand : int
         Those of them that were run on the data of the paper.
     close, reproduced : int
         Those of `at_hand` within one and within two standard deviations of the paper.
     explained : int
-        Those of `at_hand` that are not reproduced, but have an explanation.
+        Those of `at_hand` that are not reproduced, but have a reason of their own.
+    uncounted : int
+        Numbers that prove nothing: times, what something was chosen by, and repetitions.
     """
 
     published: int = 0
@@ -111,6 +117,7 @@ class Tally:
     close: int = 0
     reproduced: int = 0
     explained: int = 0
+    uncounted: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
@@ -151,6 +158,24 @@ class Reproduction:
             if self._was_run(row, column)
         }
 
+    @cached_property
+    def verdicts(self) -> dict[str, Check]:
+        """What our numbers say of each statement of the paper on the figure."""
+        study = self.study
+        if study.checks is None or not self.outcomes:
+            return {}
+        found = study.checks(self.outcomes)
+        return {
+            sentence: Check(bool(found[name].holds), found[name].measured)
+            for name, sentence in study.statements.items()
+        }
+
+    @cached_property
+    def figure(self) -> Figure | None:
+        """The figure in the layout of the paper; None for a table."""
+        draw = self.study.draw
+        return None if draw is None or not self.outcomes else draw(self.outcomes)
+
     @property
     def places(self) -> tuple[list[str], list[str]]:
         """The rows and the columns with an entry in `compared`, in the order of the paper."""
@@ -164,12 +189,12 @@ class Reproduction:
     def tally(self) -> Tally:
         """The counts of the published numbers; those that were not run are only published."""
         places = list(self.study.numbers or ())
-        counted = sum(self.study.entry(*place).counted for place in places)
+        counted = sum(self.study.counted(*place) for place in places)
         mine = [one for one in self.compared.values() if one.at_hand]
         return Tally(
             counted, len(mine), sum(one.distance <= 1.0 for one in mine),
             sum(one.reproduced for one in mine),
-            sum(not one.reproduced and one.explained for one in mine),
+            sum(not one.reproduced and one.explained for one in mine), len(places) - counted,
         )  # fmt: skip
 
     @property
@@ -219,15 +244,16 @@ class Reproduction:
 
     def _compare(self, row: str, column: str, fact: Fact) -> Compared:
         entry, note = self.study.entry(row, column), self.study.note(row, column)
+        counted = self.study.counted(row, column)
         ours, problem = self._ours(row, column)
         if ours is None or math.isnan(ours.value):
             reason = note.reason if isinstance(note, Missing) else problem
-            return Compared(row, column, fact, None, math.nan, entry.counted, note, reason)
+            return Compared(row, column, fact, None, math.nan, counted, note, reason)
         # What is printed was rounded, so that ours is rounded, too; and 3.0 points are 3 points,
         # although the difference of .735 and .705 is a little larger in binary.
         difference = abs(round(ours.value, fact.decimals) - fact.value)
         distance = round(difference / entry.spread(fact), DISTANCE_DECIMALS)
-        return Compared(row, column, fact, ours, distance, entry.counted, note)
+        return Compared(row, column, fact, ours, distance, counted, note)
 
     def _ours(self, row: str, column: str) -> tuple[Measured | None, str]:
         entry = self.study.entry(row, column)

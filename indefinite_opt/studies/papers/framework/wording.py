@@ -9,10 +9,11 @@ from indefinite_opt.studies.papers.framework.declaration import (
     Impossible,
     Missing,
     StandIn,
+    Uncounted,
 )
 from indefinite_opt.studies.papers.framework.reproduction import Compared, Reproduction, Tally
 
-__all__ = ["GRADES", "duration", "footnotes", "grade", "ours_text", "summary"]
+__all__ = ["GRADES", "duration", "footnotes", "grade", "ours_text", "statements_held", "summary"]
 
 FAR = 4.0
 """Standard deviations from which on a difference has the strongest colour: twice those allowed."""
@@ -24,7 +25,7 @@ GRADES = {
     "outside": "outside of these",
     "far": "more than four standard deviations, or 6 points, away",
     "stand-in": "from other data than the paper's, which are not at hand",
-    "uncounted": "not compared, as it depends on the machine",
+    "uncounted": "not counted: a time, or a number that proves nothing here, as its note says",
     "absent": "no number of ours",
 }
 """What the colours of a table mean, by the names of their classes in the style sheet."""
@@ -32,6 +33,7 @@ GRADES = {
 _LEADS = {
     Missing: "Missing. ",
     StandIn: "Stand-in. ",
+    Uncounted: "Not counted. ",
     Impossible: "The paper's number cannot be right. ",
     Deviation: "",
 }
@@ -85,7 +87,7 @@ def summary(tally: Tally) -> str:
     'None of 4 published numbers was run on the data of the paper.'
     >>> summary(Tally(published=4, at_hand=2, close=1, reproduced=1)).partition("; ")[2]
     'of these we reproduce 1 within one standard deviation and 1 (50 %) within two, or 3 points \
-where none is printed. Of the other 1, 0 are explained.'
+where none is printed. Of the other 1, 0 have their own reason.'
     """
     if not tally.at_hand:
         none = f"None of {tally.published} published numbers was run on the data of the paper."
@@ -96,8 +98,17 @@ where none is printed. Of the other 1, 0 are explained.'
         f"Of {tally.published} published numbers {tally.at_hand} were run on the data of the "
         f"papers; of these we reproduce {tally.close} within one standard deviation and "
         f"{tally.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
-        + (f" Of the other {left}, {tally.explained} are explained." if left else "")
+        + (f" Of the other {left}, {tally.explained} have their own reason." if left else "")
     )
+
+
+def statements_held(held: int, total: int) -> str:
+    """How many statements of a paper hold; empty without statements.
+
+    >>> statements_held(2, 3)
+    'Of 3 statements of the paper 2 hold here.'
+    """
+    return f"Of {total} statements of the paper {held} hold here." if total else ""
 
 
 def duration(seconds: float) -> str:

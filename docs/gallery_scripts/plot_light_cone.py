@@ -1,0 +1,20 @@
+"""
+Squared distances of both signs
+===============================
+
+In the plane of one real and one imaginary coordinate the squared distance from the origin is
+u² - v². It vanishes on the light cone, and is negative beyond it.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+u, v = np.meshgrid(np.linspace(-2, 2, 201), np.linspace(-2, 2, 201))
+figure = Figure(figsize=(5, 4.2), layout="constrained")
+ax = figure.subplots()
+levels = [-3, -2, -1, -0.3, 0, 0.3, 1, 2, 3]
+filled = ax.contourf(u, v, u**2 - v**2, levels, cmap="RdBu", extend="both")
+ax.contour(u, v, u**2 - v**2, [0.0], colors="black")
+figure.colorbar(filled, label="squared distance from the origin")
+ax.set(xlabel="real coordinate u", ylabel="imaginary coordinate v", aspect="equal")
+alt = "Hyperbolas of equal squared distance; a black cross where it is zero."

@@ -1,0 +1,106 @@
+"""The primal of reduced convex hulls in the pseudo-Euclidean space of an indefinite kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import (
+    Classifier,
+    Formulation,
+    Model,
+    check_weight_bound,
+    constants,
+    reduced_weight,
+)
+from indefinite_opt.modeling.structures import LiftedHulls
+from indefinite_opt.problem import KernelProblem, embed
+
+__all__ = ["ConvexHullPrimal"]
+
+
+@dataclass(frozen=True)
+class ConvexHullPrimal(Formulation):
+    r"""Supporting planes of two reduced hulls in R^(p,q), to which `ConvexHullDual` lifts.
+
+    .. math:: \min_{w,\rho,\xi}\ \tfrac12 w^\top M w - \rho_+ + \rho_- + \mu\sum_i\xi_i
+              \quad\text{s.t.}\quad w^\top M\Phi(x_i) \ge \rho_+ - \xi_i\ (y_i = 1),\
+              w^\top M\Phi(x_i) \le \rho_- + \xi_i\ (y_i = -1),\ \xi \ge 0
+
+    Φ is the centred isometric embedding of the training points, see `embed`, and
+    M = diag(1, ..., 1, -1, ..., -1). Convex if q = 0, that is, if K is conditionally positive
+    semidefinite; minus twice the value is then the squared distance of the hulls. Otherwise it is
+    unbounded below, and the solver `lift` finds a stationary point of CH-DU and lifts it.
+
+    Parameters
+    ----------
+    mu : float, optional
+        Price of the slacks, which bounds the weights of the hulls; at least 1/min(n₊, n₋).
+    relative : float, optional
+        μ as a multiple of the least feasible one, at least 1; in place of `mu`, by default 1.2. It
+        suits every subset of the data.
+
+    Notes
+    -----
+    The multipliers of the planes are the ᾱ of `ConvexHullDual`: w = Σ ᾱ_i y_i Φ(x_i), and the
+    classifier is that of `ConvexHullDual`.
+
+    References
+    ----------
+    Haasdonk (2005), appendix, Proposition 7.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])   # x = 1 and x = -1
+    >>> print(ConvexHullPrimal(mu=1.0).declare(problem))
+    ConvexHullPrimal(mu=1)
+      minimize    ½ wᵀMw - ρ₊ + ρ₋ + μ eᵀξ
+      subject to  ρ₊ y₊ - ρ₋ y₋ ≤ y∘ΦMw + ξ  (margin)
+                  ξ ≥ 0                      (slack)
+    >>> round(iopt.solve(problem, ConvexHullPrimal(mu=1.0)).objective, 12)   # -½ · 2²
+    -2.0
+    """
+
+    mu: float | None = None
+    relative: float | None = None
+
+    reference: ClassVar[str] = "Haasdonk (2005), appendix, Proposition 7"
+    structure_type: ClassVar[type] = LiftedHulls
+    convex: ClassVar[bool | None] = None
+
+    def __post_init__(self) -> None:
+        check_weight_bound("mu", self.mu, self.relative)
+
+    def model(self, problem: KernelProblem) -> Model:
+        import cvxpy as cp
+
+        embedding = embed(problem)
+        w = cp.Variable(embedding.M.size, name="w")
+        plus, minus = cp.Variable(name="rho_plus"), cp.Variable(name="rho_minus")
+        xi = cp.Variable(problem.n, name="xi")
+        y = problem.y
+        mu, M, Phi, labels, y_plus, y_minus = constants(
+            mu=self._mu(problem), M=np.diag(embedding.M), Phi=embedding.points, y=y,
+            y_plus=np.maximum(y, 0.0), y_minus=np.maximum(-y, 0.0),
+        )  # fmt: skip
+        planes = plus * y_plus - minus * y_minus
+        return Model(
+            minimize=0.5 * cp.quad_form(w, M) - plus + minus + mu * cp.sum(xi),
+            subject_to={
+                "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
+            },
+        )  # fmt: skip
+
+    def structure(self, problem: KernelProblem) -> LiftedHulls:
+        return LiftedHulls(problem, embed(problem), self._mu(problem))
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        coef, offset = self.structure(problem).coefficients(values)
+        return Classifier(2.0 * coef, 2.0 * offset, problem.classes)
+
+    def _mu(self, problem: KernelProblem) -> float:
+        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)

@@ -1,0 +1,384 @@
+"""Data sets from files: tables of points, and matrices of similarities or distances."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import DataError, ParameterError, UnknownName
+from indefinite_opt.foundation import MAX_BYTES, Array, checks, read_arrays, read_bytes
+from indefinite_opt.problem.datasets.encoding import MISSING, Encoding, as_text
+from indefinite_opt.problem.datasets.synthetic import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["KINDS", "Grid", "read", "read_frame", "read_grid"]
+
+KINDS = {"points": "X", "similarities": "K", "distances": "D"}
+"""What the rows of a file may be, and the letters of these matrices."""
+
+_TABLE = "a comma-separated table with a header, rows and columns"
+
+_LEAST_SQUARE = 4
+"""Least order of a symmetric block of features that is taken for a matrix of pairs."""
+
+
+def read(
+    path: str | Path,
+    kind: str | None = None,
+    *,
+    label: str | None = None,
+    labels: str | Path | None = None,
+    missing: str = "drop",
+    ignore: Sequence[str] = (),
+    max_bytes: int = MAX_BYTES,
+) -> Dataset:
+    """The data set in a .csv or .npz file, with labels of any two classes.
+
+    A .npz file has an array y and one of X, K and D. A .csv file of points has a header; `load`
+    tells how its columns become features, and `table` of the data set what was used. One of
+    similarities or distances is an (n, n) matrix with or without names of its rows and columns, and
+    with or without a column of labels.
+
+    Parameters
+    ----------
+    path : str or Path
+    kind : {"points", "similarities", "distances"}, optional
+        What the rows of a .csv file are; points by default.
+    label : str, optional
+        Column of labels; by default "label", or the last column if none is called so.
+    labels : str or Path, optional
+        File with a label in each line for a matrix, or with names and labels.
+    missing : {"drop", "impute", "refuse"}
+        What is done about rows of points with empty cells; a label must not be missing.
+    ignore : sequence of str
+        Columns of a table of points to leave out, such as names of the rows.
+    max_bytes : int
+        Largest size of an unpacked file in bytes.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read as such, or would have to be changed in ways that nobody asked for.
+    ParameterError
+        If an option does not apply to this kind of file.
+    UnknownName
+        If there is no column of that name.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4], "label": ["x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     table.to_csv(path, index=False)
+    ...     data = read(path)
+    >>> data.feature_names, data.X.tolist(), data.y.tolist()
+    (('a', 'b'), [[1.0, 2.0], [3.0, 4.0]], ['x', 'y'])
+    """
+    path = Path(path)
+    checks.choice("kind", "points" if kind is None else kind, KINDS)
+    checks.choice("missing", missing, MISSING)
+    packed = path.suffix == ".npz"
+    of_points = not packed and kind in (None, "points")
+    given = {"kind": kind, "label": label, "labels": labels, "ignore": ignore}
+    given["missing"] = missing if missing != "drop" else None
+    taken: tuple[str, ...] = ("kind", "label", "labels")
+    data = f"{kind} in a .csv file"
+    if packed:
+        taken, data = (), "arrays in a .npz file"
+    elif of_points:
+        taken, data = ("kind", "label", "ignore", "missing"), "a table of points"
+    for name, value in given.items():
+        if value and name not in taken:
+            raise ParameterError(name, f"none for {data}", str(value))
+    if packed:
+        return _read_arrays(path, max_bytes)
+    if of_points:
+        return _read_points(path, label, missing, tuple(ignore), max_bytes)
+    return _read_matrix(path, KINDS[str(kind)], label, labels, max_bytes)
+
+
+def _read_arrays(path: Path, max_bytes: int) -> Dataset:
+    arrays = read_arrays(path, max_bytes)
+    matrices: dict[str, Any] = {name: arrays[name] for name in "XKD" if name in arrays}
+    if "y" not in arrays or len(matrices) != 1:
+        raise DataError(
+            "data", "a .npz file with y and exactly one of X, K and D",
+            f"{path} with {', '.join(arrays) or 'nothing'}",
+        )  # fmt: skip
+    if "X" in matrices:
+        _refuse_pairs(matrices["X"], str(path), "Name the array K or D.")
+    scaling = "minmax" if "X" in matrices else None
+    return Dataset(name=path.stem, y=arrays["y"], scaling=scaling, **matrices)
+
+
+def _read_points(
+    path: Path, label: str | None, missing: str, ignore: tuple[str, ...], max_bytes: int
+) -> Dataset:
+    frame = read_frame(path, max_bytes)
+    ignored = [name for name in frame if not str(name)]  # row names without a header
+    for name in ignore:
+        if name not in frame.columns:
+            raise UnknownName("ignore", name, map(str, frame.columns))
+    frame = frame.drop(columns=[*ignored, *ignore])
+    if frame.shape[1] < 2:
+        hint = "Columns are separated by commas."
+        raise DataError(str(path), "columns of features and of labels", "a single column", hint)
+    if label is not None and label not in frame.columns:
+        raise UnknownName("label", label, map(str, frame.columns))
+    column = label or ("label" if "label" in frame.columns else str(frame.columns[-1]))
+    cells = frame.pop(column)
+    if cells.isna().any():
+        line = int(np.argmax(cells.isna().to_numpy())) + 2
+        expected = f"a label in every row of the column {column!r}"
+        raise DataError(str(path), expected, f"none in line {line}")
+    left_out = (*("row names" for _ in ignored), *ignore)
+    encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
+    X = encoding.encode(frame[kept], str(path))
+    if all(not one.levels for one in encoding.columns):
+        _refuse_pairs(X, str(path), "Add --kind similarities or --kind distances.")
+    return Dataset(
+        name=_stem(path),
+        X=X,
+        y=_labels(cells)[kept],
+        description=f"{path.name}: {encoding}; not scaled",
+        feature_names=encoding.features,
+        table=encoding,
+        scaling="minmax",
+    )
+
+
+def _refuse_pairs(X: Any, source: str, hint: str) -> None:
+    """Refuse a symmetric matrix in the place of points."""
+    square = X.ndim == 2 and X.shape[0] == X.shape[1] >= _LEAST_SQUARE
+    if square and X.dtype.kind in "fiu" and np.allclose(X, X.T) and np.ptp(X) > 0.0:
+        pairs = "distances" if not np.diag(X).any() and X.min() >= 0.0 else "similarities"
+        raise DataError(
+            source, "points with their features",
+            f"a symmetric {len(X)} x {len(X)} matrix, which looks like {pairs}", hint,
+        )  # fmt: skip
+
+
+def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
+    import pandas as pd
+
+    try:
+        return np.asarray(pd.to_numeric(cells))
+    except (ValueError, TypeError):
+        return cells.astype(str).to_numpy(dtype=str)
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".csv")
+
+
+class Grid(NamedTuple):
+    """Numbers in rows and columns that may have names, and the labels of the rows.
+
+    Attributes
+    ----------
+    numbers : (m, n) array
+    rows, columns : tuple of str
+        Names, or empty.
+    labels : (m,) array or None
+    """
+
+    numbers: Array
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    labels: NDArray[Any] | None
+
+    def in_order(self, names: tuple[str, ...], source: str) -> Array:
+        """The numbers with the columns of these names, if both have names.
+
+        Raises
+        ------
+        DataError
+            If the names are not the same ones.
+        """
+        if not names or not self.columns or self.columns == names:
+            return self.numbers
+        if sorted(names) != sorted(self.columns):
+            strange = [name for name in self.columns if name not in names] or ["too few of them"]
+            raise DataError(source, "columns with the names of the rows", strange[0])
+        places = {name: k for k, name in enumerate(self.columns)}
+        return self.numbers[:, [places[name] for name in names]]
+
+
+def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) -> Grid:
+    """A matrix with `width` columns, by default as many as rows, in a .csv file.
+
+    It may have a header, names of the rows in its first column, and a column of labels.
+
+    Raises
+    ------
+    DataError
+        If the file holds no such matrix.
+    UnknownName
+        If there is no column of the name `label`.
+    """
+    import pandas as pd
+
+    content = read_bytes(path, max_bytes)
+    header = _first_row(content)
+    named = any(not _is_number(cell) for cell in header[:-1]) or not header[0]
+    expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(content), header=None, skiprows=int(named), keep_default_na=False,
+            na_values=[""], low_memory=False,
+        )  # fmt: skip
+    except ValueError as error:
+        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
+    if named and len(header) != frame.shape[1]:
+        got = f"{len(header)} names of {frame.shape[1]} columns"
+        raise DataError(str(path), expected, got)
+    columns = header if named else []
+    frame.columns = pd.Index(range(frame.shape[1]))
+    if label is not None and label not in columns:
+        raise UnknownName("label", label, columns)
+    places, rows, truth = list(range(frame.shape[1])), (), None
+    if (named and not header[0]) or frame[0].dtype.kind not in "iuf":
+        rows = tuple(frame[places.pop(0)].map(as_text))
+    wanted = len(frame) if width is None else width
+    of_labels = -1
+    if (label or "label") in columns:
+        of_labels = columns.index(label or "label")
+    elif len(places) == wanted + 1:
+        of_labels = places[-1]
+    if of_labels >= 0:
+        truth = _labels(frame[of_labels])
+        places.remove(of_labels)
+    if len(places) != wanted:
+        shape = "as many columns as rows" if width is None else f"{width} columns"
+        raise DataError(str(path), f"a matrix with {shape}", f"{len(frame)} x {len(places)}")
+    try:
+        numbers = frame[places].to_numpy(dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(str(path), expected, str(error)) from None
+    if not np.isfinite(numbers).all():
+        row = int(np.argmax(~np.isfinite(numbers).all(axis=1)))
+        got = f"none in line {row + 1 + named}"
+        raise DataError(str(path), "a finite number in every cell", got)
+    return Grid(numbers, rows, tuple(columns[k] for k in places) if named else (), truth)
+
+
+def _read_matrix(
+    path: Path, letter: str, label: str | None, labels: str | Path | None, max_bytes: int
+) -> Dataset:
+    grid = read_grid(path, None, label, max_bytes)
+    y = grid.labels
+    if labels is not None:
+        y = _read_labels(Path(labels), grid.rows or grid.columns, len(grid.numbers), max_bytes)
+    if y is None:
+        raise DataError(
+            str(path), "labels of the rows", "none",
+            "Give a column named label, or a file of labels: --labels, or labels= in Python.",
+        )  # fmt: skip
+    numbers = grid.in_order(grid.rows, str(path))
+    described = f"{path.name}: {len(numbers)} x {len(numbers)}"
+    given: dict[str, Any] = {letter: numbers}
+    names = grid.rows or grid.columns
+    return Dataset(name=_stem(path), y=y, description=described, names=names, **given)
+
+
+def _read_labels(path: Path, names: tuple[str, ...], n: int, max_bytes: int) -> NDArray[Any]:
+    """Labels in the order of the rows, or by their names; a first line of n + 1 is a header."""
+    import pandas as pd
+
+    expected = f"{n} labels, one in each line, or names and labels"
+    text = read_bytes(path, max_bytes).decode("utf-8", "replace")
+    lines = [row for row in csv.reader(io.StringIO(text)) if row]
+    lines = lines[1:] if len(lines) == n + 1 else lines
+    widths = {len(line) for line in lines}
+    if len(lines) != n or widths not in ({1}, {2}):
+        raise DataError(str(path), expected, f"{len(lines)} lines")
+    if widths == {2}:
+        by_name = {line[0]: line[1] for line in lines}
+        if sorted(by_name) != sorted(names):
+            raise DataError(str(path), "the names of the rows of the matrix", lines[0][0])
+        lines = [[by_name[name]] for name in names]
+    return _labels(pd.Series([line[0] for line in lines]))
+
+
+def _first_row(content: bytes) -> list[str]:
+    text = content[: 1 << 22].decode("utf-8-sig", "replace")
+    try:
+        return [cell.strip() for cell in next(csv.reader(io.StringIO(text, newline="")), [""])]
+    except csv.Error:
+        return [""]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_header(header: list[str], source: str) -> None:
+    """Refuse a first row that holds data, or gives two columns the same name."""
+    numbers = [cell for cell in header if _is_number(cell)]
+    whole = [int(cell) for cell in numbers if cell.isdecimal()]
+    counted = [int(k) for k in np.arange(len(whole)) + (whole[0] if whole else 0)]
+    counts = whole == counted and (len(whole) > 1 or whole[:1] in ([0], [1]))
+    fractions = len(whole) < len(numbers)
+    if fractions or (numbers and len(numbers) >= len(header) - 1 and not counts):
+        raise DataError(
+            source, "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
+            "Put a line of names, such as x1,x2,label, before the first row; a matrix is read by "
+            "--kind similarities or --kind distances.",
+        )  # fmt: skip
+    twice = [name for name in header if name and header.count(name) > 1]
+    if twice:
+        raise DataError(source, "columns with different names", f"two of them named {twice[0]!r}")
+
+
+def read_frame(path: Path, max_bytes: int = MAX_BYTES, expected: str = _TABLE) -> pd.DataFrame:
+    """A comma-separated table as it stands; `DataError` with `expected` for anything else.
+
+    A column without a name has the name "".
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4], "label": ["x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     table.to_csv(path, index=False)
+    ...     read_frame(path).shape
+    (2, 3)
+    """
+    import pandas as pd
+
+    content = read_bytes(path, max_bytes)
+    header = _first_row(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of cells beyond the header
+            # A cell such as "NA" or "None" may be a level: only empty cells are missing.
+            frame = pd.read_csv(
+                io.BytesIO(content), keep_default_na=False, na_values=[""], index_col=False
+            )
+    except pd.errors.ParserWarning:
+        got = f"rows with more cells than the {len(header)} of the header"
+        hint = "Cells with a comma inside are quoted; decimals have points."
+        raise DataError(str(path), expected, got, hint) from None
+    except ValueError as error:
+        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
+    if frame.empty:
+        raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
+    _refuse_header(header, str(path))
+    if len(header) == frame.shape[1] and header.count("") == 1:
+        frame = frame.rename(columns={frame.columns[header.index("")]: ""})
+    return frame

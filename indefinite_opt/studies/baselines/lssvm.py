@@ -1,0 +1,87 @@
+"""Least squares support vector machines, for kernels of any inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import EPS, Array, checks, one_thread
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.studies.baselines.baseline import Baseline
+
+__all__ = ["LSSVM"]
+
+
+@dataclass(frozen=True)
+class LSSVM(Baseline):
+    r"""The least squares SVM: a stationary point of ½wᵀw + (C/2) Σe_i² with y_i f(x_i) = 1 - e_i.
+
+    f(x) = Σ a_i k(x_i, x) + b solves one linear system, whatever the signs of the eigenvalues:
+
+    .. math:: (K + I/C)\,a + b\,e = y, \qquad e^\top a = 0
+
+    It is singular where -1/C is an eigenvalue of K on the vectors of sum 0. For an indefinite K
+    the solution is a saddle, not a minimum (Huang, Maier, Hornegger & Suykens 2017).
+
+    Parameters
+    ----------
+    C : float
+        Price of the squared errors.
+
+    References
+    ----------
+    Suykens & Vandewalle (1999); Huang, Maier, Hornegger & Suykens (2017).
+
+    Examples
+    --------
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], ["a", "b"])   # x = 1 and x = -1
+    >>> fitted = LSSVM(C=1.0).fit(problem)                # (2 + 1)a = 1 in each class
+    >>> fitted.coef, fitted.predict([[3.0, -3.0]]).tolist()
+    (array([-0.33333333,  0.33333333]), ['a'])
+    """
+
+    C: float = 1.0
+
+    reference: ClassVar[str] = "Suykens & Vandewalle (1999)"
+
+    def __post_init__(self) -> None:
+        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
+
+    def fit(self, problem: KernelProblem, seed: int = 0) -> Classifier:
+        """Solve the system; nothing is random.
+
+        Raises
+        ------
+        ParameterError
+            If the system is singular to rounding, with a C near to this one for which it is not.
+        """
+        n, y = problem.n, problem.y
+        # On the vectors of sum 0 the system is that of PKP + I/C, whose eigenvalues are known.
+        spectrum = problem.centered_spectrum
+        values, vectors = spectrum.values + 1.0 / self.C, spectrum.vectors
+        size = max(float(np.max(np.abs(spectrum.values), initial=0.0)), 1.0 / self.C)
+        if np.any(np.abs(values) <= n * EPS * size):
+            other = self._regular(spectrum.values)
+            raise ParameterError(
+                "C", "one for which K + I/C is regular on the vectors of sum 0", f"{self.C:g}",
+                f"-1/C is an eigenvalue there; with C = {other:.6g} it is regular.",
+            )  # fmt: skip
+        centered = y - y.mean()
+        with one_thread():
+            along = vectors.T @ centered
+            # Where the spectrum has no vectors, PKP is 0.
+            a: Array = vectors @ (along / values) + self.C * (centered - vectors @ along)
+        a -= a.mean()
+        mean = problem.gram.times(np.full(n, 1.0 / n))
+        return Classifier(a, float(y.mean() - mean @ a), problem.classes)
+
+    def _regular(self, eigenvalues: Array) -> float:
+        """A price near C whose inverse is in the middle between neighbouring -λ."""
+        poles = np.unique(-eigenvalues[eigenvalues < 0.0])
+        above = poles[poles > (1.0 + 1e-9) / self.C]
+        ahead = float(above[0]) if above.size else 2.0 / self.C
+        return 2.0 / (1.0 / self.C + ahead)

@@ -1,0 +1,129 @@
+"""Formulations of one's own, by a file or a module, at the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import printed, run
+
+MINE = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+import indefinite_opt as iopt
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.studies.baselines import Baseline
+
+
+@dataclass(frozen=True)
+class HalfDual(iopt.SVMDual):
+    """The SVM dual with half of the bound."""
+
+    def structure(self, problem):
+        return iopt.SVMDual(C=self.C / 2).structure(problem)
+
+    def model(self, problem):
+        return iopt.SVMDual(C=self.C / 2).model(problem)
+
+
+@dataclass(frozen=True)
+class Majority(Baseline):
+    """The more frequent class."""
+
+    reference = "none"
+
+    def fit(self, problem, seed=0):
+        return Classifier(np.zeros(problem.n), float(np.sign(problem.y.sum())), problem.classes)
+'''
+
+DATA = ("words", "--form", "linear")
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A file whose name no other test has imported."""
+    monkeypatch.setattr("sys.path", __import__("sys").path[:])
+    path = tmp_path / f"mine_{abs(hash(request.node.name))}.py"
+    path.write_text(MINE)
+    return path
+
+
+def test_solve_with_a_formulation_of_a_file(mine: Path) -> None:
+    own = printed("solve", *DATA, f"{mine}:HalfDual(C=2)", "--json")
+    usual = printed("solve", *DATA, "SVMDual(C=1)", "--json")
+
+    assert json.loads(own)["formulation"] == "HalfDual(C=2)"
+    assert json.loads(own)["objective"] == pytest.approx(json.loads(usual)["objective"])
+    assert "HalfDual(C=2)" in printed("show", f"{mine}:HalfDual(C=2)")
+
+
+def test_a_module_is_named_by_its_path() -> None:
+    text = printed("solve", *DATA, "indefinite_opt.formulations:SVMDual(C=3)")
+    assert "SVMDual(C=3)" in text
+
+
+def test_a_module_of_the_present_folder(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(mine.parent)
+    assert "HalfDual(C=2)" in printed("solve", *DATA, f"{mine.stem}:HalfDual(C=2)")
+
+
+def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path) -> None:
+    text = printed(
+        "compare", *DATA, "--formulations", f"{mine}:HalfDual(C=2), {mine}:Majority, SVMDual(C=1)",
+        "--grid", "none", "--jobs", 2, "--output", tmp_path / "report",
+    )  # fmt: skip
+    assert all(name in text for name in ("HalfDual", "Majority", "SVMDual"))
+    table = (tmp_path / "report" / "cells.csv").read_text()
+    assert "HalfDual" in table
+
+
+@pytest.mark.parametrize(
+    ("title", "message"),
+    [
+        ("missing.py:Mine", "missing.py: there is none"),
+        ("no_such_package.there:Mine", "ModuleNotFoundError"),
+        ("{mine}:Other", "expected one of HalfDual, Majority, got 'Other'"),
+        (
+            "{mine}:HalfDual(D=1)",
+            "expected one of C, bias, weights, got 'D'",
+        ),
+        ("{mine}:Majority", "`compare` runs baselines"),
+        ("{broken}:Mine", "SyntaxError"),
+        ("{empty}:Mine", "a file with a class of Formulation or Baseline"),
+        ("{json}:Mine", "a file whose name is not that of another module"),
+    ],
+)
+def test_what_cannot_be_loaded(mine: Path, tmp_path: Path, title: str, message: str) -> None:
+    files = {"broken": "class", "empty": "", "json": ""}
+    paths = {name: tmp_path / f"{name}{mine.stem}.py" for name in ("broken", "empty")}
+    paths["json"] = tmp_path / "json.py"
+    for name, path in paths.items():
+        path.write_text(files[name])
+    result = run("solve", *DATA, title.format(mine=mine, **paths))
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_saved_result_does_not_name_code(mine: Path, tmp_path: Path) -> None:
+    result = run("solve", *DATA, f"{mine}:HalfDual", "--save", tmp_path / "model.npz")
+    assert result.exit_code == 2
+    assert "one of this package" in " ".join(result.stderr.split())
+
+
+def test_help_has_panels() -> None:
+    text = printed("solve", "--help")
+    panels = ("Arguments", "Data", "Kernel", "Solver", "Output", "Help")
+    places = [text.index(f"\n{panel}:") for panel in panels]
+    assert places == sorted(places)
+    assert text.index("--gamma") > places[2]
+    assert places[3] < text.index("--max-iter") < places[4] < text.index("--save")
+
+
+def test_a_title_with_a_colon_is_not_read_from_a_file() -> None:
+    with pytest.raises(iopt.IndefiniteOptError):
+        iopt.formulations.as_formulation("os:path")

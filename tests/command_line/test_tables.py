@@ -1,0 +1,247 @@
+"""Tables and matrices in .csv files: nothing is changed without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import complaint, printed, strict
+
+RNG = np.random.default_rng(28)
+FRAME = pd.DataFrame(
+    {
+        "depth": np.round(RNG.normal(size=24), 3),
+        "width": np.round(RNG.normal(size=24), 3),
+        "colour": ["red", "green", "blue"] * 8,
+        "label": ["a", "b"] * 12,
+    }
+)
+WORDS = ["house", "mouse", "horse", "haus", "maus", "pferd"]
+LANGUAGES = ["english"] * 3 + ["german"] * 3
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(frame: pd.DataFrame, name: str = "t.csv", **options: object) -> str:
+    frame.to_csv(name, index=bool(options.pop("index", False)), **options)
+    return name
+
+
+def solved(name: str, *options: object) -> dict[str, object]:
+    return strict(printed("solve", name, "UniformWeights", "--json", *options))
+
+
+def test_what_was_used_of_a_table_is_said(folder: Path) -> None:
+    frame = FRAME.copy()
+    frame.loc[[4, 9], "width"] = np.nan
+    name = written(frame)
+    used = "24 rows, 2 of them dropped for empty cells (lines 6, 11); 5 features: depth, width, "
+    used += "colour=blue, colour=green, colour=red; labels of column 'label'"
+    for command in (["solve", name, "LPSVM"], ["diagnose", name], ["bound", name, "SVMDual"]):
+        assert f"table of {used}" in printed(*command)
+    answer = solved(name)
+    assert answer["n"] == 22
+    assert answer["table"]["used"] == used
+    assert answer["table"]["dropped"] == [6, 11]
+    assert answer["table"]["columns"][2]["levels"] == ["blue", "green", "red"]
+    assert solved(name, "--missing", "impute")["n"] == 24
+    assert "2 empty cells filled" in printed("solve", name, "LPSVM", "--missing", "impute")
+    assert "a value in every cell, got none in line 6" in complaint(
+        "solve", name, "LPSVM", "--missing", "refuse"
+    )
+
+
+def test_medians_stand_in_for_empty_cells_also_of_new_rows(folder: Path) -> None:
+    frame = FRAME.copy()
+    frame.loc[3, "width"] = np.nan
+    frame.loc[5, "colour"] = np.nan
+    name = written(frame)
+    data = iopt.datasets.read(name, missing="impute")
+    assert data.X[3, 1] == np.median(frame["width"].dropna())
+    assert data.X[5, 2:].tolist() == [0.0, 1.0, 0.0]  # green and red are there once more than blue
+    printed("solve", name, "UniformWeights", "--missing", "impute", "--save", "m.npz")
+    new = written(frame.iloc[[3]], "new.csv")
+    complete = written(frame.iloc[[3]].assign(width=data.X[3, 1]), "complete.csv")
+    assert printed("predict", "m.npz", new) == printed("predict", "m.npz", complete)
+    printed("solve", name, "UniformWeights", "--save", "m.npz")
+    assert "a value in every cell of the column 'width'" in complaint("predict", "m.npz", new)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": [f"row {k}" for k in range(24)]}, '24 different texts in 24 rows. Leave it out'),
+        ({"depth": [f"0,{k}" for k in range(24)]}, "numbers with a decimal point"),
+        ({"depth": ["NA", *map(str, range(23))]}, "got 'NA' in line 2. A cell without"),
+        ({"depth": ["?", *map(str, range(23))]}, "got '?' in line 2"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_no_features(
+    change: dict[str, object], message: str, folder: Path
+) -> None:
+    frame = FRAME.assign(**change)[[*change, "width", "label"]]
+    assert message in complaint("solve", written(frame), "LPSVM")
+
+
+def test_columns_may_be_left_out(folder: Path) -> None:
+    frame = FRAME.assign(id=[f"row {k}" for k in range(24)])[["id", *FRAME]]
+    name = written(frame)
+    assert "left out: id;" in printed("diagnose", name, "--ignore", "id")
+    assert iopt.datasets.read(name, ignore=["id"]).X.shape == (24, 5)
+    assert "ignore: expected one of colour, depth, id" in complaint(
+        "diagnose", name, "--ignore", "di"
+    )
+    # Names of rows without a name of their own are what pandas writes by default.
+    name = written(FRAME, index=True)
+    np.testing.assert_array_equal(
+        iopt.datasets.read(name).X, iopt.datasets.read(written(FRAME, "plain.csv")).X
+    )
+    assert "left out: row names" in printed("diagnose", name)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["0.5,1.5,a\n2.5,3.5,b\n1,2,a\n", "5,3,1\n4,2,1\n1,2,-1\n", "0,0,7,a\n1,2,3,b\n4,4,4,a\n",
+     "-1,3,a\n4,2,b\n"],
+)  # fmt: skip
+def test_a_first_row_of_numbers_is_no_header(rows: str, folder: Path) -> None:
+    Path("t.csv").write_text(rows, encoding="utf-8")
+    assert "a header with the names of the columns" in complaint("solve", "t.csv", "LPSVM")
+
+
+def test_columns_that_are_counted_or_years_have_names(folder: Path) -> None:
+    for header in ("0,1,label", "1,2,label", "2019,2020,label", "x,1,label"):
+        text = f"{header}\n1,2.5,a\n3,4.5,b\n2,2,b\n"
+        Path("t.csv").write_text(text, encoding="utf-8")
+        assert solved("t.csv")["n"] == 3
+    Path("t.csv").write_text("x,x,label\n1,2,a\n3,4,b\n", encoding="utf-8")
+    assert "two of them named 'x'" in complaint("solve", "t.csv", "LPSVM")
+    Path("t.csv").write_text("x;y;label\n1;2;a\n3;4;b\n", encoding="utf-8")
+    assert "Columns are separated by commas" in complaint("solve", "t.csv", "LPSVM")
+    Path("t.csv").write_text("x,label\n1,5,a\n2,5,b\n", encoding="utf-8")
+    told = complaint("solve", "t.csv", "LPSVM")
+    assert "rows with more cells than the 2 of the header" in told
+
+
+def test_new_rows_with_a_category_that_training_did_not_have(folder: Path) -> None:
+    printed("solve", written(FRAME), "UniformWeights", "--save", "m.npz")
+    new = written(FRAME.iloc[:2].assign(colour=["red", "pink"]), "new.csv")
+    told = complaint("predict", "m.npz", new)
+    assert "blue, green, red in the column 'colour', as in training, got 'pink' in line 3" in told
+    new = written(FRAME.iloc[:2].assign(depth=["1.5", "deep"]), "new.csv")
+    assert "numbers in the column 'depth', got 'deep' in line 3" in complaint(
+        "predict", "m.npz", new
+    )
+    # Columns are found by name, in any order.
+    expected = printed("predict", "m.npz", written(FRAME, "new.csv"))
+    shuffled = written(FRAME[["colour", "width", "depth"]], "new.csv")
+    assert printed("predict", "m.npz", shuffled) == expected
+
+
+def distances(words: list[str], others: list[str]) -> np.ndarray:
+    """Numbers of letters in one word only."""
+    return np.array([[len(set(a) ^ set(b)) for b in others] for a in words], float)
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [(False, "column"), (False, "file"), (True, "column"), (True, "file"), (True, "named file")],
+)
+def test_matrices(names: bool, labels: str, folder: Path) -> None:
+    D = distances(WORDS, WORDS)
+    frame = pd.DataFrame(D, WORDS, WORDS)
+    options: list[object] = ["--kind", "distances"]
+    if names:  # columns in another order than the rows
+        frame = frame[WORDS[::-1]]
+    if labels == "column":
+        frame["label"] = LANGUAGES
+    elif labels == "file":
+        Path("y.csv").write_text("\n".join(["language", *LANGUAGES]), encoding="utf-8")
+        options += ["--labels", "y.csv"]
+    else:
+        rows = pd.Series(LANGUAGES, WORDS).sample(frac=1.0, random_state=0)
+        rows.to_csv("y.csv", header=False)
+        options += ["--labels", "y.csv"]
+    name = written(frame, "D.csv", index=names, header=names)
+    gamma = 1.0 / np.mean(D**2)
+    expected = iopt.KernelProblem(np.exp(-gamma * D**2), LANGUAGES)
+    answer = strict(printed("solve", name, "SVMDual", "--json", *options))
+    assert answer["objective"] == pytest.approx(iopt.solve(expected, "SVMDual").objective)
+    assert {answer["positive"], answer["negative"]} == {"english", "german"}
+    given = None if labels == "column" else "y.csv"
+    problem = iopt.KernelProblem.read(name, "distances", labels=given)
+    np.testing.assert_allclose(problem.K, expected.K, rtol=1e-14)
+    assert problem.labels.tolist() == LANGUAGES
+    for command in (["diagnose", name], ["bound", name, "SVMDual"]):
+        assert "D (n = 6" in printed(*command, *options)
+    # New words, with their columns in a third order where these have names.
+    printed("solve", name, "SVMDual", "--save", "m.npz", *options)
+    new = pd.DataFrame(distances(["rouse", "pfau"], WORDS), ["rouse", "pfau"], WORDS)
+    new = new[sorted(WORDS)] if names else new
+    table = printed("predict", "m.npz", written(new, "new.csv", index=names, header=names))
+    values = iopt.solve(problem, "SVMDual").classifier.decision_function(
+        problem.kernel_with(distances(["rouse", "pfau"], WORDS))
+    )
+    found = [float(line.split(",")[1]) for line in table.splitlines()[1:]]
+    assert found == pytest.approx(values.tolist(), rel=1e-6, abs=1e-9)
+
+
+def test_matrices_that_are_none(folder: Path) -> None:
+    frame = pd.DataFrame(distances(WORDS, WORDS), WORDS, WORDS)
+    plain = written(frame, "D.csv", header=False)
+    kind = ("--kind", "distances")
+    assert "labels of the rows, got none" in complaint("diagnose", plain, *kind)
+    narrow = written(frame.iloc[:, :3].assign(label=LANGUAGES), "narrow.csv", index=True)
+    assert "a matrix with as many columns as rows, got 6 x 3" in complaint(
+        "diagnose", narrow, *kind
+    )
+    holes = frame.assign(label=LANGUAGES)
+    holes.iloc[2, 3] = np.nan
+    told = complaint("diagnose", written(holes, "holes.csv", index=True), *kind)
+    assert "a finite number in every cell, got none in line 4" in told
+    other = frame.rename(columns={"house": "home"}).assign(label=LANGUAGES)
+    told = complaint("diagnose", written(other, "other.csv", index=True), *kind)
+    assert "columns with the names of the rows, got home" in told
+    Path("y.csv").write_text("a\nb\n", encoding="utf-8")
+    told = complaint("diagnose", plain, *kind, "--labels", "y.csv")
+    assert "6 labels, one in each line, or names and labels, got 2 lines" in told
+    assert "labels: expected none for a table of points" in complaint(
+        "diagnose", written(FRAME), "--labels", "y.csv"
+    )
+    assert "missing: expected none for distances" in complaint(
+        "diagnose", plain, *kind, "--missing", "impute"
+    )
+
+
+def test_a_matrix_in_the_place_of_points_is_refused(folder: Path) -> None:
+    D = distances(WORDS, WORDS)
+    for matrix, looks in ((D, "distances"), (10.0 - D, "similarities")):
+        frame = pd.DataFrame(matrix, columns=WORDS).assign(label=LANGUAGES)
+        told = complaint("diagnose", written(frame))
+        assert f"a symmetric 6 x 6 matrix, which looks like {looks}" in told
+        assert "--kind" in told
+        np.savez("X.npz", X=matrix, y=LANGUAGES)
+        assert "Name the array K or D" in complaint("diagnose", "X.npz")
+
+
+def test_there_is_no_such_file(folder: Path) -> None:
+    for name in ("missing.csv", "missing.npz", "folder/missing.csv.gz"):
+        assert complaint("solve", name, "SVMDual").startswith(f"data: expected a file, got {name}")
+
+
+def test_options_that_do_not_apply_are_named(folder: Path) -> None:
+    told = complaint("diagnose", "words", "--kind", "points")
+    assert told == "kind: expected none for the data set words, got points"
+    told = complaint("diagnose", "breast_cancer", "--missing", "impute")
+    assert told == "missing: expected none for the data set breast_cancer, got impute"
+    told = complaint("diagnose", written(FRAME), "--a", 1)
+    assert told.startswith("a: expected no parameter that the default kernel rbf does not have")
+    assert "--kernel sigmoid" in told

@@ -1,0 +1,131 @@
+"""First contacts: defaults that work, and a sentence where the data look like a mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from helpers.commands import printed
+
+LOADERS = {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}
+POINTS = np.random.default_rng(28).normal(size=(30, 3))
+LABELS = np.where(POINTS[:, 0] > 0.2, "up", "down")
+D = np.linalg.norm(POINTS[:, None] - POINTS, axis=2)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        iopt.IndefiniteSVC(),
+        iopt.KernelClassifier(),
+        iopt.KernelClassifier("ESVM"),
+        iopt.KernelClassifier("SpectrumSVM"),
+        iopt.KernelClassifier("LussDual"),
+        iopt.KernelClassifier("ConvexHullDual"),
+        iopt.KernelClassifier("KNN"),
+        iopt.KernelClassifier("LSSVM"),
+    ],
+    ids=str,
+)
+def test_defaults_are_as_good_as_those_of_svc(estimator: Any, name: str) -> None:
+    X, y = LOADERS[name](return_X_y=True)
+    expected = cross_val_score(SVC(), X, y).mean()
+    assert cross_val_score(estimator, X, y).mean() >= expected - 0.03
+
+
+def test_the_default_kernel_is_that_of_svc() -> None:
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2], y[y < 2]
+    gamma = 1.0 / (X.shape[1] * X.var())
+    squares = np.square(X[:, None] - X).sum(axis=2)
+    expected = np.exp(-gamma * squares)
+    problem = iopt.KernelProblem.from_data(X, y)
+    np.testing.assert_allclose(problem.K, expected, rtol=1e-9)
+    assert problem.is_psd
+    np.testing.assert_allclose(iopt.KernelTransformer().fit(X).transform(X), expected, rtol=1e-9)
+    dataset = iopt.datasets.Dataset("wine", y, X=X)
+    np.testing.assert_allclose(iopt.KernelProblem.from_dataset(dataset).K, expected, rtol=1e-9)
+    new = problem.kernel_with(X[:3] + 1.0)
+    np.testing.assert_allclose(
+        new, np.exp(-gamma * np.square(X[:3, None] + 1.0 - X).sum(axis=2)), rtol=1e-9
+    )
+
+
+def test_named_data_bring_kernel_and_scaling() -> None:
+    """The sigmoid kernel of raw features is constant; that of features in [-1, 1] is not."""
+    dataset = iopt.datasets.load("breast_cancer")
+    problem = iopt.KernelProblem.from_dataset(dataset)
+    assert (problem.kernel.name, problem.scaling) == ("sigmoid", "minmax")
+    assert problem.remarks == ()
+    raw = iopt.KernelProblem.from_dataset(dataset, scaling=None)
+    assert np.ptp(raw.K) == 0.0
+    assert "tells no points apart" in raw.remarks[0]
+    assert "scaling minmax" in printed("diagnose", "breast_cancer")
+
+
+@pytest.mark.parametrize(
+    ("K", "said"),
+    [
+        (np.ones((30, 30)), "tells no points apart"),
+        (np.zeros((30, 30)), "tells no points apart"),
+        (D, "as distances have"),
+        (D**2, "as distances have"),
+        (np.exp(-1e4 * D**2), "nearly diagonal"),
+    ],
+)
+def test_odd_kernel_matrices_get_a_sentence(K: Any, said: str, tmp_path: Any) -> None:
+    problem = iopt.KernelProblem(K, LABELS)
+    assert said in problem.remarks[0]
+    np.savez(tmp_path / "K.npz", K=K, y=LABELS)
+    for command, *rest in (["diagnose"], ["solve", "LPSVM"], ["bound", "SVMDual"]):
+        text = printed(command, tmp_path / "K.npz", *rest)
+        assert f"note: {problem.remarks[0]}" in text
+    result = iopt.solve(problem, "LPSVM")
+    assert result.remarks[0] == problem.remarks[0]
+    assert said in result._repr_html_()
+    with pytest.warns(UserWarning, match=said):
+        iopt.IndefiniteSVC(kernel="precomputed").fit(K, LABELS)
+
+
+def test_common_kernel_matrices_get_none() -> None:
+    for K in (np.exp(-D), D - 1.0, -0.5 * D**2, POINTS @ POINTS.T, np.tanh(POINTS @ POINTS.T)):
+        assert iopt.KernelProblem(K, LABELS).remarks == ()
+
+
+def test_a_training_error_above_chance_is_said(tmp_path: Any) -> None:
+    np.savez(tmp_path / "K.npz", K=D, y=LABELS)
+    problem = iopt.KernelProblem(D, LABELS)  # far points count as similar
+    result = iopt.solve(problem, "SVMDual")
+    error = np.mean(result.classifier.predict(problem.K) != LABELS)
+    share = min(np.mean(LABELS == "up"), np.mean(LABELS == "down"))
+    assert error > share
+    assert result.training_error == pytest.approx(error)
+    assert f"{100 * error:.3g} % of the training points are misclassified" in result.remarks[-1]
+    assert f"alone would misclassify {100 * share:.3g} %" in result.remarks[-1]
+    assert result.remarks[-1] in printed("solve", tmp_path / "K.npz", "SVMDual")
+    good = iopt.solve(iopt.KernelProblem.from_data(POINTS, LABELS), "SVMDual")
+    assert good.training_error == np.mean(good.classifier.predict(good.problem.K) != LABELS)
+    assert good.remarks == ()
+
+
+def test_steps_of_pipelines_fit_the_kernel_to_all_training_points(monkeypatch: Any) -> None:
+    """Also of sparse points, whose kernel values are computed a few rows at a time."""
+    from scipy import sparse
+
+    from indefinite_opt.estimators import training_data
+
+    monkeypatch.setattr(training_data, "MAX_DENSE_BYTES", 8 * 3 * 4)  # four rows
+    dense = iopt.KernelTransformer().fit(POINTS).transform(POINTS[:5])
+    few = (
+        iopt.KernelTransformer()
+        .fit(sparse.csr_matrix(POINTS))
+        .transform(sparse.csr_matrix(POINTS[:5]))
+    )
+    np.testing.assert_allclose(few, dense, rtol=1e-9)

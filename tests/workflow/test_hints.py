@@ -1,0 +1,128 @@
+"""Values that other programs write in another form are recognised, and judged as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.errors import ProblemError
+
+C = 1.0
+
+
+@pytest.fixture(scope="module")
+def problem() -> iopt.KernelProblem:
+    data = iopt.datasets.load("checkerboard(n=60)")
+    return iopt.KernelProblem.from_data(data.points, data.y, "sigmoid(a=1, r=-1)")
+
+
+@pytest.fixture(scope="module")
+def alpha(problem: iopt.KernelProblem) -> np.ndarray:
+    return iopt.solve(problem, iopt.SVMDual(C=C)).values["alpha"]
+
+
+def said(certificate: iopt.Certificate) -> str:
+    return " ".join(certificate.reasons)
+
+
+def test_dual_coef_of_libsvm(problem: iopt.KernelProblem) -> None:
+    machine = SVC(kernel="precomputed", C=C).fit(problem.K, problem.y)
+    signed = np.zeros(problem.n)
+    signed[machine.support_] = machine.dual_coef_[0]
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), signed)
+    assert certificate.claim is iopt.Claim.NONE
+    assert "y∘alpha, as LIBSVM's dual_coef_" in said(certificate)
+
+
+def test_the_alpha_of_the_paper_for_esvm(problem: iopt.KernelProblem) -> None:
+    values, vectors = np.linalg.eigh(problem.K)
+    found = iopt.solve(problem, iopt.ESVM(C=C)).values["alpha"]
+    y = problem.y
+    paper = y * (vectors @ (np.sign(values) * (vectors.T @ (y * found))))
+    certificate = iopt.verify(problem, iopt.ESVM(C=C), {"alpha": paper})
+    assert certificate.claim <= iopt.Claim.FEASIBLE
+    assert "as the paper's α" in said(certificate)
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [("grouped", "in the order of the points +1, then -1"), ("reversed", "in the reverse order")],
+)
+def test_another_order_of_points(
+    problem: iopt.KernelProblem, alpha: np.ndarray, order: str, words: str
+) -> None:
+    places = np.argsort(-problem.y, kind="stable") if order == "grouped" else np.arange(60)[::-1]
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": alpha[places]})
+    assert words in said(certificate)
+
+
+def test_weights_of_another_sum(problem: iopt.KernelProblem) -> None:
+    hulls = iopt.solve(problem, iopt.ConvexHullDual()).values["alphabar"]
+    assert "scaled to the sum 1" in said(iopt.verify(problem, iopt.GuoSchuurmansQP(), hulls))
+
+
+def test_multipliers_of_the_other_sign(problem: iopt.KernelProblem, alpha: np.ndarray) -> None:
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), alpha)
+    turned = {name: -value for name, value in certificate.multipliers.items()}
+    judged = iopt.verify(problem, iopt.SVMDual(C=C), alpha, multipliers=turned)
+    assert judged.claim is iopt.Claim.FEASIBLE
+    assert "With the opposite sign the multipliers satisfy" in said(judged)
+
+
+@pytest.mark.parametrize("formulation", ["LPSVM", "SeparabilitySVM", "PseudoEuclideanPrimal"])
+def test_missing_slacks_are_computed(problem: iopt.KernelProblem, formulation: str) -> None:
+    values = dict(iopt.solve(problem, formulation).values)
+    slack = values.pop("xi")
+    certificate = iopt.verify(problem, formulation, values)
+    whole = iopt.verify(problem, formulation, {**values, "xi": slack})
+    assert certificate.claim is whole.claim
+    assert abs(certificate.objective - whole.objective) <= 1e-6 * abs(whole.objective)
+    assert "The slacks ξ were not among the values" in said(certificate)
+
+
+def test_other_missing_values_are_refused(problem: iopt.KernelProblem) -> None:
+    with pytest.raises(ProblemError, match="u of shape"):
+        iopt.verify(problem, "LPSVM", {"b": 0.0, "xi": np.zeros(problem.n)})
+
+
+def test_points_that_nothing_makes_right_get_no_hint(problem: iopt.KernelProblem) -> None:
+    noise = np.random.default_rng(0).standard_normal(problem.n)
+    reasons = iopt.verify(problem, iopt.SVMDual(C=C), noise).reasons
+    assert len(reasons) == 1
+    assert reasons[0].startswith("The constraint 'balance' is violated")
+
+
+@pytest.mark.parametrize("u", [["a", "b"], [1.0], [np.nan] * 60])
+def test_bad_values_beside_missing_slacks_are_named(problem: iopt.KernelProblem, u: list) -> None:
+    with pytest.raises(ProblemError, match=r"^values\['u'\]: expected"):
+        iopt.verify(problem, "LPSVM", {"u": u, "b": 0.0})
+
+
+def test_a_plain_vector_of_a_quadratic_program() -> None:
+    qp = iopt.QuadraticProgram([[2.0]], [-2.0], lb=0.0, ub=3.0)
+    assert iopt.verify(qp, [1.0]).claim is iopt.Claim.GLOBAL
+
+
+def test_a_hint_says_how_well_it_fits(problem: iopt.KernelProblem) -> None:
+    """The residual of y∘α is what the certificate of y∘α says, here of LIBSVM's tolerance."""
+    machine = SVC(kernel="precomputed", C=C).fit(problem.K, problem.y)
+    signed = np.zeros(problem.n)
+    signed[machine.support_] = machine.dual_coef_[0]
+    right = iopt.verify(problem, iopt.SVMDual(C=C), problem.y * signed, tol=1e-4)
+    expected = f"the first-order conditions up to {right.stationarity:.1e}."
+    assert expected in said(iopt.verify(problem, iopt.SVMDual(C=C), signed))
+
+
+def test_violations_of_kernels_that_are_never_formed_have_no_name() -> None:
+    """The declaration needs the whole matrix, which factors and rows on demand do not have."""
+    F, y = np.random.default_rng(0).normal(size=(12, 2)), np.resize([1, -1], 12)
+    values = {"alpha": np.full(12, 9.0)}
+    for problem in (
+        iopt.KernelProblem.from_factors(F, [1.0, -1.0], y),
+        iopt.KernelProblem.from_data(F, y, "gaussian", cache_mb=1.0),
+    ):
+        certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), values)
+        assert certificate.claim is iopt.Claim.NONE
+        assert "is violated by" in " ".join(certificate.reasons)

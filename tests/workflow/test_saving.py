@@ -1,0 +1,145 @@
+"""Results in files, and predictions for new points in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import indefinite_opt as iopt
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(30, 3))
+NEW = RNG.normal(size=(7, 3))
+Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.6, "inside", "outside")
+
+
+def manhattan(A: Any, B: Any) -> Any:
+    return np.abs(A[:, None] - B).sum(axis=2)
+
+
+def cases() -> dict[str, tuple[iopt.KernelProblem, Any, Any]]:
+    """A problem, new points as `predict` takes them, and their kernel by numpy."""
+    D, D_new = manhattan(X, X), manhattan(NEW, X)
+    F = np.hstack([X, np.ones((30, 1))])
+    signs = np.array([1.0, 1.0, -1.0, 1.0])
+    F_new = np.hstack([NEW, np.ones((7, 1))])
+    low, high = X.min(axis=0), X.max(axis=0)
+    scaled, scaled_new = (2.0 * (A - low) / (high - low) - 1.0 for A in (X, NEW))
+    return {
+        "points": (
+            iopt.KernelProblem.from_data(X, Y, "sigmoid(a=0.5, r=-1)", scaling="minmax"),
+            NEW, np.tanh(0.5 * scaled_new @ scaled.T - 1.0),
+        ),
+        "rows on demand": (
+            iopt.KernelProblem.from_data(X, Y, "laplacian(gamma=0.3)", cache_mb=1.0),
+            NEW, np.exp(-0.3 * D_new),
+        ),
+        "distances": (iopt.KernelProblem.from_distances(D, Y), D_new, -0.5 * D_new**2),
+        "factors": (
+            iopt.KernelProblem.from_factors(F, signs, Y), F_new, (F_new * signs) @ F.T
+        ),
+        "similarities": (iopt.KernelProblem(np.exp(-D), Y), np.exp(-D_new), np.exp(-D_new)),
+        "single": (
+            iopt.KernelProblem(np.exp(-D), Y, precision="single"), np.exp(-D_new), np.exp(-D_new)
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("case", cases())
+def test_results_predict_and_are_read_back(case: str, tmp_path: Path) -> None:
+    problem, new, K_new = cases()[case]
+    result = iopt.solve(problem, "SVMDual(C=2)")
+    coef, offset = result.classifier.coef, result.classifier.offset
+    expected = K_new @ coef + offset
+    assert result.decision_function(new) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    labels = np.where(expected > 0.0, *problem.classes[::-1])
+    assert result.predict(new).tolist() == labels.tolist()
+    again = iopt.load(result.save(tmp_path / "model.npz"))
+    assert again.predict(new).tolist() == labels.tolist()
+    for name in ("objective", "status", "solver", "iterations", "residual"):
+        assert getattr(again, name) == getattr(result, name)
+    np.testing.assert_array_equal(again.x, result.x)
+    assert again.certificate.claim is result.certificate.claim
+    assert again.certificate.objective == pytest.approx(result.certificate.objective, rel=1e-12)
+    assert str(again.formulation) == str(result.formulation)
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=["depth", "width", "height"])
+    result = iopt.solve(iopt.KernelProblem.from_data(frame, Y, "gaussian"), "LPSVM")
+    new = pd.DataFrame(NEW, columns=frame.columns)
+    expected = result.predict(NEW).tolist()
+    assert len(set(expected)) == 2
+    for loaded in (result, iopt.load(result.save(tmp_path / "model.npz"))):
+        assert loaded.predict(new[["height", "depth", "width"]]).tolist() == expected
+        with pytest.raises(iopt.errors.DataError, match="a column 'width', as in the training"):
+            loaded.predict(new[["height", "depth"]])
+
+
+def test_categories_of_a_table_are_encoded(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(
+        kind=np.where(X[:, 2] > 0.0, "new", "old"), label=Y
+    )
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    problem = iopt.KernelProblem.read(tmp_path / "table.csv")
+    result = iopt.solve(problem, "SVMDual")
+    direct = result.classifier.predict(problem.K)
+    assert result.predict(frame).tolist() == direct.tolist()
+    with pytest.raises(iopt.errors.DataError, match="in the column 'kind', as in training, got"):
+        result.predict(frame.assign(kind="used"))
+
+
+def test_new_points_that_are_treated_jointly() -> None:
+    problem = iopt.KernelProblem.from_data(X, Y, "sigmoid(a=0.5, r=-1)")
+    result = iopt.solve(problem, "SpectrumSVM(new_points=joint)")
+    among = problem.kernel(NEW)
+    expected = result.classifier.decision_function(problem.kernel_with(NEW), among)
+    assert result.decision_function(NEW) == pytest.approx(expected, rel=1e-12)
+    assert problem.kernel_among(NEW) == pytest.approx(among, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "how", [{"seed": 7}, {"landmarks": 9, "seed": 3}, {"method": "random-features", "seed": 5}]
+)
+def test_approximations_are_made_again_from_the_same_draw(how: Any, tmp_path: Path) -> None:
+    problem = iopt.KernelProblem.approximate(X, Y, "gaussian(gamma=0.5)", rank=5, **how)
+    result = iopt.solve(problem, "SVMDual(C=2)")
+    again = iopt.load(result.save(tmp_path / "model.npz"))
+    np.testing.assert_allclose(
+        again.decision_function(NEW), result.decision_function(NEW), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_another_class_under_a_known_name_is_not_saved(tmp_path: Path) -> None:
+    class Doubled(iopt.kernels.Gaussian):
+        def evaluate(self, A: Any, B: Any) -> Any:
+            return 2.0 * super().evaluate(A, B)
+
+    result = iopt.solve(iopt.KernelProblem.from_data(X, Y, Doubled(0.5)), "LPSVM")
+    with pytest.raises(iopt.errors.ParameterError, match="kernel: expected one that has a name"):
+        result.save(tmp_path / "model.npz")
+
+
+def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    qp = iopt.solve(iopt.QuadraticProgram([[1.0]], [1.0], lb=0.0, ub=1.0))
+    with pytest.raises(iopt.errors.ParameterError, match="result: expected one on a KernelProblem"):
+        qp.save(path)
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="defines no classifier"):
+        qp.predict([[1.0]])
+    own = iopt.solve(iopt.KernelProblem.from_data(X, Y, lambda A, B: A @ B.T), "LPSVM")
+    with pytest.raises(iopt.errors.ParameterError, match="kernel: expected one that has a name"):
+        own.save(path)
+    problem = iopt.KernelProblem.from_data(X, Y)
+    weighted = iopt.solve(problem, iopt.SVMDual(weights=np.ones(30)))
+    with pytest.raises(iopt.errors.ParameterError, match="without arrays about the points"):
+        weighted.save(path)
+    with pytest.raises(iopt.errors.DataError, match="a file that can be written"):
+        iopt.solve(problem, "LPSVM").save(tmp_path / "absent" / "model.npz")
+    assert not path.exists()
+    with pytest.raises(AttributeError, match="expected a single variable, got u, b, xi"):
+        _ = iopt.solve(problem, "LPSVM").x
