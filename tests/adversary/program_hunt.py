@@ -201,7 +201,7 @@ class ProgramHunt:
                     continue
                 self.counts[f"written as .{ending}"] += 1
                 for part in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
-                    first, second = getattr(qp.arrays, part), getattr(again.arrays, part)
+                    first, second = getattr(qp, part), getattr(again, part)
                     if first.shape != second.shape or first.tobytes() != second.tobytes():
                         self._fail(drawn, "file", f"{part} changed in .{ending}", call)
 

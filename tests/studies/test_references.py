@@ -349,7 +349,7 @@ def test_a_program_is_exported_as_it_is(tmp_path: Path) -> None:
         ours = generate(name)
         for suffix in suffixes:
             path = references.export(name, tmp_path / f"model{suffix}")
-            theirs = iopt.QuadraticProgram.read(path).arrays
+            theirs = iopt.QuadraticProgram.read(path)
             for array in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
                 np.testing.assert_array_equal(getattr(theirs, array), getattr(ours, array))
     with pytest.raises(iopt.errors.DataError, match="without rows"):

@@ -47,7 +47,7 @@ _MEANINGS = {
 }
 
 
-class QuadraticProgram(Formulation, Problem):
+class QuadraticProgram(QuadraticArrays, Formulation, Problem):
     r"""Any quadratic program, convex or not, in the letters and the order of qpsolvers.
 
     .. math:: \min_x\ \tfrac12 x^\top P x + q^\top x
@@ -115,6 +115,7 @@ class QuadraticProgram(Formulation, Problem):
     reference: ClassVar[str] = "the letters of qpsolvers"
     structure_type: ClassVar[type] = PolyhedralQP
     convex: ClassVar[bool | None] = None
+    assign: Callable[[Array], None] | None = None
 
     def __init__(
         self,
@@ -148,23 +149,21 @@ class QuadraticProgram(Formulation, Problem):
         self._hold(arrays)
 
     def _hold(self, arrays: QuadraticArrays) -> None:
-        self.arrays, self.name = arrays, arrays.name or "quadratic program"
-        self.assign: Callable[[Array], None] | None = None
-        self.sense, self.constant, self.names = arrays.sense, arrays.constant, arrays.names
-        self.P, self.q, self.G, self.h = arrays.P, arrays.q, arrays.G, arrays.h
-        self.A, self.b, self.lb, self.ub = arrays.A, arrays.b, arrays.lb, arrays.ub
-        self.notes = (_SYMMETRISED,) if arrays.symmetrised else ()
-        self._protect()
-
-    def _protect(self) -> None:
-        for array in (self.P, self.q, self.G, self.h, self.A, self.b, self.lb, self.ub):
-            array.flags.writeable = False
+        self.__dict__.update(vars(arrays), name=arrays.name or "quadratic program")
+        for value in vars(arrays).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse to replace what solvers may have read; only the name and `assign` may change."""
-        if name in self.__dict__ and name not in ("name", "assign"):
+        if name not in ("name", "assign"):
             raise AttributeError(f"{name} of a quadratic program cannot change: make another one")
-        super().__setattr__(name, value)
+        self.__dict__[name] = value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was changed when the program was read, as sentences."""
+        return (_SYMMETRISED,) if self.symmetrised else ()
 
     @classmethod
     def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:
@@ -252,12 +251,7 @@ class QuadraticProgram(Formulation, Problem):
             For another ending, for a format that cannot hold the program, and for a file that
             cannot be written.
         """
-        return write_program(self.arrays, path)
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.q.size
+        return write_program(self, path)
 
     def named(self, values: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
         """Values or multipliers by the names of variables and rows.
@@ -309,7 +303,7 @@ class QuadraticProgram(Formulation, Problem):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._protect()
+        self._hold(self)
 
     def __repr__(self) -> str:
         return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"

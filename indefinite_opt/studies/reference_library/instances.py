@@ -170,7 +170,7 @@ class Instance:
         """The optimal value of an instance built to have a known one, else None."""
         if isinstance(problem, QuadraticProgram):
             # 1/(2ω) - 1 for the standard program of a graph of clique number ω.
-            return problem.arrays.optimum
+            return problem.optimum
         if self.kernel == "haasdonk-lemma4":
             # Lemma 4 of [H05]_: the origin and the vertex of least <v, v> = 4, for any C ≥ 1/2.
             return 0.5
