@@ -79,6 +79,12 @@ class Program:
         terms = self.h * np.abs(self.Q) @ np.abs(x) + abs(self.c)
         return 4.0 * x.size * EPS * float(max(terms.max(), np.abs(x) @ terms))
 
+    def rounded_gap(self, x: Array) -> float:
+        """Of Σ |multiplier| · slack, what the rounding of the multipliers alone may add up to."""
+        terms = self.h * np.abs(self.Q) @ np.abs(x) + abs(self.c)
+        slack = np.maximum(x, self.upper - x) if np.isfinite(self.upper) else x
+        return 4.0 * x.size * EPS * float(terms @ slack)
+
     def unit(self, x: Array) -> float:
         """What a violation is compared with."""
         largest = float(np.abs(self.gradient(x) - self.c).max())
@@ -123,7 +129,7 @@ class Program:
         if result.status is iopt.Status.SOLVED:
             assert violation <= TOL * unit + rounding
             # Beyond it two sums of one gradient differ by more than the certificate allows.
-            if rounding <= TOL * unit:
+            if rounding <= TOL * unit and self.rounded_gap(x) <= TOL * abs(self.value(x)):
                 assert result.certificate.claim >= iopt.Claim.STATIONARY
         return x
 
