@@ -281,7 +281,13 @@ def scanned_matrix(
     if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
-    if single and max(most, -least) < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
+    largest = max(most, -least)
+    if largest > checks.MAX_ENTRY:
+        raise ProblemError(
+            argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
+            f"{largest:.3g}", "Scale the kernel.",
+        )  # fmt: skip
+    if single and largest < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
         raise ProblemError(
             argument, f"a largest entry of at least {np.finfo(dtype).tiny:.2g} in float32",
             "smaller ones only", "Use precision='double', or scale the kernel.",

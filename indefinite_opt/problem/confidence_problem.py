@@ -113,8 +113,7 @@ class ConfidenceProblem(KernelProblem):
             return problem
         check_problem(problem)
         made = cls(problem.K, problem.labels, precision=problem.precision, name=problem.name)
-        made.X, made.kernel = problem.X, problem.kernel
-        made.scaling, made._scaled, made.form = problem.scaling, problem._scaled, problem.form
+        made._made_like(problem)
         return made
 
     @classmethod

@@ -98,6 +98,9 @@ class FactorGram(Gram):
         self.__dict__.update(state)
         self.factors.flags.writeable = False
 
+    def part(self, chosen: Indices) -> FactorGram:
+        return FactorGram(self.factors[chosen], self.signs, owned=True)
+
     def content(self) -> tuple[Stored, ...]:
         return self.factors, self.signs
 
@@ -146,14 +149,15 @@ class FactorGram(Gram):
             raise ParameterError(
                 "indices", f"at most {self.capacity} different rows at once", str(wanted.size)
             )
-        return self._read(wanted), slots.astype(np.int64)
+        return self.between(self.factors[wanted]), slots.astype(np.int64)
 
     def block(self, rows: Indices, columns: Indices) -> Array:
         with one_thread():
-            return (self.factors[rows] * self.signs) @ self.factors[columns].T
+            return self.between(self.factors[rows], self.factors[columns])
 
-    def _read(self, indices: Indices) -> Array:
-        return (self.factors[indices] * self.signs) @ self.factors.T
+    def between(self, left: Array, right: Array | None = None) -> Array:
+        """F₁ diag(s) F₂ᵀ for rows of two kinds; F itself by default."""
+        return (left * self.signs) @ (self.factors if right is None else right).T
 
     def _times(self, x: Array) -> Array:
         """Kx = F(s∘Fᵀx), (n,), in O(nr)."""
@@ -259,7 +263,7 @@ class FactorGram(Gram):
     def centered_spectrum(self) -> Spectrum:
         # With the rounding of K besides its own.
         gram = FactorGram(self.factors - self.factors.mean(axis=0), self.signs, owned=True)
-        gram.__dict__["rounding"] = gram.rounding + self.rounding
+        gram.rounding += self.rounding
         return gram.spectrum
 
     def allowance(self, lines: int) -> float:

@@ -17,6 +17,7 @@ from indefinite_opt.foundation import (
     Array,
     Stored,
     cached_property,
+    checked_matrix,
     checked_points,
     checks,
     checksum,
@@ -124,6 +125,10 @@ class Gram(ABC):
     is_low_rank: ClassVar[bool] = False
     has_spectrum: ClassVar[bool] = False
     _last_product: tuple[Array, Array] | None = None
+
+    def part(self, chosen: Indices) -> Gram:
+        """The principal submatrix of some rows and columns, in memory of its own."""
+        raise ProblemError("problem", "one made by from_data", "one without points")
 
     @property
     @abstractmethod
@@ -453,7 +458,19 @@ class DenseGram(Gram):
         self.dtype = matrix.dtype
         self._checksum = (found or checksum(self.whole)) if shared else None
         if extremes is not None:
-            self.__dict__["extremes"] = extremes
+            self.extremes = extremes
+
+    @classmethod
+    def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
+        """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
+        return cls(*checked_matrix("K", K, False, dtype or K.dtype), shared=False)
+
+    def part(self, chosen: Indices) -> DenseGram:
+        gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)
+        if self.construction is not None and self.construction.allowance is not None:
+            # What holds of K up to rounding holds of its principal submatrices.
+            gram.construction = self.construction
+        return gram
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy of the array could be written to, and loops would be compiled anew for it.

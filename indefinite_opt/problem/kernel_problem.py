@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     Array,
-    Stored,
     cached_property,
     checked_distances,
     checked_labels,
-    checked_matrix,
     checked_points,
     checked_precision,
     checks,
@@ -39,12 +37,6 @@ from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.spectrum import Spectrum
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
-
-_HOW_MADE = (
-    "X", "kernel", "scaling", "cache_mb", "form", "approximation", "table", "objects", "meanings",
-    "_scaled", "_remade",
-)  # fmt: skip
-"""Attributes that say how the kernel was made."""
 
 
 class KernelProblem(LabelledKernel):
@@ -104,6 +96,18 @@ class KernelProblem(LabelledKernel):
     (array([-1.,  1.]), Inertia(positive=1, negative=1, zero=0))
     """
 
+    X: Array | None = None
+    kernel: Callable[..., Array] | None = None
+    scaling: str | None = None
+    cache_mb: float | None = None
+    form: tuple[str, float] | None = None
+    approximation: Approximation | None = None
+    table: Encoding | None = None
+    objects: tuple[str, ...] = ()
+    _scaled: Callable[[Array], Array] = staticmethod(unscaled)
+    _remade: partial[KernelProblem] | None = None
+    """Makes the problem of fewer points, where they have another kernel than a block of K."""
+
     def __init__(
         self,
         K: ArrayLike,
@@ -113,19 +117,9 @@ class KernelProblem(LabelledKernel):
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix, extremes, found = scanned_matrix("K", K, symmetrize, checked_precision(precision))
+        matrix, extremes, known = scanned_matrix("K", K, symmetrize, checked_precision(precision))
         shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-        gram = DenseGram(matrix, extremes, shared, found)
-        _refuse_overflow(gram)
-        self._begin(gram, y, name)
-
-    @classmethod
-    def _of_own(cls, K: Stored, y: ArrayLike, precision: str, name: str) -> KernelProblem:
-        """The problem of a matrix that no caller can change, so that it needs no checksum."""
-        problem = cls.__new__(cls)
-        matrix, extremes = checked_matrix("K", K, False, checked_precision(precision))
-        problem._begin(DenseGram(matrix, extremes, shared=False), y, name)
-        return problem
+        self._begin(DenseGram(matrix, extremes, shared, known), y, name)
 
     @classmethod
     def from_gram(
@@ -148,9 +142,8 @@ class KernelProblem(LabelledKernel):
         array([-1.,  1.])
         """
         problem = cls.__new__(cls)
-        _refuse_overflow(gram)
         problem._begin(gram, y, name)
-        problem.gram.apply_theorem(definiteness)
+        gram.apply_theorem(definiteness)
         return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
@@ -158,16 +151,6 @@ class KernelProblem(LabelledKernel):
         self.classes, self.y = checked_labels(y, gram.n)
         self.y.flags.writeable = False
         self.name = name
-        self.X: Array | None = None
-        self.kernel: Callable[..., Array] | None = None
-        self.scaling: str | None = None
-        self.cache_mb: float | None = None
-        self._scaled: Callable[[Array], Array] = unscaled
-        self.approximation: Approximation | None = None
-        self._remade: partial[KernelProblem] | None = None
-        self.form: tuple[str, float] | None = None
-        self.table: Encoding | None = None
-        self.objects: tuple[str, ...] = ()
         self.meanings: dict[str, str] = {}
         self._convex, self._uncurved_samples = {}, set()
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
@@ -235,19 +218,21 @@ class KernelProblem(LabelledKernel):
         points = checked_points("X", X)
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
-        names = _columns(X)
+        gram: Gram
         if cache_mb is None:
-            K = formed(function, scaled(points), dtype)
-            problem = cls._of_own(K, y, precision, name)
-            _refuse_overflow(problem.gram)
+            gram = DenseGram.of_own(formed(function, scaled(points), dtype))
         else:
-            problem = cls._of_gram(RowGram(scaled(points), function, cache_mb, dtype), y, name)
-        problem.X, problem.kernel = points, function
-        problem.scaling, problem._scaled = scaling, scaled
-        problem.cache_mb = cache_mb
+            gram = RowGram(scaled(points), function, cache_mb, dtype)
+        theorem = kernels.definiteness(function, points.shape[1])
+        problem = cls.from_gram(gram, y, name=name, definiteness=theorem)
+        names = _columns(X)
         problem.table = Encoding.of_numbers(names) if names else None
-        problem.gram.apply_theorem(kernels.definiteness(function, points.shape[1]))
-        return problem
+        problem.cache_mb = cache_mb
+        if cache_mb is not None or not keeps_scaling(scaling):
+            problem._remade = partial(
+                cls.from_data, kernel=function, cache_mb=cache_mb, precision=precision, name=name
+            )
+        return problem._of_points(points, function, scaling, scaled)
 
     @classmethod
     def from_dataset(
@@ -388,8 +373,8 @@ class KernelProblem(LabelledKernel):
         if kernel is distances:
             problem = cls(kernel, y, precision=precision, name=name)
         else:
-            problem = cls._of_own(kernel, y, precision, name)
-            _refuse_overflow(problem.gram)
+            gram = DenseGram.of_own(kernel, checked_precision(precision))
+            problem = cls.from_gram(gram, y, name=name)
         problem.form = form, float(gamma)
         return problem
 
@@ -431,7 +416,7 @@ class KernelProblem(LabelledKernel):
         >>> problem.spectrum.values.round(4), problem.is_psd
         (array([-4.8284,  0.8284]), False)
         """
-        return cls._of_gram(FactorGram(F, signs), y, name)
+        return cls.from_gram(FactorGram(F, signs), y, name=name)
 
     @classmethod
     def approximate(
@@ -492,28 +477,37 @@ class KernelProblem(LabelledKernel):
         points = checked_points("X", X)
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
-        found = approximated(function, scaled(points), rank, method, landmarks, seed)
-        problem = cls._of_gram(found.gram, y, name)
-        problem.approximation, problem.X, problem.kernel = found, points, function
-        problem.scaling, problem._scaled = scaling, scaled
+        made = approximated(function, scaled(points), rank, method, landmarks, seed)
+        problem = cls.from_gram(made.gram, y, name=name)
+        problem.approximation = made
         problem._remade = partial(
             cls.approximate, kernel=function, rank=rank, method=method, landmarks=landmarks,
             seed=seed, name=name,
         )  # fmt: skip
-        return problem
+        return problem._of_points(points, function, scaling, scaled)
+
+    def _of_points(
+        self,
+        X: Array,
+        kernel: Callable[..., Array],
+        scaling: str | None,
+        scaled: Callable[[Array], Array],
+    ) -> KernelProblem:
+        """The problem itself, with the points and the kernel that it was made of."""
+        self.X, self.kernel, self.scaling, self._scaled = X, kernel, scaling, scaled
+        return self
+
+    def _made_like(self, other: KernelProblem) -> None:
+        """Take over how the kernel of another problem was made."""
+        for name in (*KernelProblem.__annotations__, "meanings"):
+            setattr(self, name, getattr(other, name))
 
     @property
     def how_approximated(self) -> dict[str, Any] | None:
         """Rank, method, landmarks and seed of `approximate`, if the problem was made by it."""
-        if self._remade is None:
+        if self._remade is None or self.approximation is None:
             return None
         return {key: self._remade.keywords[key] for key in ("rank", "method", "landmarks", "seed")}
-
-    @classmethod
-    def _of_gram(cls, gram: Gram, y: ArrayLike, name: str) -> KernelProblem:
-        problem = cls.__new__(cls)
-        problem._begin(gram, y, name)
-        return problem
 
     @property
     def factors(self) -> FactorGram | None:
@@ -548,14 +542,11 @@ class KernelProblem(LabelledKernel):
         >>> KernelProblem.from_factors([[1.0], [0.0]], None, [1, -1]).origin
         'precomputed factors of rank 1'
         """
-        if self.factors is not None and self.kernel is None:
-            return f"precomputed factors of rank {self.factors.signs.size}"
+        rank = self.factors.signs.size if self.factors else 0
         if self.kernel is not None:
-            made = self.approximation
-            rank = "" if made is None else f", approximated with rank {made.gram.signs.size}"
-            return f"{self.kernel}{rank}"
+            return f"{self.kernel}" + (f", approximated with rank {rank}" if rank else "")
         if self.form is None:
-            return "precomputed"
+            return f"precomputed factors of rank {rank}" if rank else "precomputed"
         form, gamma = self.form
         return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
 
@@ -596,9 +587,8 @@ class KernelProblem(LabelledKernel):
                     "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
                     "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
                 )  # fmt: skip
-            problem = self._of_spectrum(image, name, made)
-            problem.gram.__dict__["spectrum"] = image
-            self._transformed[key] = problem
+            self._transformed[key] = problem = self._of_spectrum(image, name, made)
+            problem.gram.spectrum = image
         return self._transformed[key]
 
     def with_labels(self, y: ArrayLike) -> KernelProblem:
@@ -612,7 +602,7 @@ class KernelProblem(LabelledKernel):
         True
         """
         problem = KernelProblem.from_gram(self.gram, y, name=self.name)
-        problem.__dict__.update({name: self.__dict__[name] for name in _HOW_MADE})
+        problem._made_like(self)
         problem._convex = {lines: known for lines, known in self._convex.items() if lines < 2}
         return problem
 
@@ -668,9 +658,7 @@ class KernelProblem(LabelledKernel):
         E *= noise * float(np.linalg.norm(K / largest) / np.linalg.norm(E)) * largest
         E += K
         name = f"{self.name}, noise {noise:g}, seed {seed}"
-        return KernelProblem._of_own(
-            E.astype(self.gram.dtype, copy=False), self.labels, self.precision, name
-        )
+        return KernelProblem.from_gram(DenseGram.of_own(E, self.gram.dtype), self.labels, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
@@ -695,18 +683,17 @@ class KernelProblem(LabelledKernel):
 
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
         """The same labels with the kernel VΛVᵀ, Λ ≥ 0, kept as factors if this one is."""
-        if not self.gram.is_low_rank:
-            return self._constructed(image.rebuild(image.values), name, why)
-        F = image.vectors * np.sqrt(image.values)
-        gram = FactorGram(F, owned=True)
-        gram.construction = Construction(why)
-        return KernelProblem._of_gram(gram, self.labels, name)
+        if self.gram.is_low_rank:
+            return self._constructed(
+                FactorGram(image.vectors * np.sqrt(image.values), owned=True), name, why
+            )
+        return self._constructed(image.rebuild(image.values), name, why)
 
-    def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
+    def _constructed(self, K: Array | Gram, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
-        problem = KernelProblem._of_own(K, self.labels, "double", name)
-        problem.gram.construction = Construction(why)
-        return problem
+        gram = K if isinstance(K, Gram) else DenseGram.of_own(K)
+        gram.construction = Construction(why)
+        return KernelProblem.from_gram(gram, self.labels, name=name)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -727,8 +714,8 @@ class KernelProblem(LabelledKernel):
 
         For a problem of `from_factors` it is the (m, r) factors of new points.
         """
-        if self.factors is not None:
-            return (self.factors_with(X_new) * self.factors.signs) @ self.factors.factors.T
+        if self.factors:
+            return self.factors.between(self.factors_with(X_new))
         if self.form is not None:
             distances = finite_array("X_new", X_new, (None, self.n))
             if distances.min(initial=0.0) < 0.0:
@@ -747,9 +734,12 @@ class KernelProblem(LabelledKernel):
         array([[1., 3.],
                [3., 9.]])
         """
+        if self.factors:
+            F = self.factors_with(X_new)
+            return self.factors.between(F, F)
         _, kernel = self._source()
         points = self._scaled(self._points(X_new))
-        return kernel(points, points)
+        return kernel(points)
 
     def _points(self, X_new: Any) -> Array:
         """New points as an array; of a DataFrame with the columns of the training points."""
@@ -771,12 +761,11 @@ class KernelProblem(LabelledKernel):
         >>> problem.kernel_with([[3.0, 1.0]])
         array([[ 2., -2.]])
         """
-        if self.factors is None:
+        if self.approximation is not None:
+            return self.approximation.features(self._scaled(self._points(X_new)))
+        if not self.factors:
             raise ProblemError("problem", "one made by from_factors or approximate", "another")
-        if self.approximation is None:
-            return checked_points("X_new", X_new, self.factors.signs.size)
-        points = self._points(X_new)
-        return self.approximation.features(self._scaled(points))
+        return checked_points("X_new", X_new, self.factors.signs.size)
 
     def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
@@ -786,59 +775,28 @@ class KernelProblem(LabelledKernel):
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A `from_data` problem with scaling that is fitted again, or with rows on demand, is rebuilt
-        from its training points; otherwise K is cut into blocks.
+        A problem of `from_data` or `approximate` is made again from its training points, with the
+        scaling, the landmarks and the features that they give, unless K is kept as a whole and the
+        scaling is not fitted again: then, and for all other problems, K is cut into blocks. Of a
+        rank, or a number of landmarks, that exceeds the number of training points, as many are
+        left.
         """
         known, labels = self.labels[train], self.labels[test]
-        whole, block = self.gram.whole, self.gram.block
-        kept = keeps_scaling(self.scaling)
-        if self.factors is not None:
-            return self._split_factors(train, test)
-        if whole is not None and kept:
-            cut = whole[np.ix_(train, train)]
-            problem = KernelProblem._of_own(cut, known, self.precision, self.name)
+        if self._remade is None:
+            block = self.gram.block
+            problem = KernelProblem.from_gram(self.gram.part(train), known, name=self.name)
             problem.form = self.form
-            made = self.gram.construction
-            if made is not None and made.allowance is not None:
-                # What holds of K up to rounding holds of its principal submatrices.
-                problem.gram.construction = made
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
-        problem = KernelProblem.from_data(
-            self._scaled(X[train]) if kept else X[train], known, kernel,
-            scaling=None if kept else self.scaling, cache_mb=self.cache_mb,
-            precision=self.precision, name=self.name,
-        )  # fmt: skip
+        kept = keeps_scaling(self.scaling)
+        part = self._scaled(X[train]) if kept else X[train]
+        sizes = {key: self._remade.keywords.get(key) for key in ("rank", "landmarks")}
+        fewer = {key: min(size, len(part)) for key, size in sizes.items() if size}
+        problem = self._remade(part, known, scaling=None if kept else self.scaling, **fewer)
         if kept:
-            problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
-        scaled, points = problem._scaled, X[test]
-        return Split(problem, problem.kernel_with(points), labels, lambda: kernel(scaled(points)))
-
-    def _split_factors(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
-        """`split` for factors: landmarks and features are drawn again from the training points.
-
-        Of a rank, or a number of landmarks, that exceeds their number, as many are left.
-        """
-        known, gram = self.labels[train], self.factors
-        assert gram is not None
-        if self._remade is None:
-            rows, new = gram.factors[train], gram.factors[test]
-            problem = KernelProblem.from_factors(rows, gram.signs, known, name=self.name)
-        else:
-            X, _ = self._source()
-            kept = keeps_scaling(self.scaling)
-            part = self._scaled(X[train]) if kept else X[train]
-            scaling = None if kept else self.scaling
-            asked = {key: self._remade.keywords[key] for key in ("rank", "landmarks")}
-            fewer = {key: value and min(value, len(part)) for key, value in asked.items()}
-            problem = self._remade(part, known, scaling=scaling, **fewer)
-            if kept:
-                problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
-            new = problem.factors_with(X[test])
-        made = problem.factors
-        assert made is not None
-        K_new = (new * made.signs) @ made.factors.T
-        return Split(problem, K_new, self.labels[test], lambda: (new * made.signs) @ new.T)
+            problem._of_points(X[train], kernel, self.scaling, self._scaled)
+        new = X[test]
+        return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
 
 
 def _columns(X: Any) -> tuple[str, ...]:
@@ -872,12 +830,3 @@ def check_problem(problem: Any) -> None:
     """Raise `ProblemError` unless problem is a `KernelProblem`."""
     if not isinstance(problem, KernelProblem):
         raise ProblemError("problem", "a KernelProblem", type(problem).__name__)
-
-
-def _refuse_overflow(gram: Gram) -> None:
-    """Raise `ProblemError` where terms of an objective could overflow."""
-    if gram.largest_read > checks.MAX_ENTRY:
-        raise ProblemError(
-            "K", f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
-            f"{gram.largest_read:.3g}", "Scale the kernel.",
-        )  # fmt: skip
