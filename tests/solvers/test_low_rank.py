@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.low_rank._loops import Data, sweep
-from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint, _Core
+from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
 
 
 def factored(n: int, r: int, negative: int = 0, seed: int = 0) -> iopt.KernelProblem:
@@ -127,12 +127,13 @@ def test_a_step_solves_the_newton_equations() -> None:
     qp = BoxLineQP.svm(problem, 1.0)
     assert problem.factors is not None
     point = InteriorPoint(qp, problem.factors)
-    diagonal = point.lower / point.x + point.upper / point.slack
-    core = _Core(point, 1.0 / diagonal)
-    right = np.random.default_rng(0).standard_normal(60)
-    step, level = core.solve(right)
-    H = matrix(problem) + np.diag(diagonal)
-    system = np.block([[H, np.ones((60, 1))], [np.ones((1, 60)), np.zeros((1, 1))]])
+    diagonal = point.below / point.w + point.above / (1.0 - point.w)
+    solve, right = point.kkt(diagonal), np.random.default_rng(0).standard_normal(60)
+    assert solve is not None
+    step, level = solve(right)
+    y = problem.y[:, None]
+    H = y * matrix(problem) * y.T + np.diag(diagonal)
+    system = np.block([[H, -y], [y.T, np.zeros((1, 1))]])
     expected = np.linalg.solve(system, np.append(right, 0.0))
     np.testing.assert_allclose(np.append(step, level), expected, rtol=1e-8, atol=1e-10)
 

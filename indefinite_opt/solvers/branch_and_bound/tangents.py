@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
 __all__ = ["EPS", "TINY", "Bound", "Convex", "Indices", "Mask", "are_disjoint", "line_multipliers"]
 
@@ -32,9 +33,8 @@ MIN_COMPLEMENTARITY = 1e-11
 """The interior point method ends when the products of slacks and multipliers sum to less than this
 share of the multipliers."""
 
-MAX_START, STEP_SHARE = 0.9, 0.995
-"""An interior point method starts at most so far from the middle of each interval, and takes this
-share of a step to the next end."""
+MAX_START = 0.9
+"""An interior point method starts at most so far from the middle of each interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,67 +176,53 @@ class Convex:
         end there, while the best multipliers of one tangent are a linear program of their own. If
         no point of the box is on the rows, the tangents grow without limit.
         """
-        d = MAX_START * d
-        nu = -(self.rows @ (self.slope + self.H @ d))
-        best = self.tangent(d, nu)
+        point = _InnerPoint(self, MAX_START * d)
+        best = self.tangent(point.w, -point.dual)
         size = np.abs(best.reduced)
         margin = max(float(size.mean()), TINY)
-        low, high = 0.5 * (size + best.reduced) + margin, 0.5 * (size - best.reduced) + margin
+        point.below = 0.5 * (size + best.reduced) + margin
+        point.above = 0.5 * (size - best.reduced) + margin
         for _ in range(MAX_INTERIOR_STEPS):
-            below, above = 1.0 + d, 1.0 - d
-            products = float(low @ below + high @ above)
-            missed = float(np.abs(nu @ (self.rhs - self.rows @ d)))
-            inside = min(map(np.min, (below, above, low, high))) > 0.0
-            wanted = MIN_COMPLEMENTARITY * float(low.sum() + high.sum())
-            if not (inside and products + missed > wanted):
+            missed = float(np.abs(point.dual @ point.missed))
+            wanted = MIN_COMPLEMENTARITY * float(point.below.sum() + point.above.sum())
+            if not (point.gap + missed > wanted and point.step()):
                 break
-            try:
-                newton = self._newton(d, nu, low, high)
-            except np.linalg.LinAlgError:
-                break
-            step, _, rise, fall = newton(-low * below, -high * above)
-            share = _largest_share(step, rise, fall, below, above, low, high)
-            ahead = (low + share * rise) @ (below + share * step)
-            ahead += (high + share * fall) @ (above - share * step)
-            center = (ahead / products) ** 3 * products / (2 * d.size)
-            step, turn, rise, fall = newton(
-                center - low * below - rise * step, center - high * above + fall * step
-            )
-            share = STEP_SHARE * _largest_share(step, rise, fall, below, above, low, high)
-            d, nu = d + share * step, nu + share * turn
-            low, high = low + share * rise, high + share * fall
-            found = self.tangent(np.clip(d, -1.0, 1.0), nu)
+            found = self.tangent(np.clip(point.w, -1.0, 1.0), -point.dual)
             if found.value > best.value:
                 best = found
         return best
 
-    def _newton(
-        self, d: Array, nu: Array, low: Array, high: Array
-    ) -> Callable[[Array, Array], tuple[Array, Array, Array, Array]]:
-        """Steps of d, ν and the multipliers of both ends that change their products as wanted."""
-        below, above = 1.0 + d, 1.0 - d
-        factor = cho_factor(self.H + np.diag(low / below + high / above), check_finite=False)
-        crossed = cho_solve(factor, self.rows.T, check_finite=False)
-        inner = cho_factor(self.rows @ crossed, check_finite=False)
-        residual = self.slope + self.H @ d + nu @ self.rows - low + high
-        missed = self.rhs - self.rows @ d
 
-        def newton(first: Array, second: Array) -> tuple[Array, Array, Array, Array]:
-            right = first / below - second / above - residual
-            ahead = cho_solve(factor, right, check_finite=False)
-            turn = cho_solve(inner, self.rows @ ahead - missed, check_finite=False)
-            step = ahead - crossed @ turn
-            return step, turn, (first - low * step) / below, (second + high * step) / above
+class _InnerPoint(PredictorCorrector):
+    """An interior point of the box, near the rows; its multipliers are -ν."""
 
-        return newton
+    def __init__(self, convex: Convex, d: Array) -> None:
+        super().__init__(d, np.full(d.size, -1.0), np.ones(d.size))
+        self.convex = convex
+        self.dual = convex.rows @ (convex.slope + convex.H @ d)
 
+    @property
+    def missed(self) -> Array:
+        return self.convex.rhs - self.convex.rows @ self.w
 
-def _largest_share(
-    step: Array, rise: Array, fall: Array, below: Array, above: Array, low: Array, high: Array
-) -> float:
-    """The largest share of a step, at most 1, that keeps slacks and multipliers nonnegative."""
-    falls = np.concatenate([-step / below, step / above, -rise / low, -fall / high])
-    return 1.0 / max(1.0, float(falls.max()))
+    def reduced(self) -> Array:
+        return self.convex.slope + self.convex.H @ self.w - self.dual @ self.convex.rows
+
+    def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
+        rows, missed = self.convex.rows, self.missed
+        try:
+            factor = cho_factor(self.convex.H + np.diag(weights), check_finite=False)
+            crossed = cho_solve(factor, rows.T, check_finite=False)
+            inner = cho_factor(rows @ crossed, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+
+        def solve(pull: Array) -> tuple[Array, Array]:
+            ahead = cho_solve(factor, pull, check_finite=False)
+            turn = cho_solve(inner, missed - rows @ ahead, check_finite=False)
+            return ahead + crossed @ turn, turn
+
+        return solve
 
 
 def line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:

@@ -1,13 +1,17 @@
-"""Mehrotra's predictor-corrector method for linear programs whose rows are added and removed."""
+"""Interior points of linear programs whose rows are added and removed."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, TILE, Array, in_tiles, thread_count, tiles
+from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
 from indefinite_opt.problem import cholesky_in_place
 from indefinite_opt.solvers.linear.row_form import RowForm
+from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
 __all__ = ["InteriorPoint"]
 
@@ -29,13 +33,6 @@ _MAX_RANGE_SHARE = 0.25
 _IDLE_SHARE = 1e-3
 """A row is idle if its multiplier is at most this share of the largest one."""
 
-_BOUNDARY_SHARE = 0.995
-"""Share of the way to the boundary that a step may go."""
-
-_MIN_CENTRING = 0.05
-"""Least target for the complementarity as a share of its present value, so that points stay central
-for rows that join later."""
-
 _MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
 """Most conjugate gradient steps per linear system, and the relative residual to stop at."""
 
@@ -43,34 +40,29 @@ _DIAGONAL_SHIFT = 1e-13
 """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 
-class InteriorPoint:
-    """Mehrotra's method on the restricted program in w = (v, s), Ev = e, G_R v - s = 0.
+class InteriorPoint(PredictorCorrector):
+    """The restricted program in w = (v, s), Ev = e, G_R v - s = 0, with multipliers of both.
 
     Attributes
     ----------
     chosen : (k,) array of int
         R, the rows in use.
-    w, low, high : (n + k,) arrays
-        Variables and slacks, and their bounds.
-    below, above : (n + k,) arrays
-        Multipliers of the bounds, zero for infinite bounds.
-    dual : (e + k,) array
-        Multipliers of the equalities and of the rows in use.
-    length : float
-        The smaller of the primal and the dual length of the last step.
     """
+
+    # Points stay central for rows that join later.
+    settings = StepSettings(min_centring=0.05, common_length=False)
 
     def __init__(self, form: RowForm, v: Array, chosen: Indices) -> None:
         self.form, self.chosen = form, chosen
         self.rows = np.vstack([form.E, form.G[chosen]])
-        self.kept, self.length = form.e.size, 1.0
+        self.kept = form.e.size
         activity = form.G[chosen] @ v
-        self.low = np.concatenate([form.lower, form.row_lower[chosen]])
-        self.high = np.concatenate([form.upper, form.row_upper[chosen]])
-        self._masks()
         largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
-        slack = self._slack(chosen, activity, _FIRST_SLACK * largest)
-        self.w = np.concatenate([v, slack])
+        super().__init__(
+            np.concatenate([v, self._slack(chosen, activity, _FIRST_SLACK * largest)]),
+            np.concatenate([form.lower, form.row_lower[chosen]]),
+            np.concatenate([form.upper, form.row_upper[chosen]]),
+        )
         cost = float(np.max(np.abs(form.cost))) or 1.0
         # Stationarity in a free column makes the multipliers of the rows add up to its cost.
         unit = cost / chosen.size if form.free.any() else _FIRST_MULTIPLIER * cost
@@ -90,12 +82,6 @@ class InteriorPoint:
         """Multipliers of the equalities."""
         return self.dual[: self.kept]
 
-    @property
-    def gap(self) -> float:
-        """Complementarity, which is the gap of the restricted program at feasible points."""
-        over, under = self._distances()
-        return float(self.below @ over + self.above @ under)
-
     def spread(self, count: int) -> Array:
         """Multipliers of all rows of G, zero for those not in use."""
         y = np.zeros(count)
@@ -110,7 +96,7 @@ class InteriorPoint:
     def add(self, rows: Indices, activity: Array) -> None:
         """Add rows, with slacks the median distance from their bounds and central multipliers."""
         n = self.form.cost.size
-        over, under = self._distances()
+        over, under = self.distances()
         mean = self.mean
         nearest = np.minimum(
             np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
@@ -121,116 +107,52 @@ class InteriorPoint:
         self.below = np.concatenate([self.below, mean / (slack - low)])
         self.above = np.concatenate([self.above, mean / (high - slack)])
         self.w = np.concatenate([self.w, slack])
-        self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
+        self.set_bounds(np.concatenate([self.low, low]), np.concatenate([self.high, high]))
         self.dual = np.concatenate([self.dual, (self.below - self.above)[-rows.size :]])
         self.rows = np.vstack([self.rows, self.form.G[rows]])
         self.chosen = np.concatenate([self.chosen, rows])
-        self._masks()
 
     def remove(self, idle: Mask) -> None:
         """Remove the rows that are True."""
         stays = np.concatenate([np.ones(self.form.cost.size, bool), ~idle])
-        for name in ("w", "low", "high", "below", "above"):
-            setattr(self, name, getattr(self, name)[stays])
+        self.set_bounds(self.low[stays], self.high[stays])
+        self.w, self.below, self.above = self.w[stays], self.below[stays], self.above[stays]
         rows = np.concatenate([np.ones(self.kept, bool), ~idle])
         self.dual, self.rows = self.dual[rows], self.rows[rows]
         self.chosen = self.chosen[~idle]
-        self._masks()
 
-    def step(self) -> bool:
-        """One predictor-corrector step; False where the normal matrix cannot be factorised."""
-        over, under = self._distances()
-        weights = self.below / over + self.above / under
+    def reduced(self) -> Array:
+        return np.concatenate([self.form.cost - self.dual @ self.rows, self.dual[self.kept :]])
+
+    def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
         normal = NormalEquations.make(self.rows, weights, self.kept, self.form.free)
+        self._normal = normal
         if normal is None:
-            return False
-        residual, lack = self._residuals()
-        first, second = self.below * over, self.above * under
-
-        def newton(low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
-            """(dw, ddual, dbelow, dabove) that change the complementarity products by these."""
-            dw, ddual = normal.solve(low / over - high / under - residual, lack)
-            return dw, ddual, (low - self.below * dw) / over, (high + self.above * dw) / under
-
-        dw, _, dbelow, dabove = newton(-first, -second)
-        primal, dual = self._longest(dw, dbelow, dabove)
-        after = float(
-            (self.below + dual * dbelow)[self.has_low] @ (over + primal * dw)[self.has_low]
-            + (self.above + dual * dabove)[self.has_high] @ (under - primal * dw)[self.has_high]
-        )
-        target = max((after / self.gap) ** 3, _MIN_CENTRING) * self.mean
-        dw, ddual, dbelow, dabove = newton(
-            (target - first - dbelow * dw) * self.has_low,
-            (target - second + dabove * dw) * self.has_high,
-        )
-        primal, dual = self._longest(dw, dbelow, dabove)
-        primal, dual = min(1.0, _BOUNDARY_SHARE * primal), min(1.0, _BOUNDARY_SHARE * dual)
-        if not np.all(np.isfinite(dw)) or not np.all(np.isfinite(ddual)):
-            return False
-        self.w, self.dual = self.w + primal * dw, self.dual + dual * ddual
-        self.below, self.above = self.below + dual * dbelow, self.above + dual * dabove
-        self.length = min(primal, dual)
-        self._onto_equalities(normal)
-        return True
-
-    def _onto_equalities(self, normal: NormalEquations) -> None:
-        """Project v onto Ev = e in the norm of Θ, against the rounding of a step."""
-        if not self.kept:
-            return
-        rows, n = self.form.E, self.form.cost.size
-        scaled = rows * normal.inverse[:n]
-        lack = self.form.e - rows @ self.v
-        move = np.zeros(self.w.size)
-        move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
-        nothing = np.zeros(self.w.size)
-        reach, _ = self._longest(move, nothing, nothing)
-        self.w = self.w + min(1.0, _BOUNDARY_SHARE * reach if reach < 1.0 else 1.0) * move
-
-    @property
-    def mean(self) -> float:
-        """Complementarity per finite bound."""
-        return self.gap / max(int(self.has_low.sum() + self.has_high.sum()), 1)
-
-    def _residuals(self) -> tuple[Array, Array]:
-        """Residuals of stationarity in w and of the equalities."""
-        n = self.form.cost.size
-        stationarity = self.above - self.below
-        stationarity[:n] += self.form.cost - self.dual @ self.rows
-        stationarity[n:] += self.dual[self.kept :]
+            return None
         lack = -(self.rows @ self.v)
         lack[: self.kept] += self.form.e
-        lack[self.kept :] += self.w[n:]
-        return stationarity, lack
+        lack[self.kept :] += self.w[self.form.cost.size :]
+        return partial(normal.solve, lack)
 
-    def _longest(self, dw: Array, dbelow: Array, dabove: Array) -> tuple[float, float]:
-        """Lengths of the primal and the dual step to the boundary, at most 1."""
-        over, under = self._distances()
-        low, high = self.has_low, self.has_high
-        primal = min(1.0, room(over[low], dw[low]), room(under[high], -dw[high]))
-        dual = min(1.0, room(self.below[low], dbelow[low]), room(self.above[high], dabove[high]))
-        return primal, dual
-
-    def _distances(self) -> tuple[Array, Array]:
-        """Distances to the lower and to the upper bounds, 1 for infinite ones."""
-        # Near a bound the difference has few digits; it counts as at least its rounding error.
-        least = EPS * (np.abs(self.w) + EPS)
-        over = np.where(self.has_low, np.maximum(self.w - self.low, least), 1.0)
-        return over, np.where(self.has_high, np.maximum(self.high - self.w, least), 1.0)
+    def step(self) -> bool:
+        """One step, projected onto Ev = e in the norm of Θ against its rounding."""
+        if not super().step():
+            return False
+        if self.kept and self._normal is not None:
+            rows, n = self.form.E, self.form.cost.size
+            scaled = rows * self._normal.inverse[:n]
+            lack = self.form.e - rows @ self.v
+            move, nothing = np.zeros((2, self.w.size))
+            move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
+            reach, _ = self.longest(move, nothing, nothing)
+            self.w = self.w + (self.settings.boundary_share * reach if reach < 1.0 else 1.0) * move
+        return True
 
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
         """The activity, moved to this distance inside the bounds where it is not."""
         low, high = self.form.row_lower[rows], self.form.row_upper[rows]
         margin = np.minimum(distance, _MAX_RANGE_SHARE * (high - low))
         return np.clip(activity, low + margin, high - margin)
-
-    def _masks(self) -> None:
-        self.has_low, self.has_high = np.isfinite(self.low), np.isfinite(self.high)
-
-
-def room(x: Array, dx: Array) -> float:
-    """Largest t with x + t·dx ≥ 0, for x ≥ 0; infinite if nothing falls."""
-    falling = dx < 0.0
-    return float(np.min(-x[falling] / dx[falling], initial=np.inf))
 
 
 class NormalEquations:
@@ -283,7 +205,7 @@ class NormalEquations:
             return None
         return cls(rows, inverse, kept, free, matrix.T, scale)
 
-    def solve(self, pull: Array, lack: Array) -> tuple[Array, Array]:
+    def solve(self, lack: Array, pull: Array) -> tuple[Array, Array]:
         """(dw, ddual) with Θdw - Bᵀddual = pull and B dw = lack."""
         n = self.rows.shape[1]
         slack = self.inverse[n:] * pull[n:]

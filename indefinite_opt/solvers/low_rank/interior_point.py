@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
-from indefinite_opt.solvers.linear.interior_point import room
+from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
 __all__ = ["InteriorPoint"]
-
-_MAX_STEP_SHARE = 0.995
-"""Largest step as a share of the way to the boundary."""
-
-_MIN_CENTERING = 1e-3
-"""Least share of the complementarity that a predictor counts as leaving."""
 
 _START_SHARE = 0.1
 """Weights at the first point as a share of the upper bound, for the smaller class."""
 
 
-class InteriorPoint:
+class InteriorPoint(PredictorCorrector):
     """An interior point of min ½xᵀHx + cᵀx, Ax = b, 0 ≤ x ≤ u with H = h·YFFᵀY, Y = diag(y).
 
-    A step solves (H + D)dx + Aᵀdν = rhs, A dx = 0 with a positive diagonal D. In β = y∘x and with
+    A step solves (H + D)dx + Aᵀdν = pull, A dx = 0 with a positive diagonal D. In β = y∘x and with
     N = YAᵀ, q = hFᵀdβ is eliminated (Fine & Scheinberg 2001), which leaves the equations
 
-        ([F N]ᵀD⁻¹[F N] + diag(I/h, 0)) (q, dν) = [F N]ᵀD⁻¹ rhs
+        ([F N]ᵀD⁻¹[F N] + diag(I/h, 0)) (q, dν) = [F N]ᵀD⁻¹Y pull
 
     of order r + k, whose matrix takes O(nr²).
 
@@ -37,132 +33,72 @@ class InteriorPoint:
         Bounded.
     gram : FactorGram
         Its kernel, with all signs 1.
-
-    Attributes
-    ----------
-    x, lower, upper : (n,) arrays
-        The weights and the multipliers of their bounds.
     """
+
+    settings = StepSettings(min_centring=1e-9)
 
     def __init__(self, qp: BoxLineQP, gram: FactorGram) -> None:
         self.qp, self.gram, y = qp, gram, qp.problem.y
-        self.normals = (qp.A * y).T
-        self.top = np.minimum(qp.upper, 0.5 * qp.total) if qp.lines == 2 else qp.upper
-        tops = np.broadcast_to(self.top, qp.n)
+        top = np.minimum(qp.upper, 0.5 * qp.total) if qp.lines == 2 else qp.upper
+        tops = np.broadcast_to(top, qp.n)
         sums = float(tops[y > 0].sum()), float(tops[y < 0].sum())
         held = 0.5 * qp.total if qp.lines == 2 else _START_SHARE * min(sums)
-        self.x = tops * np.where(y > 0, held / sums[0], held / sums[1])
-        self.gradient = qp.gradient(self.x)
-        unit = max(qp.gradient_unit(self.gradient), float(np.abs(self.gradient).max()))
-        self.lower, self.upper = np.full(qp.n, unit), np.full(qp.n, unit)
-        self.levels = np.zeros(self.normals.shape[1])
+        super().__init__(tops * np.where(y > 0, held / sums[0], held / sums[1]), 0.0 * tops, tops)
+        self.gradient = qp.gradient(self.w)
+        self.below, self.above = np.full((2, qp.n), self._unit)
+        self.dual = np.zeros(len(qp.A))
 
     @property
-    def slack(self) -> Array:
-        """u - x."""
-        return self.top - self.x
+    def _unit(self) -> float:
+        return max(self.qp.gradient_unit(self.gradient), float(np.abs(self.gradient).max()))
 
-    @property
-    def complementarity(self) -> float:
-        """Sum of the multipliers times their slacks."""
-        return float(self.x @ self.lower + self.slack @ self.upper)
-
-    @property
-    def dual_residual(self) -> float:
-        """Largest entry of ∇F + Aᵀν - lower + upper."""
-        lines = self.qp.problem.y * (self.normals @ self.levels)
-        return float(np.abs(self.gradient + lines - self.lower + self.upper).max())
+    def reduced(self) -> Array:
+        return self.gradient - self.dual @ self.qp.A
 
     def step(self) -> bool:
-        """A predictor-corrector step (Mehrotra 1992); False if rounding allows none."""
-        x, slack, zero = self.x, self.slack, np.zeros(self.qp.n)
-        with np.errstate(divide="ignore", over="ignore"):
-            inverse = 1.0 / (self.lower / x + self.upper / slack)
-            size = float(inverse.sum()) * max(float(self.gram.diagonal.max()), 1.0)
-        if not (inverse.min() > 0.0 and np.isfinite(size)):
+        if not super().step():
             return False
-        core = _Core(self, inverse)
-        mean = self.complementarity / (2.0 * self.qp.n)
-        dx, dl, du, _ = self._direction(core, 0.0, zero, zero)
-        length = self._to_boundary(dx, dl, du)
-        ahead = float((x + length * dx) @ (self.lower + length * dl))
-        ahead += float((slack - length * dx) @ (self.upper + length * du))
-        left = max(ahead / (2.0 * self.qp.n * mean), _MIN_CENTERING)
-        dx, dl, du, levels = self._direction(core, mean * left**3, dx * dl, -dx * du)
-        length = min(1.0, _MAX_STEP_SHARE * self._to_boundary(dx, dl, du))
-        if not length > 0.0:
-            return False
-        self.x = x + length * dx
-        self.lower = self.lower + length * dl
-        self.upper = self.upper + length * du
-        self.levels = self.levels + length * (levels - self.levels)
-        self.gradient = self.qp.gradient(self.x)
+        self.gradient = self.qp.gradient(self.w)
         return bool(np.all(np.isfinite(self.gradient)))
 
-    def _direction(
-        self, core: _Core, target: float, lower: Array, upper: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """dx, the changes of both multipliers, and ν, aiming at a barrier parameter.
+    def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
+        """Decomposes the equations of order r + k."""
+        gram, y, inverse = self.gram, self.qp.problem.y, 1.0 / weights
+        size = float(inverse.sum()) * max(float(gram.diagonal.max()), 1.0)
+        if not (inverse.min() > 0.0 and np.isfinite(size)):
+            return None
+        normals, r = (self.qp.A * y).T, gram.signs.size
+        matrix = gram.weighted(inverse, normals)
+        matrix[np.arange(r), np.arange(r)] += 1.0 / self.qp.hessian
+        # The entries of D differ by many orders of magnitude, and so do those of the matrix.
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), np.finfo(float).tiny))
+        with one_thread():
+            values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
+        vectors *= scale[:, None]
 
-        `lower` and `upper` are the products of changes that a corrector subtracts.
-        """
-        y, x, slack = self.qp.problem.y, self.x, self.slack
-        pull, push = (target - lower) / x, (target - upper) / slack
-        dx, levels = core.solve(y * (pull - push - self.gradient))
-        dx *= y
-        dl = pull - self.lower - self.lower / x * dx
-        du = push - self.upper + self.upper / slack * dx
-        return dx, dl, du, levels
+        def small(right: Array) -> Array:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                solved: Array = vectors @ np.where(values, (vectors.T @ right) / values, 0.0)
+            return solved
 
-    def _to_boundary(self, dx: Array, dl: Array, du: Array) -> float:
-        weights = min(room(self.x, dx), room(self.slack, -dx))
-        return min(1.0, weights, room(self.lower, dl), room(self.upper, du))
+        def solve(pull: Array) -> tuple[Array, Array]:
+            """With one step of iterative refinement of the small system."""
+            right = inverse * y * pull
+            sides = np.concatenate([gram.inside(right), normals.T @ right])
+            solved = small(sides)
+            solved += small(sides - matrix @ solved)
+            pulled = gram.outside(solved[:r]) + normals @ solved[r:]
+            return y * (right - inverse * pulled), -solved[r:]
+
+        return solve
 
     def vertex(self) -> Array:
         """The weights, with those that are nearer to a bound than their multiplier to zero on it.
 
         What this takes from the lines is given to the other weights.
         """
-        qp = self.qp
-        unit = max(qp.gradient_unit(self.gradient), float(np.abs(self.gradient).max()))
-        low = self.x / self.top < self.lower / unit
-        high = self.slack / self.top < self.upper / unit
-        x = np.where(low, 0.0, np.where(high & ~low, self.top, self.x))
-        free = ~(low | high)
-        return qp.balanced(x, free)
-
-
-class _Core:
-    """The equations of order r + k for one D⁻¹, decomposed."""
-
-    def __init__(self, point: InteriorPoint, inverse: Array) -> None:
-        gram, normals = point.gram, point.normals
-        self._gram, self._normals, self._inverse = gram, normals, inverse
-        r = gram.signs.size
-        matrix = gram.weighted(self._inverse, normals)
-        matrix[np.arange(r), np.arange(r)] += 1.0 / point.qp.hessian
-        self._matrix = matrix
-        # The entries of D differ by many orders of magnitude, and so do those of the matrix.
-        scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), np.finfo(float).tiny))
-        with one_thread():
-            values, vectors = np.linalg.eigh(matrix * scale * scale[:, None])
-        self._values, self._vectors = values, scale[:, None] * vectors
-
-    def _times(self, x: Array) -> Array:
-        """[F N]ᵀx."""
-        return np.concatenate([self._gram.inside(x), self._normals.T @ x])
-
-    def _small(self, right: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.where(self._values != 0.0, (self._vectors.T @ right) / self._values, 0.0)
-        solution: Array = self._vectors @ part
-        return solution
-
-    def solve(self, right: Array) -> tuple[Array, Array]:
-        """dβ and ν, with one step of iterative refinement of the small system."""
-        sides = self._times(self._inverse * right)
-        found = self._small(sides)
-        found += self._small(sides - self._matrix @ found)
-        r = self._gram.signs.size
-        pulled = self._gram.outside(found[:r]) + self._normals @ found[r:]
-        return self._inverse * (right - pulled), found[r:]
+        top, unit = self.high, self._unit
+        low = self.w / top < self.below / unit
+        high = (top - self.w) / top < self.above / unit
+        x = np.where(low, 0.0, np.where(high & ~low, top, self.w))
+        return self.qp.balanced(x, ~(low | high))

@@ -179,17 +179,17 @@ class _Run:
         best, best_measure, idle, first = point.vertex(), np.inf, 0, self.done
         lowest = qp.value(self.x)
         while True:
-            value = qp.value(point.x, point.gradient)
-            gap = relative(point.complementarity, qp.gap_unit(value, point.x))
-            residual = point.dual_residual / qp.gradient_unit(point.gradient)
-            measure = max(gap, residual)
+            value = qp.value(point.w, point.gradient)
+            gap = relative(point.gap, qp.gap_unit(value, point.w))
+            residual = np.abs(point.residual()).max() / qp.gradient_unit(point.gradient)
+            measure = float(max(gap, residual))
             self.trace.add(task.elapsed, self.done, qp.declared(value), measure)
             rounding = measure >= best_measure and best_measure <= _MAX_ROUNDING_MEASURE
             idle = idle + 1 if rounding else 0
             if measure <= best_measure:
                 best, best_measure = point.vertex(), measure
             if value < lowest:
-                self.x, lowest = point.x, value
+                self.x, lowest = point.w, value
             status = task.stop(self.trace, self.done, task.max_iter or first + _MAX_STEPS)
             if status is not None or measure <= goal or idle > _MAX_IDLE_STEPS:
                 break

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
+from indefinite_opt.solvers.predictor_corrector import room
 
 __all__ = ["AnalyticCenter"]
 
@@ -245,15 +246,15 @@ class AnalyticCenter:
         slope, e = float(self.g @ self.d), self._e[: self.count]
         slopes = slope + self._H @ self.d
 
-        def room(share: float) -> float:
+        def height_at(share: float) -> float:
             return -float(np.max(e + share * slopes)) - share**2 * term
 
-        share, height = 1.0, room(1.0)
+        share, height = 1.0, height_at(1.0)
         if height > 0.0 or term == 0.0:
             return
-        while share > _MIN_DISTANCE_SHARE and (height <= 0.0 or room(0.5 * share) > height):
+        while share > _MIN_DISTANCE_SHARE and (height <= 0.0 or height_at(0.5 * share) > height):
             share *= 0.5
-            height = room(share)
+            height = height_at(share)
         if height <= 0.0:
             return
         s, depth = self._s, share**2 * term + 0.5 * height
@@ -283,8 +284,8 @@ class AnalyticCenter:
         level_step = level_off - tau_step - float(A[0] @ p)
         s_steps = _Sides.of(level_step, p, -p, cuts_off + tau_step - H @ p).all
         multiplier_steps = weights / s.all - multipliers.all - stiffness.all * s_steps
-        length = _longest(s.all, s_steps)
-        multiplier_length = _longest(multipliers.all, multiplier_steps)
+        length = min(1.0, _BOUNDARY_SHARE * room(s.all, s_steps))
+        multiplier_length = min(1.0, _BOUNDARY_SHARE * room(multipliers.all, multiplier_steps))
         if not min(length, multiplier_length) > 0.0:
             return 0.0
         s.all += length * s_steps
@@ -329,11 +330,3 @@ class AnalyticCenter:
         f = Mz - tau_step * Msigma
         p = root * (r - f @ scaled + (back - along) * normal)
         return p, tau_step, (along - float(f @ across) - back) / length
-
-
-def _longest(x: Array, step: Array) -> float:
-    """Length of the step, at most 1, that leaves x positive; 0 if it is not a number."""
-    fastest = float(np.max(-step / x))
-    if fastest <= _BOUNDARY_SHARE:
-        return 1.0
-    return _BOUNDARY_SHARE / fastest if fastest > 0.0 else 0.0
