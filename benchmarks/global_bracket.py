@@ -83,7 +83,7 @@ FALSE = 1e-9
 evaluation of that value is rounded."""
 
 SINGULAR = 1e12
-"""Condition number from which a face is skipped, as in tests/helpers/bruteforce.py."""
+"""Condition number from which a face is skipped, as in tests/helpers/exact.py."""
 
 LIBSVM_STEPS = 1_000_000
 """Largest number of steps of LIBSVM, which may cycle on indefinite kernels."""
@@ -579,12 +579,12 @@ def in_parallel(work: Callable[[Any], Any], items: list[Any]) -> Iterator[tuple[
 
 
 def enumeration_agrees(count: int) -> None:
-    """Compare `least` with tests/helpers/bruteforce.py, whose minimum can only be larger.
+    """Compare `least` with tests/helpers/exact.py, whose minimum can only be larger.
 
     With two lines it may be, as a face where a class has no free weight is skipped there.
     """
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-    from helpers.bruteforce import global_minimum
+    from helpers.exact import global_minimum
 
     above, below, compared = 0.0, {0: 0, 1: 0, 2: 0}, 0
     for seed in itertools.count():
@@ -604,7 +604,7 @@ def enumeration_agrees(count: int) -> None:
         if compared == count:
             break
     say(
-        f"\nEnumeration here against tests/bruteforce.py on {count} programs of n ≤ 5: nowhere "
+        f"\nEnumeration here against tests/helpers/exact.py on {count} programs of n ≤ 5: nowhere "
         f"above it by more than {above:.0e} (to reach: {FALSE:g}); below it on {below[2]} with two "
         f"lines, {below[1]} with one, {below[0]} with none."
     )

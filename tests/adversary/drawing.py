@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers.exact import mirrored
 
 __all__ = ["FORMULATIONS", "KERNELS", "Drawn", "draw", "scaled"]
 
@@ -17,24 +18,19 @@ Array = NDArray[np.float64]
 Generator = np.random.Generator
 
 
-def _mirrored(A: Array) -> Array:
-    """A symmetric matrix with the lower triangle of A: no entry is rounded."""
-    return np.tril(A) + np.tril(A, -1).T
-
-
 def _random(g: Generator, n: int) -> Array:
-    return _mirrored(g.standard_normal((n, n)))
+    return mirrored(g.standard_normal((n, n)))
 
 
 def _psd(g: Generator, n: int) -> Array:
     A = g.standard_normal((n, n))
-    return _mirrored(A @ A.T)
+    return mirrored(A @ A.T)
 
 
 def _low_rank(g: Generator, n: int) -> Array:
     rank = int(g.integers(1, max(2, n)))
     A = g.standard_normal((n, rank))
-    return _mirrored((A * g.choice([-1.0, 1.0], rank)) @ A.T)
+    return mirrored((A * g.choice([-1.0, 1.0], rank)) @ A.T)
 
 
 def _duplicates(g: Generator, n: int) -> Array:
@@ -50,13 +46,13 @@ def _zero_rows(g: Generator, n: int) -> Array:
 def _near_psd(g: Generator, n: int) -> Array:
     """A low-rank positive semidefinite matrix less a little of the identity."""
     A = g.standard_normal((n, max(1, n - 1)))
-    return _mirrored(A @ A.T) - 10.0 ** g.uniform(-16.0, -8.0) * np.eye(n)
+    return mirrored(A @ A.T) - 10.0 ** g.uniform(-16.0, -8.0) * np.eye(n)
 
 
 def _near_singular(g: Generator, n: int) -> Array:
     vectors = np.linalg.qr(g.standard_normal((n, n)))[0]
     values = g.choice([-1.0, 1.0], n) * 10.0 ** g.uniform(-16.0, 0.0, n)
-    return _mirrored((vectors * values) @ vectors.T)
+    return mirrored((vectors * values) @ vectors.T)
 
 
 def _diagonal(g: Generator, n: int) -> Array:
@@ -77,7 +73,7 @@ def _conditionally_psd(g: Generator, n: int) -> Array:
 
 def _sigmoid(g: Generator, n: int) -> Array:
     X = g.standard_normal((n, 2))
-    return _mirrored(np.tanh(g.uniform(0.1, 2.0) * X @ X.T - g.uniform(0.0, 2.0)))
+    return mirrored(np.tanh(g.uniform(0.1, 2.0) * X @ X.T - g.uniform(0.0, 2.0)))
 
 
 def _offset(g: Generator, n: int) -> Array:
@@ -86,7 +82,7 @@ def _offset(g: Generator, n: int) -> Array:
 
 def _far_offset(g: Generator, n: int) -> Array:
     """As a linear kernel has on data that are not centred."""
-    return _mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
+    return mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
 
 
 def _negative_offset(g: Generator, n: int) -> Array:
@@ -95,7 +91,7 @@ def _negative_offset(g: Generator, n: int) -> Array:
 
 
 def _magnitudes(g: Generator, n: int) -> Array:
-    return _mirrored(g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n)))
+    return mirrored(g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n)))
 
 
 def _asymmetric(g: Generator, n: int) -> Array:
@@ -158,8 +154,8 @@ def _rows(g: Generator, n: int) -> Rows:
 KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
     "random": _random,
     "low rank": _low_rank,
-    "integer": lambda g, n: _mirrored(g.integers(-2, 3, (n, n)).astype(float)),
-    "plus minus one": lambda g, n: _mirrored(g.choice([-1.0, 1.0], (n, n))),
+    "integer": lambda g, n: mirrored(g.integers(-2, 3, (n, n)).astype(float)),
+    "plus minus one": lambda g, n: mirrored(g.choice([-1.0, 1.0], (n, n))),
     "duplicates": _duplicates,
     "zero rows": _zero_rows,
     "times 1e-12": lambda g, n: 1e-12 * _random(g, n),

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.exact import Program, Vector, as_vector, dot, is_psd, product
+from helpers.exact import Program, Vector, as_vector, dot, is_psd, mirrored, product
 
 __all__ = ["DrawnProgram", "draw_program"]
 
@@ -29,8 +29,7 @@ ZERO = Fraction(0)
 
 
 def _symmetric(g: Generator, n: int, most: int) -> Array:
-    entries = np.triu(g.integers(-most, most + 1, (n, n))).astype(float)
-    return entries + np.triu(entries, 1).T
+    return mirrored(g.integers(-most, most + 1, (n, n)).astype(float).T)
 
 
 def _rank_one(g: Generator, n: int) -> Array:

@@ -80,27 +80,16 @@ def test_nothing_false_is_claimed_of_many_programs(capsys: pytest.CaptureFixture
 # -------------------------------------------------------------------------------- the references
 
 
-def program(P: object, q: object, lb: object, ub: object, **rows: object) -> Program:
-    n = len(np.array(q))
-    given = {"G": np.zeros((0, n)), "h": [], "A": np.zeros((0, n)), "b": [], **rows}
-    arrays = {name: np.array(value, dtype=float) for name, value in given.items()}
-    ends = (np.broadcast_to(np.array(end, dtype=float), n) for end in (lb, ub))
-    return Program(
-        np.array(P, dtype=float), np.array(q, dtype=float), arrays["G"], arrays["h"],
-        arrays["A"], arrays["b"], *ends,
-    )  # fmt: skip
-
-
 def test_the_enumeration_finds_minima_known_in_closed_form() -> None:
     """-x₁x₂ for x₁ + x₂ ≤ 1; the nearest point to (2, 1/2) on x₁ = x₂; -½‖x‖² on a triangle."""
     half = Fraction(1, 2)
-    product = program([[0, -1], [-1, 0]], [0, 0], 0.0, np.inf, G=[[1, 1]], h=[1])
+    product = Program.on([[0, -1], [-1, 0]], [0, 0], 0.0, np.inf, G=[[1, 1]], h=[1])
     assert product.minimum() == (Fraction(-1, 4), [half, half])
-    free = program([[1, 0], [0, 1]], [-2, -0.5], -9.0, 9.0, A=[[1, -1], [-2, 2]], b=[0, 0])
+    free = Program.on([[1, 0], [0, 1]], [-2, -0.5], -9.0, 9.0, A=[[1, -1], [-2, 2]], b=[0, 0])
     assert free.minimum() == (Fraction(-25, 16), [Fraction(5, 4)] * 2)
-    triangle = program(-np.eye(2), [0, 0], 0.0, np.inf, G=[[1, 3], [-1, -3]], h=[6, -3])
+    triangle = Program.on(-np.eye(2), [0, 0], 0.0, np.inf, G=[[1, 3], [-1, -3]], h=[6, -3])
     assert triangle.minimum() == (Fraction(-18), [Fraction(6), Fraction(0)])
-    assert program([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
+    assert Program.on([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
 
 
 @pytest.mark.parametrize("length", [4, 5, 6, 7])
@@ -109,7 +98,7 @@ def test_the_enumeration_finds_clique_numbers(length: int) -> None:
     step = np.subtract.outer(np.arange(length), np.arange(length)) % length
     adjacency = (step > 1) & (step < length - 1)
     n = length
-    standard = program(-2.0 * adjacency, np.zeros(n), 0.0, 1.0, A=np.ones((1, n)), b=[1])
+    standard = Program.on(-2.0 * adjacency, np.zeros(n), 0.0, 1.0, A=np.ones((1, n)), b=[1])
     found = standard.minimum()
     assert found is not None
     assert found[0] == Fraction(1, length // 2) - 1

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.exact import mirrored
 from helpers.internals import relaxation_loops
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
@@ -45,7 +46,7 @@ def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadrati
     share = generator.random(n) if generator.random() < 0.5 else generator.integers(0, 2, n)
     rows = rows[np.any(rows != 0.0, axis=1)]
     rhs = rows @ (lower + share * (upper - lower))
-    H = np.tril(A) + np.tril(A, -1).T
+    H = mirrored(A)
     return BoxQuadratic(H, c * generator.integers(0, 2), rows, rhs, lower, upper)
 
 
@@ -96,7 +97,7 @@ def general_quadratic(generator: np.random.Generator, most: int = 4) -> BoxQuadr
         width *= 10.0 ** generator.integers(-9, 5, n)
     share = generator.integers(0, 5, n) / 4.0
     rhs = rows @ (lower + share * width)
-    return BoxQuadratic(np.tril(A) + np.tril(A, -1).T, c, rows, rhs, lower, lower + width)
+    return BoxQuadratic(mirrored(A), c, rows, rhs, lower, lower + width)
 
 
 def holds(box: Box | None, x: list[Fraction], whole: BoxQuadratic) -> bool:
@@ -115,7 +116,7 @@ def degenerate(generator: np.random.Generator) -> BoxQuadratic:
     """Small whole numbers, so that ties, flat directions and zero multipliers are the rule."""
     n, lines = int(generator.integers(2, 5)), int(generator.integers(0, 3))
     A = generator.integers(-2, 3, (n, n)).astype(float)
-    H = np.tril(A) + np.tril(A, -1).T
+    H = mirrored(A)
     kind = generator.integers(6)
     if kind == 1:
         np.fill_diagonal(H, generator.integers(-1, 2))
@@ -123,7 +124,7 @@ def degenerate(generator: np.random.Generator) -> BoxQuadratic:
         H = generator.choice([-1.0, 1.0]) * np.outer(A[0], A[0])
     elif kind == 3:
         H[1], H[:, 1], H[1, 1] = H[0], H[:, 0], H[0, 0]
-        H = np.tril(H) + np.tril(H, -1).T
+        H = mirrored(H)
     elif kind == 4:
         H[0] = H[:, 0] = 0.0
     elif kind == 5:

@@ -31,6 +31,7 @@ __all__ = [
     "independent",
     "is_psd",
     "linear_optimum",
+    "mirrored",
     "product",
     "solved",
     "stationary_points",
@@ -58,6 +59,11 @@ def symmetric(A: Matrix) -> Matrix:
     """(A + Aᵀ)/2, which is all that a quadratic form sees of A."""
     n = len(A)
     return [[(A[i][j] + A[j][i]) / 2 for j in range(n)] for i in range(n)]
+
+
+def mirrored(A: Array) -> Array:
+    """The symmetric matrix with the lower triangle of A: no entry is rounded."""
+    return np.tril(A) + np.tril(A, -1).T
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -136,6 +142,21 @@ def is_psd(A: Matrix) -> bool:
     return True
 
 
+def _stationary(P: Matrix, q: Vector, x: Vector, free: list[int], rows: Matrix) -> Vector | None:
+    """The stationary point of a face: x but for its free variables; None if there is not just one.
+
+    The rows are independent; each has the coefficients of the free variables and a right-hand side.
+    """
+    system = [[*(P[i][j] for j in free), *(row[a] for row in rows), -q[i] - dot(P[i], x)]
+              for a, i in enumerate(free)]  # fmt: skip
+    system += [[*row[:-1], *[ZERO] * len(rows), row[-1]] for row in rows]
+    inner = solved(system)
+    if inner is None:
+        return None
+    values = dict(zip(free, inner, strict=False))
+    return [values.get(i, v) for i, v in enumerate(x)]
+
+
 @dataclass(frozen=True)
 class BoxProgram:
     """min ½xᵀHx + cᵀx  s.t.  lower ≤ x ≤ upper, lines x = totals, for up to half a dozen x.
@@ -178,19 +199,9 @@ class BoxProgram:
             lines = independent(
                 [[*(line[i] for i in free), total - dot(line, x)]
                  for line, total in zip(self.lines, self.totals, strict=True)])  # fmt: skip
-            if lines is None:
-                continue
-            if free:
-                pull = [-self.c[i] - dot(self.H[i], x) for i in free]
-                rows = [[*(self.H[i][j] for j in free), *(line[a] for line in lines), pull[a]]
-                        for a, i in enumerate(free)]  # fmt: skip
-                rows += [[*line[:-1], *[ZERO] * len(lines), line[-1]] for line in lines]
-                inner = solved(rows)
-                if inner is None:
-                    continue
-                for a, i in enumerate(free):
-                    x[i] = inner[a]
-            yield x
+            point = None if lines is None else _stationary(self.H, self.c, x, free, lines)
+            if point is not None:
+                yield point
 
     def holds(self, x: Vector) -> bool:
         """Whether every constraint is satisfied exactly."""
@@ -303,6 +314,16 @@ class Program:
     lb: Array
     ub: Array
 
+    @classmethod
+    def on(
+        cls, P: Any, q: Any, lb: Any, ub: Any, G: Any = (), h: Any = (), A: Any = (), b: Any = ()
+    ) -> Program:
+        """From lists; one bound may stand for those of all variables, and a row for a matrix."""
+        n = len(q)
+        P, q, G, h, A, b = (np.array(part, dtype=float) for part in (P, q, G, h, A, b))
+        ends = (np.broadcast_to(np.asarray(end, dtype=float), n).copy() for end in (lb, ub))
+        return cls(P, q, G.reshape(h.size, n), h.ravel(), A.reshape(b.size, n), b.ravel(), *ends)
+
     @property
     def n(self) -> int:
         return self.q.size
@@ -369,17 +390,10 @@ class Program:
     @cached_property
     def equations(self) -> tuple[int, ...]:
         """The first rows of A of which the others are combinations."""
-        kept: list[int] = []
-        reduced: list[tuple[int, Vector]] = []
-        for i, full in enumerate(as_matrix(self.A)):
-            row = full
-            for pivot, other in reduced:
-                share = row[pivot] / other[pivot]
-                row = [a - share * c for a, c in zip(row, other, strict=True)]
-            pivot = next((j for j, a in enumerate(row) if a), None)
-            if pivot is not None:
+        rows, kept = [[*row, ZERO] for row in as_matrix(self.A)], list[int]()
+        for i in range(len(rows)):
+            if len(independent([rows[k] for k in (*kept, i)]) or ()) > len(kept):
                 kept.append(i)
-                reduced.append((pivot, row))
         return tuple(kept)
 
     def _faces(self) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
@@ -442,21 +456,10 @@ class Program:
         free = [int(i) for i in np.flatnonzero(state == 2)]
         x = [Fraction(float(self.lb[i])) if s == 0 else Fraction(float(self.ub[i])) if s == 1
              else ZERO for i, s in enumerate(state)]  # fmt: skip
-        rows = [A[i] for i in self.equations] + [G[i] for i in chosen]
-        right = [b[i] for i in self.equations] + [h[i] for i in chosen]
-        if free:
-            system = [
-                [*(P[i][j] for j in free), *(row[i] for row in rows), -q[i] - dot(P[i], x)]
-                for i in free
-            ]
-            system += [[*(row[j] for j in free), *[ZERO] * len(rows), end - dot(row, x)]
-                       for row, end in zip(rows, right, strict=True)]  # fmt: skip
-            inner = solved(system)
-            if inner is None:
-                return None
-            for i, v in zip(free, inner, strict=False):
-                x[i] = v
-        return x
+        rows = [(A[i], b[i]) for i in self.equations] + [(G[i], h[i]) for i in chosen]
+        return _stationary(
+            P, q, x, free, [[*(row[i] for i in free), end - dot(row, x)] for row, end in rows]
+        )
 
     @cached_property
     def stationary(self) -> tuple[tuple[Array, NDArray[np.int8], tuple[int, ...]], ...]:
@@ -472,6 +475,14 @@ class Program:
             # Points of neighbouring faces may be this near, and only one of them be feasible.
             seen.setdefault((np.round(X[k], 10) + 0.0).tobytes(), int(k))
         return tuple(found[k] for k in seen.values())
+
+    @property
+    def lowest(self) -> float:
+        """The least value in floating point; infinite if no point is feasible."""
+        if not self.stationary:
+            return math.inf
+        x = self.stationary[0][0]
+        return float(x @ (0.5 * (self.P @ x) + self.q))
 
     def minimum(self) -> tuple[Fraction, Vector] | None:
         """The least value and a point where it is attained; None if no point is feasible.
@@ -505,17 +516,14 @@ def stationary_points(
     from scipy.optimize import nnls
 
     n, unit = q.size, float(np.abs(H).max()) or 1.0
-    upper = np.broadcast_to(np.asarray(upper, dtype=float), n)
-    none = np.zeros((0, n)), np.zeros(0)
-    program = Program(H / unit, q / unit, *none, A, b, np.zeros(n), upper)
-    found = []
-    for x, _, _ in program.stationary:
+    points = []
+    for x, _, _ in Program.on(H / unit, q / unit, 0.0, upper, A=A, b=b).stationary:
         normals = np.vstack([A, -A, -np.eye(n)[x <= tol], np.eye(n)[x >= upper - tol]])
         slope = (H @ x + q) / unit
         residual = nnls(normals.T, -slope)[1] if len(normals) else float(np.linalg.norm(slope))
         if residual <= tol:
-            found.append((x, float(0.5 * x @ H @ x + q @ x)))
-    return found
+            points.append((x, float(0.5 * x @ H @ x + q @ x)))
+    return points
 
 
 def global_minimum(H: Array, q: Array, upper: float | Array, A: Array, b: Array) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers import shaking
-from helpers.exact import Program
+from helpers.exact import Program, mirrored
 from indefinite_opt.modeling.quadratic_programs import Equilibrated
 from indefinite_opt.problem.programs import UNNAMED, Names
 
@@ -78,23 +78,13 @@ class Rows(NamedTuple):
 
 
 def program(
-    n: int, P: object = None, q: object = None, G: object = None, h: object = None,
-    A: object = None, b: object = None, lower: object = -np.inf, upper: object = np.inf,
+    n: int, P: object = None, q: object = None, G: object = (), h: object = (),
+    A: object = (), b: object = (), lower: object = -np.inf, upper: object = np.inf,
 ) -> Rows:  # fmt: skip
-    """A program with what is not given left out."""
-
-    def rows(matrix: object, rhs: object) -> tuple[Array, Array]:
-        if matrix is None:
-            return np.empty((0, n)), np.empty(0)
-        return np.array(matrix, dtype=float).reshape(-1, n), np.array(rhs, dtype=float).ravel()
-
-    return Rows(
-        np.zeros((n, n)) if P is None else np.array(P, dtype=float),
-        np.zeros(n) if q is None else np.array(q, dtype=float),
-        *rows(G, h), *rows(A, b),
-        np.broadcast_to(np.asarray(lower, dtype=float), n).copy(),
-        np.broadcast_to(np.asarray(upper, dtype=float), n).copy(),
-    )  # fmt: skip
+    """A program of which any part may be left out; a row may stand for a matrix."""
+    P, q = np.zeros((n, n)) if P is None else P, np.zeros(n) if q is None else q
+    p = Program.on(P, q, lower, upper, G, h, A, b)
+    return Rows(p.P, p.q, p.G, p.h, p.A, p.b, p.lb, p.ub)
 
 
 def shaken(qp: Rows, *name: object) -> Rows:
@@ -110,8 +100,7 @@ def shaken(qp: Rows, *name: object) -> Rows:
 
 def indefinite(n: int, generator: np.random.Generator) -> Array:
     """A random symmetric matrix with integer entries from -50 to 50."""
-    matrix = generator.integers(-50, 51, (n, n)).astype(float)
-    return np.triu(matrix) + np.triu(matrix, 1).T
+    return mirrored(generator.integers(-50, 51, (n, n)).astype(float).T)
 
 
 def random_rows(n: int, inequalities: int, equalities: int, seed: int, share: float = 0.5) -> Rows:
@@ -173,7 +162,7 @@ def transportation(sources: int, sinks: int, seed: int) -> Rows:
     )
     flow = generator.integers(0, 10, n).astype(float)
     P = 0.1 * indefinite(n, generator) * (generator.random((n, n)) < 0.2)
-    P = np.triu(P) + np.triu(P, 1).T - np.diag(generator.random(n))
+    P = mirrored(P.T) - np.diag(generator.random(n))
     return program(n, P, generator.integers(1, 50, n), A=A, b=A @ flow, lower=0.0)
 
 
@@ -204,8 +193,7 @@ def lowest(qp: Rows) -> float:
     """The optimal value by enumeration of all faces; rows hold up to rounding."""
     unit = float(np.abs(qp.P).max()) or 1.0
     rows = qp.G, qp.h, qp.A, qp.b, qp.lower, qp.upper
-    points = Program(qp.P / unit, qp.q / unit, *rows).stationary
-    return qp.value(points[0][0]) if points else np.inf
+    return unit * Program(qp.P / unit, qp.q / unit, *rows).lowest
 
 
 def uno(qp: Rows, starts: int, seed: int = 0) -> float:

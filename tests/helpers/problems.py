@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers import shaking
+from helpers.exact import mirrored
 
 Array = NDArray[np.float64]
 
@@ -75,13 +78,13 @@ def kernel(family: str, n: int, seed: int) -> Array:
     A, x = generator.standard_normal((n, n)), generator.standard_normal(n)
     low = generator.standard_normal((n, 2))
     place = generator.integers(0, max(n // 2, 1), n)
-    integers = np.triu(generator.integers(-2, 3, (n, n)))
+    integers = generator.integers(-2, 3, (n, n)).astype(float)
     graded = 10.0 ** generator.uniform(-4.0, 4.0, n)
     sign = float(generator.choice([-1.0, 1.0]))
     S = A + A.T
     K = {
         "random": S,
-        "integers": (integers + np.triu(integers, 1).T).astype(float),
+        "integers": mirrored(integers.T),
         "psd": A @ A.T,
         "negative": -A @ A.T,
         "low rank": low @ low.T,
@@ -97,3 +100,30 @@ def kernel(family: str, n: int, seed: int) -> Array:
     }[family]
     shaken = shaking.order(n, family, seed)
     return shaking.unit(family, seed) * K[np.ix_(shaken, shaken)]
+
+
+def inertias(n: int) -> Iterator[tuple[int, int, int]]:
+    """(positive, negative, zero) eigenvalues, every way."""
+    yield from ((p, q, n - p - q) for p in range(n + 1) for q in range(n + 1 - p))
+
+
+def random_kernel(generator: np.random.Generator, inertia: tuple[int, int, int]) -> Array:
+    """Random eigenvectors, eigenvalues of given signs and sizes between 0.2 and 2."""
+    positive, negative, zero = inertia
+    signs = np.repeat([1.0, -1.0, 0.0], [positive, negative, zero])
+    sizes = generator.uniform(0.2, 2.0, signs.size)
+    vectors, _ = np.linalg.qr(generator.standard_normal((signs.size, signs.size)))
+    K = (vectors * (signs * sizes)) @ vectors.T
+    return 0.5 * (K + K.T)
+
+
+def whole_numbers(
+    seed: int, least: int, formulations: Sequence[iopt.Formulation]
+) -> tuple[iopt.KernelProblem, iopt.Formulation]:
+    """K in {-2, ..., 2}, `least` to five points: ties, flat directions and zero multipliers are the
+    rule; and one of the formulations."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(least, 6))
+    K = mirrored(generator.integers(-2, 3, (n, n)).astype(float))
+    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
+    return iopt.KernelProblem(K, y), formulations[seed % len(formulations)]

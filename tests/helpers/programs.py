@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 import indefinite_opt as iopt
+from helpers import exact
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
@@ -67,12 +69,26 @@ class Program:
         return [self.y > 0, self.y < 0] if self.lines == 2 else [self.y != 0][: self.lines]
 
     def gradient(self, x: Array) -> Array:
-        """∇F, summed in extended precision where the machine has it."""
-        product = self.Q.astype(np.longdouble) @ x.astype(np.longdouble)
+        """∇F, summed in extended precision where the machine has it; x may be rows of points."""
+        product = x.astype(np.longdouble) @ self.Q.astype(np.longdouble)
         return np.asarray(self.h * product + self.c, float)
 
-    def value(self, x: Array) -> float:
-        return float(0.5 * x @ (self.gradient(x) + self.c))
+    def value(self, x: Array) -> Array:
+        return 0.5 * np.sum(x * (self.gradient(x) + self.c), axis=-1)
+
+    def stationary_points(self) -> tuple[Array, Array]:
+        """The isolated KKT points, one a row, and their values."""
+        n, totals = self.y.size, np.array([0.0, self.total])[: self.lines]
+        ends = exact.stationary_points(
+            self.h * self.Q, np.full(n, self.c), self.upper, self.A, totals
+        )
+        points = np.array([x for x, _ in ends]).reshape(-1, n)
+        return points, np.array([value for _, value in ends])
+
+    @property
+    def least(self) -> float:
+        """The least value of F."""
+        return float(self.stationary_points()[1].min())
 
     def rounding(self, x: Array) -> float:
         """Of F or of an entry of ∇F, whichever way they are summed up."""
@@ -94,19 +110,38 @@ class Program:
         spread = 0.5 * float(np.ptp(self.Q * np.outer(self.y, self.y)))
         return max(largest, 1e-3 * self.h * spread * self.total) or 1.0
 
-    def violation(self, x: Array) -> float:
-        """max(0, m - M) of Lin & Lin (21); without lines the largest slope of one weight."""
-        signed = -self.y * self.gradient(x)
-        rising = np.where(self.y > 0, x < self.upper, x > 0)
-        falling = np.where(self.y > 0, x > 0, x < self.upper)
-        if not self.lines:
-            up = np.max(signed[rising], initial=0.0)
-            return float(max(up, np.max(-signed[falling], initial=0.0)))
-        worst = 0.0
+    def _ends(self, x: Array, slack: float) -> Iterator[tuple[NDArray[np.bool_], float, float]]:
+        """Each group, its m and its M of Lin & Lin (21), with a slack at the bounds."""
+        signed, below, above = -self.y * self.gradient(x), x < self.upper - slack, x > slack
+        rising, falling = (np.where(self.y > 0, *ways) for ways in ((below, above), (above, below)))
         for group in self.groups:
             m = np.max(signed[group & rising], initial=-INF)
-            worst = max(worst, float(m - np.min(signed[group & falling], initial=INF)))
-        return worst
+            yield group, float(m), float(np.min(signed[group & falling], initial=INF))
+        if not self.lines:  # no multiplier, or one that is zero
+            yield self.y == 0, float(np.max(signed[rising], initial=0.0)), 0.0
+            yield self.y == 0, 0.0, float(np.min(signed[falling], initial=0.0))
+
+    def violation(self, x: Array, slack: float = 0.0) -> float:
+        """max(0, m - M) of Lin & Lin (21); without lines the largest slope of one weight."""
+        return max([0.0, *(m - M for _, m, M in self._ends(x, slack))])
+
+    def least_curvature(self, x: Array) -> float:
+        """min dᵀ∇²F d over the critical cone at x, cut to a box: negative if F falls nearby.
+
+        And only then: for a quadratic objective the necessary condition is sufficient, too.
+        """
+        slack = 1e-6 * float(np.max(np.abs(x)))
+        at_lower, at_upper, levels = x <= slack, self.upper - x <= slack, np.zeros(x.size)
+        for group, m, M in self._ends(x, slack):
+            finite = [end for end in (m, M) if np.isfinite(end)]
+            levels[group] = np.mean(finite) if finite else 0.0
+        reduced, H = -self.y * self.gradient(x) - levels, self.h * self.Q
+        kept = ~(at_lower | at_upper) | (np.abs(reduced) <= 1e-7 * max(1.0, np.abs(H).max()))
+        cone = exact.Program.on(
+            H[np.ix_(kept, kept)], np.zeros(kept.sum()), np.where(at_lower, 0.0, -1.0)[kept],
+            np.where(at_upper, 0.0, 1.0)[kept], A=self.A[:, kept], b=np.zeros(self.lines),
+        )  # fmt: skip
+        return 2.0 * cone.lowest
 
     def check_feasible(self, x: Array, steps: int = 0) -> None:
         """Bounds exactly, and lines without drift but what so many steps may round two weights."""

@@ -10,18 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 import indefinite_opt as iopt
-from helpers.enumeration import (
-    Array,
-    Program,
-    enumerated,
-    inertias,
-    least_curvature,
-    random_kernel,
-    read,
-)
-from helpers.exact import stationary_points
+from helpers.problems import inertias, random_kernel, whole_numbers
+from helpers.programs import Array, Program
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
@@ -29,10 +22,6 @@ TIGHT = 1e-9
 """Tolerance of the descents whose ends are compared with stationary points one by one."""
 
 FORMS = ("SVMDual", "SVMDual(bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
-
-
-# ---------------------------------------------------------------------------------- enumeration
-
 
 # ------------------------------------------------------------------------------------- problems
 
@@ -60,7 +49,6 @@ class Instance:
     program: Program
     points: Array
     values: Array
-    regular: bool
     structure: BoxLineQP
     answers: dict[str, iopt.workflow.Result]
 
@@ -97,13 +85,13 @@ def instance(number: int) -> Instance:
     formulation = formulation_of(form, generator, problem)
     structure = formulation.structure(problem)
     assert isinstance(structure, BoxLineQP)
-    program = read(structure)
+    program = Program.of(problem.K, problem.y, formulation)
     answers = {
         "default": iopt.solve(problem, formulation, seed=number),
         "smo": iopt.solve(problem, formulation, solver="smo", tol=TIGHT),
     }
     title = f"{number}: {formulation}, inertia {inertia}"
-    return Instance(title, program, *enumerated(program), structure, answers)
+    return Instance(title, program, *program.stationary_points(), structure, answers)
 
 
 @pytest.fixture(
@@ -123,18 +111,6 @@ def test_there_are_500_problems_and_every_inertia() -> None:
         assert len(listed) == (n + 1) * (n + 2) // 2
 
 
-@pytest.mark.parametrize("number", [30, 61, 122, 163, 204])
-def test_the_enumeration_finds_all_that_a_plain_loop_finds(number: int) -> None:
-    """Against `bruteforce.stationary_points`, which solves for one active set after the other."""
-    each = instance(number)
-    qp = each.structure
-    plain = stationary_points(each.program.H, each.program.q, qp.upper, qp.A, qp.b)
-    assert plain
-    for point, value in plain:
-        assert np.abs(each.points - point).max(axis=1).min() < 1e-7
-        assert np.abs(each.values - value).min() < 1e-9 * max(1.0, abs(value))
-
-
 def test_the_enumerated_minimum_is_one(instances: list[Instance]) -> None:
     """No random feasible point lies lower, and curvature is nonnegative at the lowest."""
     generator = np.random.default_rng(1)
@@ -143,7 +119,7 @@ def test_the_enumerated_minimum_is_one(instances: list[Instance]) -> None:
         others = np.array([each.structure.random_start(generator) for _ in range(50)])
         assert each.least <= each.program.value(others).min() + 1e-9 * each.size(), each.title
         lowest = each.points[each.values.argmin()]
-        assert least_curvature(each.program, lowest) >= -1e-8, each.title
+        assert each.program.least_curvature(lowest) >= -1e-8, each.title
 
 
 def test_values_are_feasible_and_objectives_are_theirs(instances: list[Instance]) -> None:
@@ -175,21 +151,20 @@ def test_no_end_can_be_improved_nearby(instances: list[Instance]) -> None:
         results, name = each.answers, each.structure.variable
         ends = [end.values[name] for end in results["default"].optima]
         for x in (*ends, results["smo"].values[name]):
-            assert least_curvature(each.program, x) >= -1e-6, each.title
+            assert each.program.least_curvature(x) >= -1e-6, each.title
 
 
 def test_no_exchange_of_two_weights_improves_the_default(instances: list[Instance]) -> None:
     """The whole step of each pair, as the docstring of `MultiStart` has it."""
     for each in instances:
         program, x = each.program, each.answers["default"].values[each.structure.variable]
-        up = np.where(program.sign > 0, program.upper - x, x)
-        down = np.where(program.sign > 0, x, program.upper - x)
+        up = np.where(program.y > 0, program.upper - x, x)
+        down = np.where(program.y > 0, x, program.upper - x)
         trials = [x]
-        for i, j in itertools.permutations(range(x.size), 2):
-            if program.group[i] == program.group[j] >= 0:
-                step = min(up[i], down[j])
+        for group in program.groups:
+            for i, j in itertools.permutations(np.flatnonzero(group), 2):
                 trials.append(x.copy())
-                trials[-1][[i, j]] += step * program.sign[[i, j]] * [1.0, -1.0]
+                trials[-1][[i, j]] += min(up[i], down[j]) * program.y[[i, j]] * [1.0, -1.0]
         values = program.value(np.array(trials))
         assert values.min() >= values[0] - 1e-8 * each.size(), each.title
 
@@ -207,9 +182,13 @@ def test_a_descent_ends_at_an_enumerated_point(instances: list[Instance]) -> Non
         result = each.answers["smo"]
         value, x = each.value(result), result.values[each.structure.variable]
         assert result.status is iopt.Status.SOLVED, each.title
-        assert each.program.residual(x, slack=0.0) <= 2.0 * TIGHT * max(1.0, each.size())
+        assert each.program.violation(x) <= 2.0 * TIGHT * max(1.0, each.size())
         if np.abs(each.values - value).min() > 1e-7 * each.size():
-            assert not each.regular, f"{each.title}: {value} is no stationary value"
+            free = (x > 0.0) & (x < each.program.upper)
+            lines = each.program.A[:, free]
+            along = null_space(lines) if len(lines) else np.eye(free.sum())
+            curvatures = np.linalg.eigvalsh(along.T @ each.program.Q[np.ix_(free, free)] @ along)
+            assert np.abs(curvatures).min() < 1e-9, f"{each.title}: {value} is no stationary value"
             flat += 1
     assert flat <= 0.02 * len(instances), f"{flat} ends on flat faces"
 
@@ -221,7 +200,7 @@ def test_every_kept_end_is_stationary_and_its_objective_its_own(instances: list[
         assert [value for value, _ in ends] == sorted(value for value, _ in ends)
         for value, x in ends:
             assert float(each.program.value(x)) == pytest.approx(value, rel=1e-5, abs=1e-6)
-            assert each.program.residual(x, slack=1e-6 * np.abs(x).max()) <= 2e-6 * max(
+            assert each.program.violation(x, slack=1e-6 * np.abs(x).max()) <= 2e-6 * max(
                 1.0, np.abs(each.program.gradient(x)).max()
             ), each.title
 
@@ -255,7 +234,7 @@ def test_local_optima_are_local_optima(instances: list[Instance]) -> None:
         result = each.answers["smo"]
         if result.certificate.claim is iopt.Claim.LOCAL:
             claimed += 1
-            curvature = least_curvature(each.program, result.values[each.structure.variable])
+            curvature = each.program.least_curvature(result.values[each.structure.variable])
             assert curvature >= -1e-6, each.title
     assert claimed >= 0.4 * len(instances)
 
@@ -276,9 +255,10 @@ def test_small_perturbations_do_not_improve_local_optima(instances: list[Instanc
         steps = generator.choice([-1.0, 0.0, 0.0, 1.0], (40, x.size)) * np.abs(x).max()
         inward += [qp.project(x + step) for step in steps]
         D = np.array(inward) - x
+        curved = np.sum(D * (program.gradient(D) - program.c), axis=1)
         allowed = TIGHT * max(1.0, np.abs(slope).max()) * np.abs(D).sum(axis=1)
         for length in (1e-3, 1e-4):
-            change = length * (D @ slope) + length**2 * program.value(D) - length**2 * D @ program.q
+            change = length * (D @ slope) + 0.5 * length**2 * curved
             rounding = 1e-15 * max(1.0, each.size())
             assert np.all(change >= -2.0 * length * allowed - rounding), each.title
 
@@ -289,26 +269,11 @@ def test_what_is_called_improvable_is(solver: str, instances: list[Instance]) ->
     for each in instances:
         result = each.answers[solver]
         if "no local optimum" in str(result.certificate):
-            curvature = least_curvature(each.program, result.values[each.structure.variable])
+            curvature = each.program.least_curvature(result.values[each.structure.variable])
             assert curvature < 0.0, each.title
 
 
 # ----------------------------------------------------------------------- multipliers that are zero
-
-
-def whole_numbers(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
-    """Small whole numbers in K and C: ties, flat directions and zero multipliers are the rule."""
-    generator = np.random.default_rng(seed)
-    n = int(generator.integers(3, 6))
-    A = generator.integers(-2, 3, (n, n)).astype(float)
-    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
-    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
-    formulations = (
-        iopt.SVMDual(C=float(generator.choice([0.5, 1.0, 2.0]))),
-        iopt.SVMDual(C=float(generator.choice([0.5, 1.0, 2.0])), bias=False),
-        iopt.ConvexHullDual(mu=1.0),
-    )
-    return problem, formulations[seed % 3]
 
 
 @pytest.mark.parametrize(
@@ -318,16 +283,16 @@ def test_claims_where_multipliers_are_zero(first: int) -> None:
     """Claims about every enumerated stationary point, minima or not, of degenerate problems."""
     weak = 0
     for seed in range(first, first + 100):
-        problem, formulation = whole_numbers(seed)
-        structure = formulation.structure(problem)
-        assert isinstance(structure, BoxLineQP)
-        program = read(structure)
-        points, values, _ = enumerated(program)
+        C = (0.5, 1.0, 2.0)[seed // 3 % 3]
+        formulations = iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), iopt.ConvexHullDual(mu=1.0)
+        problem, formulation = whole_numbers(seed, 3, formulations)
+        program = Program.of(problem.K, problem.y, formulation)
+        points, values = program.stationary_points()
         size = max(1.0, abs(values.min(initial=np.inf)))
         for x, value in zip(points, values, strict=True):
-            claim = iopt.verify(problem, formulation, structure.values(x)).claim
+            claim = iopt.verify(problem, formulation, {program.variable: x}).claim
             assert claim >= iopt.Claim.STATIONARY, (seed, x)
-            curvature = least_curvature(program, x)
+            curvature = program.least_curvature(x)
             if claim is iopt.Claim.LOCAL:
                 weak += bool(np.isclose(curvature, 0.0))
                 assert curvature >= -1e-7, (seed, x)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.enumeration import enumerated, inertias, random_kernel, read
-from helpers.problems import random_problem
+from helpers.exact import mirrored
+from helpers.problems import inertias, random_kernel, random_problem
+from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import box_bound
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
@@ -31,8 +32,7 @@ def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, Bo
     generator = np.random.default_rng([12, seed])
     n = int(generator.integers(2, 6))
     y = generator.permutation(np.append([1, -1], generator.choice([-1, 1], n - 2)))
-    A = generator.integers(-2, 3, (n, n)).astype(float)
-    K = np.tril(A) + np.tril(A, -1).T
+    K = mirrored(generator.integers(-2, 3, (n, n)).astype(float))
     if seed % 2:
         listed = list(inertias(n))
         K = random_kernel(generator, listed[generator.integers(len(listed))])
@@ -43,9 +43,8 @@ def random_instance(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, Bo
         iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False),
         iopt.ConvexHullDual(mu=share), iopt.GuoSchuurmansQP(beta=0.5 * share),
     )[generator.integers(4)]  # fmt: skip
-    structure = formulation.structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    return problem, formulation, structure, float(enumerated(read(structure))[1].min())
+    optimum = Program.of(K, problem.y, formulation).least
+    return problem, formulation, program_of(problem, formulation), optimum
 
 
 def checked(seed: int, **options) -> iopt.workflow.Bracket:
@@ -159,7 +158,7 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
     worse = 0
     for seed in range(500, 540):
         problem, formulation, qp, least = random_instance(seed)
-        points, values, _ = enumerated(read(qp))
+        points, values = Program.of(problem.K, problem.y, formulation).stationary_points()
         at = int(values.argmax())
         if values[at] < least + 1e-3 * max(1.0, abs(least)) or qp.is_convex:
             continue

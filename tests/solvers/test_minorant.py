@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.boxes import general_quadratic, random_multipliers, random_quadratic
-from helpers.exact import global_minimisers, independent
+from helpers.exact import global_minimisers, independent, mirrored
 from helpers.internals import relaxation_loops
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -415,7 +415,7 @@ def test_what_underflows_is_charged() -> None:
         n = int(generator.integers(1, 5))
         scale = 10.0 ** generator.uniform(-323.0, -300.0)
         A = generator.standard_normal((n, n)) * scale * generator.integers(0, 2)
-        q = BoxQuadratic(np.tril(A) + np.tril(A, -1).T, np.zeros(n), np.zeros((0, n)), np.zeros(0),
+        q = BoxQuadratic(mirrored(A), np.zeros(n), np.zeros((0, n)), np.zeros(0),
                          np.zeros(n), np.ones(n))  # fmt: skip
         spins = q.spins(q.lower, q.upper)
         m = random_multipliers(generator, n, scale)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.enumeration import enumerated, read
+from helpers.exact import mirrored
+from helpers.problems import whole_numbers
+from helpers.programs import Program
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, Spins
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
@@ -20,18 +22,17 @@ def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) ->
     return Conditions(box_quadratic(formulation.structure(problem)))
 
 
+def least_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> float:
+    return Program.of(problem.K, problem.y, formulation).least
+
+
 def whole_number_problem(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation, float]:
     """Small whole numbers, a formulation, and the least of F by enumeration."""
-    generator = np.random.default_rng(seed)
-    n = int(generator.integers(2, 6))
-    A = generator.integers(-2, 3, (n, n)).astype(float)
-    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
-    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
-    formulation = (
+    problem, formulation = whole_numbers(seed, 2, (
         iopt.SVMDual(C=1.0), iopt.SVMDual(C=0.5, bias=False),
         iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5),
-    )[seed % 4]  # fmt: skip
-    return problem, formulation, float(enumerated(read(formulation.structure(problem)))[1].min())
+    ))  # fmt: skip
+    return problem, formulation, least_of(problem, formulation)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -56,7 +57,7 @@ def test_a_proof_of_another_problem_proves_nothing_false(seed: int) -> None:
         problems.append(iopt.KernelProblem(A + A.T, y))
     formulation = (iopt.SVMDual(C=2.0), iopt.ConvexHullDual(mu=1.0))[seed % 2]
     for ours, other in (problems, problems[::-1]):
-        least = float(enumerated(read(formulation.structure(ours)))[1].min())
+        least = least_of(ours, formulation)
         proof = iopt.bound(other, formulation, gap=1e-6).proof
         assert proof is not None
         proved = proof.lower_bound(conditions_of(ours, formulation))
@@ -70,7 +71,7 @@ def test_false_triangle_inequalities_are_not_believed() -> None:
     problem = iopt.KernelProblem(A + A.T, [1, -1] * 3)
     formulation = iopt.SVMDual(C=1.0)
     conditions = conditions_of(problem, formulation)
-    least = float(enumerated(read(formulation.structure(problem)))[1].min())
+    least = least_of(problem, formulation)
     box = conditions.tightened(conditions.start())
     assert box is not None
     spins = conditions.whole.spins(box.lower, box.upper)
@@ -120,10 +121,10 @@ def test_a_start_outside_the_box_proves_no_more() -> None:
 def frustrated(seed: int) -> tuple[Conditions, float]:
     """Five points, whole numbers, no row; and the least of f."""
     generator = np.random.default_rng(seed)
-    A = generator.integers(-3, 4, (5, 5)).astype(float)
-    problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, [1, -1, 1, -1, 1])
+    K = mirrored(generator.integers(-3, 4, (5, 5)).astype(float))
+    problem = iopt.KernelProblem(K, [1, -1, 1, -1, 1])
     formulation = iopt.SVMDual(C=1.0, bias=False)
-    least = float(enumerated(read(formulation.structure(problem)))[1].min())
+    least = least_of(problem, formulation)
     return conditions_of(problem, formulation), least
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from helpers.exact import global_minimisers
+from helpers.exact import global_minimisers, mirrored
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
@@ -40,10 +40,6 @@ def quadratic(
     n = c.size
     rows = np.zeros((0, n)) if rows is None else rows
     return BoxQuadratic(H, c, rows, np.zeros(len(rows)) if rhs is None else rhs, lower, upper)
-
-
-def mirrored(A: Array) -> Array:
-    return np.tril(A) + np.tril(A, -1).T
 
 
 def random_case(generator: np.random.Generator, n: int) -> BoxQuadratic:

@@ -17,7 +17,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.boxes import degenerate, general_quadratic, random_multipliers
-from helpers.exact import dot, global_minimisers, is_psd
+from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
@@ -145,7 +145,7 @@ def test_brackets_of_kernels_that_underflow(scale: float) -> None:
         A = generator.integers(-3, 4, (n, n)) * scale if seed % 2 else (
             generator.standard_normal((n, n)) * scale)  # fmt: skip
         y = np.append([1, -1], generator.choice([-1, 1], n - 2))
-        problem = iopt.KernelProblem(np.tril(A) + np.tril(A, -1).T, y)
+        problem = iopt.KernelProblem(mirrored(A), y)
         formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
         bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=1.0)
         proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
