@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, replace
-from typing import Any, ClassVar, Self, cast
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -247,7 +247,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
             )  # fmt: skip
         parts = [self._weights[first:last] for first, last in sorted(negative + positive)]
-        weighted: Formulation = replace(cast("Any", method), weights=np.concatenate(parts))
+        weighted: Formulation = replace(method, weights=np.concatenate(parts))
         return weighted
 
     def _step_limit(self) -> int | None:
@@ -410,10 +410,10 @@ class KernelClassifier(FormulationClassifier):
             raise ParameterError(
                 "solver", "None for a baseline, which has its own", repr(self.solver)
             )
-        for field in fields(cast("Any", method)):
-            if isinstance(getattr(method, field.name), np.ndarray):
+        for name, value in vars(method).items():
+            if isinstance(value, np.ndarray):
                 raise ParameterError(
-                    "formulation", "one without arrays about the points", f"{field.name}",
+                    "formulation", "one without arrays about the points", name,
                     "The points of a fit are sorted and divided; weights are given to fit.",
                 )  # fmt: skip
         return method

@@ -69,6 +69,7 @@ class Formulation(ABC):
     structure_type: ClassVar[type[Structure[Any]]]
     convex: ClassVar[bool | None]
     in_every_title: ClassVar[frozenset[str]] = frozenset()
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def declare(self, problem: Any) -> Program:
         """The problem as the paper writes it, with its name and its structure."""
@@ -110,7 +111,7 @@ class Formulation(ABC):
 
         An array, which the repr leaves out, is shown by its digest.
         """
-        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]
         return {
             field.name: short(value) if field.repr else _digest(value)
             for field, value in values
@@ -119,7 +120,7 @@ class Formulation(ABC):
 
     def __str__(self) -> str:
         # Different formulations must have different titles, which comparisons use as keys.
-        usual = {field.name: short(field.default) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        usual = {field.name: short(field.default) for field in dataclasses.fields(self)}
         told = self.parameters().items()
         shown = ", ".join(
             f"{name}={value}"

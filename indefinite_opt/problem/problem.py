@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from indefinite_opt.foundation import Array
 
 __all__ = ["Problem"]
 
@@ -14,9 +17,12 @@ class Problem(ABC):
     ----------
     name : str
         What to call it in reports.
+    assign : callable or None
+        Writes a point x into the caller's own variables, if the problem was made from these.
     """
 
     name: str
+    assign: Callable[[Array], None] | None = None
 
     @property
     @abstractmethod

@@ -52,7 +52,7 @@ def default_solver(task: Task[Any]) -> str:
     """
     structure = task.structure
     on_factors = getattr(task.problem, "factors", None) is not None
-    if isinstance(structure, LinearProgram) and not on_factors:
+    if structure.is_linear and not on_factors:
         return "generation" if structure.row_lower.size >= _MIN_GENERATED_ROWS else "highs"
     if structure.has_own_rows and not structure.polyhedron.is_disjoint:
         try:

@@ -164,7 +164,7 @@ class Bracket:
     @property
     def title(self) -> str:
         """What was bracketed."""
-        alone = isinstance(self.problem, QuadraticProgram)
+        alone = isinstance(self.problem, Formulation)
         return self.name if alone else f"{self.formulation} on {self.name}"
 
     def __repr__(self) -> str:
@@ -211,7 +211,7 @@ class Bracket:
         ParameterError
             If there is no proof, as another method was used or the search was too large.
         """
-        own = isinstance(problem, QuadraticProgram)
+        own = isinstance(problem, Formulation)
         asked, formulation = posed(problem, None if own else self.formulation)
         asked.check_unchanged()
         if self.proof is None:
@@ -390,7 +390,7 @@ def bound(
 
 def _written(bracket: Bracket) -> Bracket:
     """The bracket, whose best point is written into the variables of cvxpy, if there are any."""
-    if isinstance(bracket.problem, QuadraticProgram) and bracket.problem.assign is not None:
+    if bracket.problem.assign is not None:
         bracket.problem.assign(bracket.values["x"])
     return bracket
 

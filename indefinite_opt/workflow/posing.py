@@ -6,7 +6,7 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem, Problem
 
 __all__ = ["posed"]
@@ -22,7 +22,7 @@ def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
     ParameterError
         If a formulation is missing, or a quadratic program comes with another problem.
     """
-    if isinstance(problem, QuadraticProgram):
+    if isinstance(problem, Problem) and isinstance(problem, Formulation):
         if formulation is not None:
             expected = "nothing: a quadratic program is its own formulation"
             raise ParameterError("formulation", expected, repr(formulation))
@@ -30,7 +30,7 @@ def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
     if not isinstance(problem, KernelProblem):
         expected = "a KernelProblem or a QuadraticProgram"
         raise ProblemError("problem", expected, type(problem).__name__)
-    if formulation is None or isinstance(formulation, QuadraticProgram):
+    if formulation is None or isinstance(formulation, Problem):
         # A quadratic program is about no kernel: it stands in the place of the problem.
         expected = "a formulation of a kernel problem, or its name"
         raise ParameterError("formulation", expected, repr(formulation))

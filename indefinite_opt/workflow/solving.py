@@ -109,7 +109,7 @@ def solve(
     """
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
     result = solve_with(*posed(problem, formulation), solver, None, options)[0]
-    if isinstance(problem, QuadraticProgram) and problem.assign is not None:
+    if problem.assign is not None:
         problem.assign(result.x)
     return result
 

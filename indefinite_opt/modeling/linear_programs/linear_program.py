@@ -194,6 +194,7 @@ class LinearProgram(Structure[Array]):
     """
 
     title = "a linear program"
+    is_linear = True
     is_convex = True
     multipliers_from_solver = True
     hessian_eigenvalue = 0.0

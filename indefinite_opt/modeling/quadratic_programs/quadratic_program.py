@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, shown
-from indefinite_opt.foundation import Array, Values, cached_property, checks, html_card
+from indefinite_opt.foundation import Values, cached_property, checks, html_card
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
@@ -115,7 +115,6 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
     reference: ClassVar[str] = "the letters of qpsolvers"
     structure_type: ClassVar[type] = PolyhedralQP
     convex: ClassVar[bool | None] = None
-    assign: Callable[[Array], None] | None = None
 
     def __init__(
         self,

@@ -271,6 +271,10 @@ class BoxLine(PairedBox):
         return self.lines == 0
 
     @property
+    def fixed_sum(self) -> float | None:
+        return self.total if self.lines == 2 else None
+
+    @property
     def line_names(self) -> tuple[str, ...]:
         """Names of the equality constraints in the declared program."""
         return ("balance", "total")[: self.lines]

@@ -63,6 +63,10 @@ class QP(VectorProgram):
     def b(self) -> Array:
         """Right-hand sides of the equality constraints, (k,)."""
 
+    def differs_in_upper_bounds(self, other: QP | None) -> bool:
+        """Whether all else is known to be as in the other program."""
+        return False
+
     @property
     def is_convex_everywhere(self) -> bool:
         """Whether H is positive semidefinite, not only along the equality constraints."""

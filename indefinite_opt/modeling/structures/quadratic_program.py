@@ -12,7 +12,7 @@ from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
-from indefinite_opt.modeling.structures.qp import critical_curvature
+from indefinite_opt.modeling.structures.qp import QP, critical_curvature
 from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
@@ -82,6 +82,14 @@ class BoxLineQP(BoxLine, PairedQP):
     def hulls(cls, problem: KernelProblem, mu: float) -> BoxLineQP:
         """The nearest points of two convex hulls reduced by mu, max -xᵀQx, as a minimum."""
         return cls(problem, 2.0, 0.0, mu, lines=2, total=2.0, sense=-1, variable="alphabar")
+
+    def differs_in_upper_bounds(self, other: QP | None) -> bool:
+        names = ("problem", "hessian", "lines", "total")
+        return (
+            other is not None
+            and all(getattr(other, name, None) == getattr(self, name) for name in names)
+            and np.array_equal(other.linear, self.linear)
+        )
 
     @property
     def is_bounded(self) -> bool:

@@ -140,6 +140,8 @@ class Structure(ABC, Generic[X]):
         Declared objective = sense · (F + constant).
     needs_spectrum : bool
         Whether F cannot be evaluated without the eigenvalues of the kernel matrix.
+    is_linear : bool
+        Whether F and all constraints are linear.
     is_semidefinite : bool
         Whether the declared program has a matrix variable, which cvxpy must solve for.
     takes_start : bool
@@ -159,6 +161,7 @@ class Structure(ABC, Generic[X]):
 
     title: ClassVar[str]
     needs_spectrum: ClassVar[bool] = False
+    is_linear: ClassVar[bool] = False
     is_semidefinite: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
     has_own_rows: ClassVar[bool] = False
@@ -342,6 +345,11 @@ class VectorProgram(Structure[Array]):
     takes_start = True
     open_gap = "Convex, but the bound leaves a duality gap of {}."
     variable: str
+
+    @property
+    def fixed_sum(self) -> float | None:
+        """The sum of the entries of x, if the constraints fix it."""
+        return None
 
     @property
     @abstractmethod

@@ -46,6 +46,16 @@ class FiniteForm(ABC):
     def __init__(self, asked: Any, structure: Any) -> None:
         self.asked, self.structure = asked, structure
 
+    @classmethod
+    @abstractmethod
+    def of(cls, qp: Any) -> FiniteForm | None:
+        """The form of a program; None if there is none."""
+
+    @classmethod
+    @abstractmethod
+    def obstacle(cls, qp: Any) -> str | None:
+        """Why a program has no form that can be bracketed, as a sentence, or None."""
+
     @cached_property
     @abstractmethod
     def quadratic(self) -> BoxQuadratic:
@@ -99,6 +109,22 @@ class _Lines(FiniteForm):
     """A `BoxLineQP`, as it is if its box is finite."""
 
     structure: BoxLineQP
+
+    @classmethod
+    def of(cls, qp: BoxLineQP) -> FiniteForm | None:
+        if qp.is_bounded:
+            return _Lines(qp, qp)
+        if qp.lines == 0 or np.ndim(qp.linear):
+            return None
+        return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
+
+    @classmethod
+    def obstacle(cls, qp: BoxLineQP) -> str | None:
+        if not qp.problem.curvature_known:
+            return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
+        if cls.of(qp) is None:
+            return "boxes are divided, and without a bias the weights need a finite upper bound"
+        return None
 
     @cached_property
     def quadratic(self) -> BoxQuadratic:
@@ -166,6 +192,25 @@ class _Slacks(FiniteForm):
     """
 
     structure: PolyhedralQP
+
+    @classmethod
+    def of(cls, qp: PolyhedralQP) -> FiniteForm | None:
+        return cls(qp, with_slacks(qp, *qp.polyhedron.ranges)) if qp.is_bounded else None
+
+    @classmethod
+    def obstacle(cls, qp: PolyhedralQP) -> str | None:
+        if qp.is_bounded:
+            return None
+        open_ended = np.flatnonzero(~np.isfinite(qp.polyhedron.ranges).all(axis=0))
+        scaled = qp.equilibrated
+        error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
+        if error is not None:
+            raise error
+        name = qp.polyhedron.names.variable(int(open_ended[0]))
+        return (
+            f"boxes are divided, and neither bounds nor rows give {name} a finite range; "
+            "give it lower and upper bounds"
+        )
 
     @cached_property
     def _refinement(self) -> Refinement:
@@ -239,14 +284,11 @@ def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
 
 def finite_form(qp: QP) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
-    if isinstance(qp, PolyhedralQP):
-        return _Slacks(qp, with_slacks(qp, *qp.polyhedron.ranges)) if qp.is_bounded else None
-    assert isinstance(qp, BoxLineQP)
-    if qp.is_bounded:
-        return _Lines(qp, qp)
-    if qp.lines == 0 or np.ndim(qp.linear):
-        return None
-    return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
+    return _kind(qp).of(qp)
+
+
+def _kind(qp: QP) -> type[FiniteForm]:
+    return _Slacks if qp.has_own_rows else _Lines
 
 
 def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
@@ -273,21 +315,4 @@ def obstacle(qp: QP) -> str | None:
     UnboundedProblem
         If a ray is found along which the objective falls without end.
     """
-    if isinstance(qp, PolyhedralQP):
-        if qp.is_bounded:
-            return None
-        open_ended = np.flatnonzero(~np.isfinite(qp.polyhedron.ranges).all(axis=0))
-        scaled = qp.equilibrated
-        error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
-        if error is not None:
-            raise error
-        name = qp.polyhedron.names.variable(int(open_ended[0]))
-        return (
-            f"boxes are divided, and neither bounds nor rows give {name} a finite range; "
-            "give it lower and upper bounds"
-        )
-    if isinstance(qp, BoxLineQP) and not qp.problem.curvature_known:
-        return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
-    if finite_form(qp) is None:
-        return "boxes are divided, and without a bias the weights need a finite upper bound"
-    return None
+    return _kind(qp).obstacle(qp)

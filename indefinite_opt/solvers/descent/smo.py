@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -140,12 +140,8 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     it as far as F decreases; then the free weights take the Newton steps that the change calls for,
     by a factor that is kept from bound to bound.
     """
-    old, new = cast("BoxLineQP", previous.qp), task.structure
-    gradient = previous.gradient
-    same = (old.problem, old.hessian, old.lines, old.total) == (
-        new.problem, new.hessian, new.lines, new.total,
-    )  # fmt: skip
-    if gradient is None or not same:
+    old, new, gradient = previous.qp, task.structure, previous.gradient
+    if gradient is None or not new.differs_in_upper_bounds(old):
         return Descent(task, new.project(previous.alpha))
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
     bounded, reached = alpha == old.upper, False

@@ -96,7 +96,7 @@ def _objective_unit(structure: Structure[Any], solution: Solution) -> float:
     1 for the other formulations, which are not solved again: a second solution may be less accurate
     where the objective cancels, and takes long for semidefinite programs.
     """
-    if not isinstance(structure, LinearProgram) and not structure.has_own_rows:
+    if not structure.is_linear and not structure.has_own_rows:
         return 1.0
     point = structure.at(structure.from_values(solution.values))
     return float(structure.gap_unit(point.value, point.x))

@@ -17,7 +17,6 @@ from indefinite_opt.foundation import (
     clock_stopped,
     within,
 )
-from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.polyhedral import falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
@@ -82,7 +81,7 @@ def solve_convex(
         except KeyboardInterrupt:
             return _abandoned(task, backend, Status.INTERRUPTED)
     if program.status in ("unbounded", "unbounded_inaccurate"):
-        if isinstance(task.structure, PolyhedralQP):
+        if task.structure.has_own_rows:
             scaled = task.structure.equilibrated
             rows = LinearRows(scaled, lambda: task.remaining)
             generator = np.random.default_rng(task.seed)

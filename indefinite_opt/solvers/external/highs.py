@@ -68,11 +68,10 @@ class HighsSession(Session[_Program]):
         self._program: LinearProgram | None = None
 
     def solve(self, task: Task[_Program]) -> Solution:
-        if isinstance(task.structure, LinearProgram):
-            return self._linear(task, task.structure)
-        return self._quadratic(task, task.structure)
+        return self._linear(task) if task.structure.is_linear else self._quadratic(task)
 
-    def _linear(self, task: Task[_Program], program: LinearProgram) -> Solution:
+    def _linear(self, task: Task[Any]) -> Solution:
+        program: LinearProgram = task.structure
         rescaled = program.rescaled()
         # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
         prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
@@ -109,7 +108,8 @@ class HighsSession(Session[_Program]):
                 break
         return found.solution(Status.SOLVED if found.closed else status)
 
-    def _quadratic(self, task: Task[_Program], qp: QP) -> Solution:
+    def _quadratic(self, task: Task[Any]) -> Solution:
+        qp: QP = task.structure
         highs = highs_model(qp.standard_form(convexified=True))
         options = {"qp_regularization_value": _REGULARIZATION, "presolve": "off"}
         limit = task.max_iter

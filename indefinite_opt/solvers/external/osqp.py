@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
-from indefinite_opt.modeling.structures import QP, BoxLineQP
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
@@ -45,7 +45,7 @@ class OSQPSession(Session[QP]):
     def __init__(self, solver: Solver[QP]) -> None:
         super().__init__(solver)
         self._model: Any = None
-        self._previous: BoxLineQP | None = None
+        self._previous: QP | None = None
 
     def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
@@ -61,13 +61,14 @@ class OSQPSession(Session[QP]):
         return _read(qp, answer)
 
     def _answer(self, task: Task[QP], qp: QP) -> Any:
-        if self._same_matrix(qp):
-            lower = np.concatenate([qp.b, np.zeros(qp.n)])
-            self._model.update(l=lower, u=np.concatenate([qp.b, np.full(qp.n, qp.upper)]))
+        if qp.differs_in_upper_bounds(self._previous):
+            lower, upper, row_lower, row_upper, _ = qp.constraints
+            ends = np.concatenate([row_lower, lower]), np.concatenate([row_upper, upper])
+            self._model.update(l=ends[0], u=ends[1])
             self._model.update_settings(**_limits(task))
         else:
             self._model = _build(qp, task)
-        self._previous = qp if isinstance(qp, BoxLineQP) else None
+        self._previous = qp
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
             # Polishing can leave the feasible set where many bounds are active.
@@ -75,16 +76,6 @@ class OSQPSession(Session[QP]):
             answer = self._model.solve(raise_error=False)
             self._model.update_settings(polishing=True)
         return answer
-
-    def _same_matrix(self, qp: QP) -> TypeGuard[BoxLineQP]:
-        old = self._previous
-        return (
-            old is not None
-            and isinstance(qp, BoxLineQP)
-            and old.problem is qp.problem
-            and (old.hessian, old.lines, old.total) == (qp.hessian, qp.lines, qp.total)
-            and np.array_equal(old.linear, qp.linear)
-        )
 
 
 def _limits(task: Task[QP]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, finite_array
-from indefinite_opt.modeling import Formulation, PolyhedralQP, QuadraticProgram
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.modeling.structures import QP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
 from indefinite_opt.problem.programs import generate, names
@@ -160,15 +160,15 @@ class Instance:
             return KernelProblem(0.5 * (A + A.T), y, name=self.name)
         return KernelProblem.from_data(X, y, self.kernel, name=self.name)
 
-    def structure(self, problem: KernelProblem | QuadraticProgram) -> BoxLineQP | PolyhedralQP:
+    def structure(self, problem: KernelProblem | QuadraticProgram) -> QP:
         """The quadratic program as solvers read it."""
-        if isinstance(problem, QuadraticProgram):
-            return problem.structure()
-        return cast("BoxLineQP", as_formulation(self.title).structure(problem))
+        if isinstance(problem, KernelProblem):
+            return cast("QP", as_formulation(self.title).structure(problem))
+        return problem.structure()
 
     def closed_form(self, problem: KernelProblem | QuadraticProgram) -> float | None:
         """The optimal value of an instance built to have a known one, else None."""
-        if isinstance(problem, QuadraticProgram):
+        if not isinstance(problem, KernelProblem):
             # 1/(2ω) - 1 for the standard program of a graph of clique number ω.
             return problem.optimum
         if self.kernel == "haasdonk-lemma4":
@@ -181,7 +181,7 @@ class Instance:
         if self.kernel == "minus-identity":
             # eᵀα + ½αᵀα is convex, so it is maximal at a vertex: in each class as many weights
             # are at C as the smaller class has points.
-            C = float(cast("BoxLineQP", self.structure(problem)).upper)
+            C = float(self.structure(problem).constraints[1].max())
             return problem.smaller_class * (2.0 * C + C * C)
         return None
 
@@ -312,9 +312,9 @@ class Digest:
     @classmethod
     def of_problem(cls, problem: KernelProblem | QuadraticProgram) -> Digest:
         """The digest of either kind of problem."""
-        if isinstance(problem, QuadraticProgram):
-            return cls.of_program(problem)
-        return cls.of(problem.K, problem.y)
+        if isinstance(problem, KernelProblem):
+            return cls.of(problem.K, problem.y)
+        return cls.of_program(problem)
 
     def difference(self, other: Digest) -> float:
         """Largest difference between entries, relative to the norm of the matrix."""

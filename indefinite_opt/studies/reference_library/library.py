@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
 from indefinite_opt.foundation import Array, Values, checks, finite_array, parsed_json, read_bytes
-from indefinite_opt.modeling import PolyhedralQP, QuadraticProgram, write_model
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling import QuadraticProgram, write_model
+from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
 from indefinite_opt.workflow import bound, solve
@@ -282,9 +282,9 @@ def export(reference: Reference | str, path: str | Path) -> Path:
     """
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
-    if isinstance(problem, QuadraticProgram):
-        return problem.write(path)
-    return write_model(known.structure(problem), Path(path))
+    if isinstance(problem, KernelProblem):
+        return write_model(known.structure(problem), Path(path))
+    return problem.write(path)
 
 
 def _rebuilt(known: Reference) -> KernelProblem | QuadraticProgram:
@@ -557,7 +557,7 @@ def _better(sense: str, one: float, other: float) -> float:
     return one - other if sense == "max" else other - one
 
 
-def _feasible(qp: BoxLineQP | PolyhedralQP, values: Mapping[str, ArrayLike]) -> Array:
+def _feasible(qp: QP, values: Mapping[str, ArrayLike]) -> Array:
     return qp.project(np.asarray(values[qp.variable], dtype=float))
 
 

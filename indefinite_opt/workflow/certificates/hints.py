@@ -17,7 +17,6 @@ from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.structures import (
-    BoxLineQP,
     ExplicitProgram,
     Structure,
     VectorProgram,
@@ -113,8 +112,8 @@ def _changes(
     if isinstance(formulation, ESVM):
         back = y * formulation.stabilised(problem).coefficients(y * x)
         yield back, "α̃ = y∘(V sign(Λ) Vᵀ(y∘α)), for these values as the paper's α,"
-    total, wanted = float(x.sum()), structure.total if isinstance(structure, BoxLineQP) else 0.0
-    if isinstance(structure, BoxLineQP) and structure.lines == 2 and total > 0.0:
+    total, wanted = float(x.sum()), structure.fixed_sum
+    if wanted is not None and total > 0.0:
         yield x * (wanted / total), f"{name} scaled to the sum {wanted:g}"
     grouped = np.argsort(-y, kind="stable")
     orders = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -156,8 +156,9 @@ def verify(
     checks.positive("atol", atol, zero=True)
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
-    if isinstance(problem, QuadraticProgram) and values is None:
-        formulation, values = None, cast("Mapping[str, ArrayLike] | Exception", formulation)
+    alone = isinstance(problem, Formulation) and not isinstance(formulation, Formulation)
+    if alone and values is None:
+        formulation, values = None, formulation
     began = clock()
     asked, chosen = posed(problem, formulation)
     if isinstance(values, Exception) or (
