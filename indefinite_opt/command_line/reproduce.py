@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ _COLORS = {
     "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
     "stand-in": "magenta",
 }  # fmt: skip
-"""The colours of `papers.grade` on the terminal."""
+"""The colours of the grades of entries on the terminal."""
 
 
 def reproduce(
@@ -129,13 +129,13 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
 def _report(made: papers.Reproduction, page: Path) -> None:
     say(f"{made.study.paper}, {made.study.item}: {made.study.title}", style="bold")
     if made.study.numbers is not None:
-        notes, marks = papers.footnotes(made)
-        for table in _tables(made, marks):
+        notes, _ = made.footnotes
+        for table in _tables(made):
             console.print(table)
         for number, note in enumerate(notes, 1):
             say(f"({number}) {note}")
         if made.tally.published:
-            say(papers.summary(made.tally))
+            say(made.tally)
     for sentence, verdict in made.verdicts.items():
         color = "green" if verdict.holds else "yellow"
         say(f"{'yes' if verdict.holds else 'no '}  {sentence}", style=color)
@@ -147,34 +147,35 @@ def _report(made: papers.Reproduction, page: Path) -> None:
     say(f"{papers.duration(made.seconds)} of computing time. Page: {page}")
 
 
-def _tables(made: papers.Reproduction, marks: Mapping[tuple[str, str], int]) -> Iterator[Table]:
+def _tables(made: papers.Reproduction) -> Iterator[Table]:
     """Our numbers above those of the paper, in colour where they differ; as wide as fits."""
-    rows, columns = made.places
-    cells = {
-        (row, column): _entry(made.compared[row, column], marks.get((row, column)))
-        for row in rows for column in columns if (row, column) in made.compared
-    }  # fmt: skip
-    left = console.width - max(map(len, rows), default=0)
-    while columns:
+    marks = made.footnotes[1]
+
+    def cell(one: papers.Compared | None) -> Text:
+        if one is None:
+            return Text()
+        ours = Text(str(one.ours or "–"), _COLORS.get(one.grade, ""))
+        mark = f" ({marks[one]})" if one in marks else ""
+        return ours.append(mark, "dim").append(f"\n{one.fact}", "dim")
+
+    columns = made.columns
+    lines = {row: list(map(cell, entries)) for row, entries in made.lines.items()}
+    widths = [
+        COLUMN_GAP + max(len(line) for text in (head, *cells) for line in str(text).splitlines())
+        for head, *cells in zip(columns, *lines.values(), strict=True)
+    ]
+    left, first = console.width - max(map(len, lines), default=0), 0
+    while first < len(columns):
+        fitting = sum(total <= left for total in itertools.accumulate(widths[first:]))
+        shown = slice(first, first + max(1, fitting))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ours, and below the paper's")
         table.add_column("", no_wrap=True)
-        widths = [
-            COLUMN_GAP + max(len(line) for row in ("", *rows)
-                             for line in str(cells.get((row, column), column)).splitlines())
-            for column in columns
-        ]  # fmt: skip
-        fitting = sum(total <= left for total in itertools.accumulate(widths))
-        shown, columns = columns[: max(1, fitting)], columns[max(1, fitting) :]
-        for column in shown:
+        for column in columns[shown]:
             table.add_column(column, justify="right", no_wrap=True)
-        for row in rows:
-            table.add_row(row, *(cells.get((row, column), Text()) for column in shown))
+        for row, cells in lines.items():
+            table.add_row(row, *cells[shown])
         yield table
-
-
-def _entry(one: papers.Compared, mark: int | None) -> Text:
-    ours = Text(papers.ours_text(one), _COLORS.get(papers.grade(one), ""))
-    return ours.append(f" ({mark})" if mark else "", "dim").append(f"\n{one.fact}", "dim")
+        first = shown.stop
 
 
 def _fields(made: papers.Reproduction) -> dict[str, object]:

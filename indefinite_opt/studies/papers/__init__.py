@@ -92,36 +92,28 @@ text has `statements`, what the paper says of the figure, each with a name in fr
 `checks`, called as `draw` is, returns a `Check` for each name: whether it holds, and our numbers.
 """
 
-from indefinite_opt.studies.papers.framework import (
+from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
+from indefinite_opt.studies.papers.framework.declaration import (
     Check,
     Code,
-    Compared,
-    Computation,
-    ComputationOutcome,
     Deviation,
     Entry,
-    Fact,
     Impossible,
     Missing,
     PaperStudy,
-    PublishedTable,
-    Reproduction,
     StandIn,
-    Tally,
     Uncounted,
     declared,
-    duration,
-    find,
-    footnotes,
-    grade,
     notes,
-    ours_text,
-    published,
+)
+from indefinite_opt.studies.papers.framework.discovery import find, studies
+from indefinite_opt.studies.papers.framework.pages import duration, write_index, write_study
+from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
+from indefinite_opt.studies.papers.framework.reproduction import (
+    Compared,
+    Reproduction,
+    Tally,
     reproduce,
-    studies,
-    summary,
-    write_index,
-    write_study,
 )
 
 __all__ = [
@@ -144,14 +136,10 @@ __all__ = [
     "declared",
     "duration",
     "find",
-    "footnotes",
-    "grade",
     "notes",
-    "ours_text",
     "published",
     "reproduce",
     "studies",
-    "summary",
     "write_index",
     "write_study",
 ]

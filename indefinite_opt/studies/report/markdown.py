@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from indefinite_opt.figures import ComparisonLike
+from indefinite_opt.studies.report.markup import markdown_table
 from indefinite_opt.studies.report.tables import HEADS, failures, table_cells
 from indefinite_opt.studies.report.verdict import conclusions
 
@@ -23,13 +21,7 @@ def to_markdown(comparison: ComparisonLike) -> str:
     -------
     str
     """
-    lines = [_markdown_row(HEADS), "|---|---|---:|---:|---|---|---:|---:|"]
-    lines += map(_markdown_row, table_cells(comparison))
+    lines = markdown_table(HEADS, table_cells(comparison), "llrrllrr")
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
-
-
-def _markdown_row(cells: Iterable[Any]) -> str:
-    shown = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(shown)} |"

@@ -1,4 +1,4 @@
-"""Parts of self-contained HTML pages, and writing them."""
+"""Parts of self-contained pages in HTML and of tables in Markdown, and writing them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import html
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,18 @@ from indefinite_opt.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["STYLE", "badge", "definitions", "escaped", "image", "svg", "write_page"]
+__all__ = [
+    "STYLE",
+    "badge",
+    "definitions",
+    "escaped",
+    "image",
+    "markdown_table",
+    "row_head",
+    "svg",
+    "table",
+    "write_page",
+]
 
 STYLE = Path(__file__).with_name("page.css")
 """The style sheet of all pages."""
@@ -49,6 +60,34 @@ def escaped(value: Any) -> str:
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     """Rows of a definition list, from terms and meanings in HTML."""
     return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
+
+
+def row_head(content: str) -> str:
+    """The first cell of a row of a table."""
+    return f'<th scope="row">{content}</th>'
+
+
+def table(heads: Sequence[str], rows: Iterable[Iterable[str]], texts: int | None = None) -> str:
+    """A table with these heads and with rows of cells in HTML; after some texts come numbers."""
+    marked = ""
+    for k, head in enumerate(heads):
+        kind = "" if texts is None or k < texts else ' class="n"'
+        marked += f'<th scope="col"{kind}>{escaped(head)}</th>'
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return (
+        f'<div class="scroll"><table><thead><tr>{marked}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def markdown_table(heads: Iterable[Any], rows: Iterable[Iterable[Any]], sides: str) -> list[str]:
+    """The lines of a table; `sides` has an l or an r, left or right, for each column."""
+    lines = []
+    for cells in (heads, *rows):
+        shown = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+        lines.append(f"| {' | '.join(shown)} |")
+    lines.insert(1, f"|{'|'.join({'l': '---', 'r': '---:'}[side] for side in sides)}|")
+    return lines
 
 
 def badge(name: str) -> str:

@@ -25,7 +25,6 @@ from indefinite_opt.studies.papers import (
     StandIn,
     Uncounted,
     find,
-    grade,
     notes,
     published,
     reproduce,
@@ -176,7 +175,7 @@ def test_notes_decide_what_is_counted() -> None:
     again = declared(notes={("*", "mean"): Uncounted("Shown twice."), "four": Missing("Lost.")})
     tally = run(again).tally
     assert (tally.published, tally.at_hand, tally.uncounted) == (2, 0, 2)
-    assert grade(run(again).compared["three", "mean"]) == "uncounted"
+    assert run(again).compared["three", "mean"].grade == "uncounted"
     with pytest.raises(ParameterError, match="notes"):
         declared(notes={"five": Missing("A row that the table does not have.")})
 

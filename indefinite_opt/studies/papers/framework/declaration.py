@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
@@ -96,9 +96,10 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence on a row, a column or an entry of a published table."""
+    """A sentence on a row, a column or an entry of a published table, and what stands before it."""
 
     reason: str
+    lead: ClassVar[str] = ""
 
 
 class Deviation(Note):
@@ -108,17 +109,25 @@ class Deviation(Note):
 class Impossible(Note):
     """Why the paper's number cannot be right."""
 
+    lead = "The paper's number cannot be right. "
+
 
 class Missing(Note):
     """Why there is no number of ours: data that nobody has any more."""
+
+    lead = "Missing. "
 
 
 class StandIn(Note):
     """Which other data are used in place of those of the paper."""
 
+    lead = "Stand-in. "
+
 
 class Uncounted(Note):
     """Why a number is shown, but says nothing of whether the paper is reproduced."""
+
+    lead = "Not counted. "
 
 
 NOTES = {

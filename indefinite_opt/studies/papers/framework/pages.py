@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from indefinite_opt.foundation import parsed_json
 from indefinite_opt.studies.papers.framework.discovery import studies
-from indefinite_opt.studies.papers.framework.reproduction import Reproduction, Tally
-from indefinite_opt.studies.papers.framework.wording import (
+from indefinite_opt.studies.papers.framework.reproduction import (
     GRADES,
-    duration,
-    footnotes,
-    grade,
-    ours_text,
-    statements_held,
-    summary,
+    Compared,
+    Reproduction,
+    Tally,
 )
 from indefinite_opt.studies.report.markup import (
     STYLE,
     definitions,
     escaped,
     image,
+    markdown_table,
+    row_head,
     svg,
+    table,
     write_page,
 )
 from indefinite_opt.studies.study import Study
 
-__all__ = ["write_index", "write_study"]
+__all__ = ["duration", "write_index", "write_study"]
 
 _FOLDER = Path(__file__).parent
 """Holds the templates study.html and index.html."""
@@ -39,6 +38,11 @@ _FOLDER = Path(__file__).parent
 MARKDOWN = "markdown"
 """Folder of the Markdown tables beside the pages."""
 
+HEADS = (
+    "study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained", "not counted",
+    "statements", "time",
+)  # fmt: skip
+"""The columns of the index."""
 
 COUNTING = (
     "A number counts if it is run on the data of the paper and says something of it. Not counted "
@@ -110,25 +114,22 @@ def write_index(folder: Path) -> Path:
     run = [entry for entry in entries.values() if "tally" in entry]
     held, said = (sum(entry["statements"][k] for entry in run) for k in (0, 1))
     total = sum((Tally(**entry["tally"]) for entry in run), Tally())
-    lead = f"{summary(total)} {statements_held(held, said)}".strip()
+    lead = f"{total} {_statements_held(held, said)}".strip()
     rows, lines = [], []
     for name, entry in entries.items():
-        link, shows, counts = escaped(entry["title"]), escaped(entry["shows"]), _counts(entry)
+        link, title, counts = escaped(entry["title"]), entry["title"], _counts(entry)
         if "tally" in entry:
-            link = f'<a href="{name}.html">{link}</a>'
-        rows.append(f'<tr><th scope="row">{link}</th><td>{shows}</td>{_number_cells(counts)}</tr>')
-        title = f"[{entry['title']}]({name}.md)" if "tally" in entry else entry["title"]
-        lines.append(f"| {title} | {entry['shows']} | {' | '.join(counts)} |")
+            link, title = f'<a href="{name}.html">{link}</a>', f"[{title}]({name}.md)"
+        numbers = (f'<td class="n">{escaped(text)}</td>' for text in counts)
+        rows.append([row_head(link), f"<td>{escaped(entry['shows'])}</td>", *numbers])
+        lines.append([title, entry["shows"], *counts])
     page = _template("index.html").substitute(
-        style=STYLE.read_text(encoding="utf-8"), lead=escaped(lead), rows="\n".join(rows)
-    )
-    heads = [
-        "study", "shows", "numbers", "run", "within 1 sd", "within 2 sd", "explained",
-        "not counted", "statements", "time",
-    ]  # fmt: skip
-    table = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}", *lines]
+        style=STYLE.read_text(encoding="utf-8"), lead=escaped(lead),
+        table=table([head.capitalize() for head in HEADS], rows, texts=2),
+    )  # fmt: skip
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
-    text = ["# The papers, reproduced", "", lead, "", COUNTING, "", *table, ""]
+    listed = markdown_table(HEADS, lines, "ll" + "r" * (len(HEADS) - 2))
+    text = ["# The papers, reproduced", "", lead, "", COUNTING, "", *listed, ""]
     write_page(folder / MARKDOWN / "README.md", "\n".join(text))
     return write_page(folder / "index.html", page)
 
@@ -146,8 +147,8 @@ def _lead(reproduction: Reproduction) -> str:
     verdicts = reproduction.verdicts.values()
     parts = [
         f"{study.title} ({study.place}).",
-        summary(reproduction.tally) if study.numbers is not None else "",
-        statements_held(sum(one.holds for one in verdicts), len(verdicts)),
+        str(reproduction.tally) if study.numbers is not None else "",
+        _statements_held(sum(one.holds for one in verdicts), len(verdicts)),
     ]
     return " ".join(filter(None, parts))
 
@@ -165,20 +166,47 @@ def _counts(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _number_cells(texts: Iterable[str]) -> str:
-    return "".join(f'<td class="n">{escaped(text)}</td>' for text in texts)
+def _statements_held(held: int, total: int) -> str:
+    """How many statements of a paper hold; empty without statements.
+
+    >>> _statements_held(2, 3)
+    'Of 3 statements of the paper 2 hold here.'
+    """
+    return f"Of {total} statements of the paper {held} hold here." if total else ""
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, minutes or hours.
+
+    >>> duration(0.3), duration(90), duration(10000)
+    ('0.3 s', '1.5 min', '2.8 h')
+    """
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"
 
 
 def _sections(reproduction: Reproduction) -> list[str]:
     parts = []
     if reproduction.compared:
-        notes, marks = footnotes(reproduction)
-        legend = {grade(one) for one in reproduction.compared.values()}
+        notes, _ = reproduction.footnotes
+        items = (f'<li id="note-{k}">{escaped(note)}</li>' for k, note in enumerate(notes, 1))
+        rows = (
+            [row_head(escaped(row)), *(_entry(reproduction, one) for one in entries)]
+            for row, entries in reproduction.lines.items()
+        )
+        used = {one.grade for one in reproduction.compared.values()}
+        legend = "".join(
+            f'<tr><td class="{name}">{escaped(meaning)}</td></tr>'
+            for name, meaning in GRADES.items()
+            if name in used
+        )
         parts.append(
             "<section><h2>Our numbers above, the paper's below</h2>"
-            f'<div class="scroll">{_table(reproduction, marks)}</div>'
-            f'<div class="scroll"><table><tbody>{_legend(legend)}</tbody></table></div>'
-            + (f'<ol class="notes">{"".join(_items(notes))}</ol>' if notes else "")
+            f"{table(['', *reproduction.columns], rows, texts=1)}"
+            f'<div class="scroll"><table><tbody>{legend}</tbody></table></div>'
+            + (f'<ol class="notes">{"".join(items)}</ol>' if notes else "")
             + "</section>"
         )
     figure = reproduction.figure
@@ -189,16 +217,16 @@ def _sections(reproduction: Reproduction) -> list[str]:
             f"<figcaption>{escaped(caption)}</figcaption></figure></section>"
         )
     if reproduction.verdicts:
-        rows = "".join(
-            f'<tr><th scope="row">{escaped(sentence)}</th><td>{escaped(one.measured)}</td>'
-            f'<td class="{"close" if one.holds else "outside"}">{_yes(one.holds)}</td></tr>'
+        verdicts = (
+            [
+                row_head(escaped(sentence)),
+                f"<td>{escaped(one.measured)}</td>",
+                '<td class="close">yes</td>' if one.holds else '<td class="outside">no</td>',
+            ]
             for sentence, one in reproduction.verdicts.items()
         )
-        heads = "".join(f'<th scope="col">{head}</th>' for head in VERDICT_HEADS)
         parts.append(
-            "<section><h2>What the paper says of it</h2>"
-            f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div></section>"
+            f"<section><h2>What the paper says of it</h2>{table(VERDICT_HEADS, verdicts)}</section>"
         )
     return parts
 
@@ -206,45 +234,16 @@ def _sections(reproduction: Reproduction) -> list[str]:
 VERDICT_HEADS = ("the paper", "here", "holds")
 
 
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
-
-
-def _table(reproduction: Reproduction, marks: Mapping[tuple[str, str], int]) -> str:
-    rows, columns = reproduction.places
-    heads = "".join(f'<th scope="col" class="n">{escaped(column)}</th>' for column in columns)
-    lines = []
-    for row in rows:
-        cells = []
-        for column in columns:
-            one = reproduction.compared.get((row, column))
-            if one is None:
-                cells.append("<td></td>")
-                continue
-            mark = marks.get((row, column))
-            raised = f'<sup><a href="#note-{mark}">{mark}</a></sup>' if mark else ""
-            cells.append(
-                f'<td class="n {grade(one)}">{escaped(ours_text(one))}{raised}'
-                f"<small>{escaped(one.fact)}</small></td>"
-            )
-        lines.append(f'<tr><th scope="row">{escaped(row)}</th>{"".join(cells)}</tr>')
+def _entry(reproduction: Reproduction, one: Compared | None) -> str:
+    """A cell with our number, the mark of its note and the number of the paper."""
+    if one is None:
+        return "<td></td>"
+    mark = reproduction.footnotes[1].get(one)
+    raised = f'<sup><a href="#note-{mark}">{mark}</a></sup>' if mark else ""
     return (
-        f'<table><thead><tr><th scope="col"></th>{heads}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table>"
+        f'<td class="n {one.grade}">{escaped(one.ours or "–")}{raised}'
+        f"<small>{escaped(one.fact)}</small></td>"
     )
-
-
-def _legend(used: set[str]) -> str:
-    rows = (
-        f'<tr><td class="{name}">{escaped(meaning)}</td></tr>'
-        for name, meaning in GRADES.items()
-        if name in used
-    )
-    return "".join(rows)
-
-
-def _items(notes: Iterable[str]) -> Iterable[str]:
-    return (f'<li id="note-{k}">{escaped(note)}</li>' for k, note in enumerate(notes, 1))
 
 
 def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
@@ -265,39 +264,31 @@ def _markdown(reproduction: Reproduction) -> str:
     if reproduction.figure is not None:
         lines += [f"![{reproduction.study.title}]({reproduction.name}.svg)", ""]
     if reproduction.verdicts:
-        lines += [f"| {' | '.join(VERDICT_HEADS)} |", "|---|---|---|"]
-        lines += [
-            f"| {sentence} | {one.measured} | {'yes' if one.holds else '**no**'} |"
+        verdicts = (
+            (sentence, one.measured, "yes" if one.holds else "**no**")
             for sentence, one in reproduction.verdicts.items()
-        ]
-        lines += [""]
+        )
+        lines += [*markdown_table(VERDICT_HEADS, verdicts, "lll"), ""]
     if reproduction.compared:
-        notes, marks = footnotes(reproduction)
-        rows, columns = reproduction.places
+        notes, marks = reproduction.footnotes
+
+        def cell(one: Compared | None) -> str:
+            if one is None:
+                return ""
+            ours = f"**{one.ours}**" if one.grade in ("outside", "far") else one.ours or "–"
+            return f"{ours} / {one.fact}{f' ({marks[one]})' if one in marks else ''}"
+
+        rows = ((row, *map(cell, entries)) for row, entries in reproduction.lines.items())
+        columns = reproduction.columns
         lines += [
             "Each entry is our number / the paper's; bold where they differ by more than two of "
             "the paper's standard deviations, or by more than 3 points where none is printed.",
             "",
+            *markdown_table(["", *columns], rows, "l" + "r" * len(columns)),
+            "",
+            *(f"({k}) {note}\n" for k, note in enumerate(notes, 1)),
         ]
-        lines += [f"|  | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
-        for row in rows:
-            cells = []
-            for column in columns:
-                one = reproduction.compared.get((row, column))
-                if one is None:
-                    cells.append("")
-                    continue
-                mark = marks.get((row, column))
-                ours = ours_text(one)
-                bold = f"**{ours}**" if grade(one) in ("outside", "far") else ours
-                cells.append(f"{bold} / {one.fact}{f' ({mark})' if mark else ''}")
-            lines.append(f"| {row} | {' | '.join(cells)} |")
-        lines += ["", *(f"({k}) {note}\n" for k, note in enumerate(notes, 1))]
     lines += [f"- {choice}" for choice in reproduction.study.choices]
     versions = ", ".join(f"{name} {version}" for name, version in reproduction.versions.items())
-    return "\n".join(
-        [
-            *lines, "", f"`{reproduction.command}`, {duration(reproduction.seconds)} of computing "
-            f"time, with {versions}.", "",
-        ]
-    )  # fmt: skip
+    told = f"`{reproduction.command}`, {duration(reproduction.seconds)} of computing time, with"
+    return "\n".join([*lines, "", f"{told} {versions}.", ""])

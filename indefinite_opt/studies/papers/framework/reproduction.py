@@ -20,6 +20,7 @@ from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.papers.framework.declaration import (
     Check,
+    Deviation,
     Missing,
     Note,
     PaperStudy,
@@ -31,7 +32,7 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Compared", "Reproduction", "Tally", "reproduce"]
+__all__ = ["GRADES", "Compared", "Reproduction", "Tally", "reproduce"]
 
 Experiment = Study | Computation
 Progress = Callable[[int, int, str], None]
@@ -39,16 +40,23 @@ Progress = Callable[[int, int, str], None]
 MAX_DISTANCE = 2.0
 """Standard deviations by which a reproduced number may differ from the published one."""
 
+FAR = 4.0
+"""Standard deviations from which on a difference has the strongest colour: twice those allowed."""
+
 DISTANCE_DECIMALS = 9
 """Decimals of a distance; all others are rounding errors of the division."""
 
-
-@dataclass(frozen=True)
-class Measured:
-    """Our number, with its standard deviation over runs, NaN if there is only one."""
-
-    value: float
-    spread: float
+GRADES = {
+    "close": "within one standard deviation of the paper, or within 1.5 points where it prints "
+    "none",
+    "reproduced": "within two standard deviations, or within 3 points",
+    "outside": "outside of these",
+    "far": "more than four standard deviations, or 6 points, away",
+    "stand-in": "from other data than the paper's, which are not at hand",
+    "uncounted": "not counted: a time, or a number that proves nothing here, as its note says",
+    "absent": "no number of ours",
+}
+"""What the colours of a table mean, by the names of their classes in the style sheet."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,8 @@ class Compared:
     ----------
     row, column : str
     fact : Fact
-    ours : Measured or None
+    ours : Fact or None
+        Our number, with its standard deviation over runs, at the precision of the paper's.
     distance : float
         In units of the paper's standard deviation, or of what counts as one; NaN without a number.
     counted : bool
@@ -71,7 +80,7 @@ class Compared:
     row: str
     column: str
     fact: Fact
-    ours: Measured | None
+    ours: Fact | None
     distance: float
     counted: bool
     note: Note | None
@@ -93,6 +102,27 @@ class Compared:
         """Whether a number that is not reproduced has a reason beside it."""
         return self.note is not None
 
+    @property
+    def grade(self) -> str:
+        """Which of `GRADES` the entry has."""
+        if self.ours is None:
+            return "absent"
+        if not self.counted:
+            return "uncounted"
+        if isinstance(self.note, StandIn | Missing):
+            return "stand-in"
+        if self.reproduced:
+            return "close" if self.distance <= 1.0 else "reproduced"
+        return "far" if self.distance > FAR else "outside"
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of the entry; a reason of a deviation only where there is one."""
+        note = self.note
+        if note is not None and not (isinstance(note, Deviation) and self.ours and self.reproduced):
+            return note.lead + note.reason
+        return f"Not run: {self.problem}" if self.ours is None else ""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -110,6 +140,14 @@ class Tally:
         Those of `at_hand` that are not reproduced, but have a reason of their own.
     uncounted : int
         Numbers that prove nothing: times, what something was chosen by, and repetitions.
+
+    Examples
+    --------
+    >>> print(Tally(published=4))
+    None of 4 published numbers was run on the data of the paper.
+    >>> str(Tally(published=4, at_hand=2, close=1, reproduced=1)).partition("; ")[2]
+    'of these we reproduce 1 within one standard deviation and 1 (50 %) within two, or 3 points \
+where none is printed. Of the other 1, 0 have their own reason.'
     """
 
     published: int = 0
@@ -122,6 +160,19 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
         return Tally(*(a + b for a, b in pairs))
+
+    def __str__(self) -> str:
+        if not self.at_hand:
+            none = f"None of {self.published} published numbers was run on the data of the paper."
+            return none if self.published else ""
+        rate = 100 * self.reproduced / self.at_hand
+        left = self.at_hand - self.reproduced
+        return (
+            f"Of {self.published} published numbers {self.at_hand} were run on the data of the "
+            f"papers; of these we reproduce {self.close} within one standard deviation and "
+            f"{self.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
+            + (f" Of the other {left}, {self.explained} have their own reason." if left else "")
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +228,31 @@ class Reproduction:
         return None if draw is None or not self.outcomes else draw(self.outcomes)
 
     @property
-    def places(self) -> tuple[list[str], list[str]]:
-        """The rows and the columns with an entry in `compared`, in the order of the paper."""
-        numbers = self.study.numbers
-        if numbers is None:
-            return [], []
-        rows, columns = ({place[k] for place in self.compared} for k in (0, 1))
-        return [r for r in numbers.rows if r in rows], [c for c in numbers.columns if c in columns]
+    def columns(self) -> list[str]:
+        """The columns with an entry in `compared`, in the order of the paper."""
+        numbers, used = self.study.numbers, {column for _, column in self.compared}
+        return [] if numbers is None else [name for name in numbers.columns if name in used]
+
+    @property
+    def lines(self) -> dict[str, list[Compared | None]]:
+        """By row, in the order of the paper, the entry of each of the `columns`."""
+        numbers, columns = self.study.numbers, self.columns
+        lines = {
+            row: [self.compared.get((row, column)) for column in columns]
+            for row in ([] if numbers is None else numbers.rows)
+        }
+        return {row: entries for row, entries in lines.items() if any(entries)}
+
+    @cached_property
+    def footnotes(self) -> tuple[list[str], dict[Compared, int]]:
+        """The notes below the table, and the number, from 1, of that of each entry with one."""
+        notes: dict[str, int] = {}
+        marks = {
+            one: notes.setdefault(one.remark, len(notes) + 1)
+            for one in self.compared.values()
+            if one.remark
+        }
+        return list(notes), marks
 
     @property
     def tally(self) -> Tally:
@@ -245,54 +314,53 @@ class Reproduction:
     def _compare(self, row: str, column: str, fact: Fact) -> Compared:
         entry, note = self.study.entry(row, column), self.study.note(row, column)
         counted = self.study.counted(row, column)
-        ours, problem = self._ours(row, column)
-        if ours is None or math.isnan(ours.value):
+        measured = self._measured(row, column)
+        if isinstance(measured, str) or math.isnan(measured[0]):
+            problem = measured if isinstance(measured, str) else ""
             reason = note.reason if isinstance(note, Missing) else problem
             return Compared(row, column, fact, None, math.nan, counted, note, reason)
+        value, spread = measured
+        ours = Fact(value, None if math.isnan(spread) else spread, fact.decimals)
         # What is printed was rounded, so that ours is rounded, too; and 3.0 points are 3 points,
         # although the difference of .735 and .705 is a little larger in binary.
-        difference = abs(round(ours.value, fact.decimals) - fact.value)
+        difference = abs(round(value, fact.decimals) - fact.value)
         distance = round(difference / entry.spread(fact), DISTANCE_DECIMALS)
         return Compared(row, column, fact, ours, distance, counted, note)
 
-    def _ours(self, row: str, column: str) -> tuple[Measured | None, str]:
+    def _measured(self, row: str, column: str) -> tuple[float, float] | str:
+        """Our number and its deviation over runs, NaN if there is one, or why there is none."""
         entry = self.study.entry(row, column)
         if entry.mean_of:
-            return self._mean(entry.mean_of, column)
+            parts = [self._measured(row, column) for row in entry.mean_of]
+            values = [part[0] for part in parts if not isinstance(part, str)]
+            if len(values) < len(parts):
+                return next(part for part in parts if isinstance(part, str))
+            return float(np.mean(values)), math.nan
         experiment, data = self._source(row, column)
         if data in self.absent:
-            return None, self.absent[data]
+            return self.absent[data]
         outcome = self.outcomes.get(experiment)
+        if outcome is None:
+            hours = experiment in self.study.long
+            return "not run, since it takes hours" if hours else "not run"
         if isinstance(outcome, StudyOutcome):
             mine = (data, entry.method or column)
             lines = [one for one in outcome.table if (one["data"], one["method"]) == mine]
             if not lines or lines[0]["failed"] == lines[0]["divisions"]:
                 rows = [one for one in outcome.rows if (one["data"], one["method"]) == mine]
-                return None, rows[0]["error"] if rows else "not run"
+                return rows[0]["error"] if rows else "not run"
             error = entry.metric == "error"
             metric = "accuracy" if error else entry.metric
             value, spread = lines[0][metric], lines[0][f"{metric}_sd"]
             value = 1.0 - value if error else value
-            spread = math.nan if lines[0]["divisions"] == 1 else spread
-        elif outcome is not None:
+            runs = lines[0]["divisions"]
+        else:
             rows = outcome.settings.get(data, [])
             if not rows or rows[0]["error"]:
-                return None, rows[0]["error"] if rows else "not run"
-            values = [float(one[entry.metric]) for one in rows]
-            value = float(np.mean(values))
-            spread = float(np.std(values)) if len(values) > 1 else math.nan
-        else:
-            hours = experiment in self.study.long
-            return None, "not run, since it takes hours" if hours else "not run"
-        return Measured(entry.factor * value, entry.factor * spread), ""
-
-    def _mean(self, rows: tuple[str, ...], column: str) -> tuple[Measured | None, str]:
-        """The mean of our numbers in several rows; none if one of them has no number."""
-        found = [self._ours(row, column) for row in rows]
-        values = [ours.value for ours, _ in found if ours is not None]
-        if len(values) < len(rows):
-            return None, next(problem for ours, problem in found if ours is None)
-        return Measured(float(np.mean(values)), math.nan), ""
+                return rows[0]["error"] if rows else "not run"
+            numbers, runs = [float(one[entry.metric]) for one in rows], len(rows)
+            value, spread = float(np.mean(numbers)), float(np.std(numbers))
+        return entry.factor * value, entry.factor * spread if runs > 1 else math.nan
 
 
 def reproduce(
