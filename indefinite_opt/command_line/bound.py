@@ -11,6 +11,7 @@ from typer import Argument, Exit, Option
 import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.command_line.options import (
+    BestPoint,
     DataOptions,
     Json,
     check_writable,
@@ -47,9 +48,7 @@ def bound(
     ] = "branch-and-bound",
     max_nodes: Annotated[int | None, Option(help="Maximum number of boxes to bound.")] = None,
     seed: Annotated[int, Option(help="Seed of the local search.")] = 0,
-    output: Annotated[
-        Path | None, Option(help="Write the best point to this .npz or .csv file.")
-    ] = None,
+    output: BestPoint = None,
     plot: Annotated[
         Path | None, Option(help="Draw the bracket over time to this .png, .svg or .pdf file.")
     ] = None,

@@ -11,6 +11,7 @@ from typer import Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import (
+    Cluster,
     DataOptions,
     Json,
     TimeLimit,
@@ -21,10 +22,10 @@ from indefinite_opt.command_line.options import (
 )
 from indefinite_opt.command_line.own_code import named_or_own
 from indefinite_opt.command_line.terminal import (
-    Interrupts,
     console,
     paragraph,
     print_json,
+    progress,
     say,
     stderr,
 )
@@ -69,9 +70,7 @@ def compare(
     tol: Tolerance = 1e-6,
     time_limit: TimeLimit = None,
     jobs: Annotated[int, Option(help="Number of processes that share the folds.")] = 1,
-    cluster: Annotated[
-        str | None, Option(help="Address of a Dask scheduler whose workers run the cells.")
-    ] = None,
+    cluster: Cluster = None,
     output: Annotated[Path, Option(help="Folder for the report and the table.")] = Path(
         "indefinite-opt-report"
     ),
@@ -89,8 +88,6 @@ def compare(
     The table is printed, and a report is written to the output folder. The exit code is 1 if every
     cell failed.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     problem = options.problem()
     chosen = None if formulations == "all" else split_calls(formulations)
     if chosen == [] or any(" " in name.partition("(")[0].strip() for name in chosen or []):
@@ -102,22 +99,16 @@ def compare(
     if resume and any(output.glob("cells*.jsonl")):
         told = f"Finished cells in {output} are used again where they fit; see --no-resume."
         say(told, style="yellow", to=stderr)
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    )  # fmt: skip
-    with Interrupts() as interrupts, Progress(*columns, console=stderr) as progress:
-        bar = progress.add_task("loading", total=None)
+    with progress("loading") as advance:
 
-        def advance(done: int, total: int, row: dict[str, Any]) -> None:
-            if interrupts.came:
-                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
+        def cell_done(done: int, total: int, row: dict[str, Any]) -> None:
             text = f"{row['formulation'].partition('(')[0]}, fold {row['fold'] + 1}"
-            progress.update(bar, completed=done, total=total, description=f"{text:<26}")
+            advance(f"{text:<26}", done, total)
 
         comparison = iopt.compare(
             problem, methods, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,
             seed=seed, tol=tol, time_limit=time_limit, grid=_values(grid), record=output,
-            resume=resume, cluster=cluster, progress=advance,
+            resume=resume, cluster=cluster, progress=cell_done,
         )  # fmt: skip
         facts = options.facts(problem)
         command = shlex.join(["indefinite-opt", *sys.argv[1:]])
@@ -126,7 +117,7 @@ def compare(
         )
         if "table" in facts:
             comparison.settings["table"] = facts["table"]["used"]
-        progress.update(bar, description=f"{'writing the report':<26}")
+        advance(f"{'writing the report':<26}")
         report = comparison.to_html(output / "report.html")
         comparison.frame.to_csv(output / "cells.csv", index=False)
         (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")

@@ -9,9 +9,8 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from typer import Argument, Option
@@ -33,11 +32,14 @@ from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 
 __all__ = [
+    "BestPoint",
+    "Cluster",
     "DataDir",
     "DataOptions",
     "FormulationTitle",
     "Json",
     "MaxBytes",
+    "Seed",
     "TimeLimit",
     "Tolerance",
     "check_writable",
@@ -49,54 +51,6 @@ __all__ = [
     "writing",
 ]
 
-
-class Scaling(StrEnum):
-    """Scalings of the features: to [-1, 1], to [0, 1], to mean 0 and variance 1.
-
-    Those of all points are kept for subsets.
-    """
-
-    minmax = "minmax"
-    unit = "unit"
-    standard = "standard"
-    minmax_all = "minmax-all"
-    unit_all = "unit-all"
-    standard_all = "standard-all"
-    none = "none"
-
-
-class Precision(StrEnum):
-    """How the entries of a kernel matrix are stored."""
-
-    double = "double"
-    single = "single"
-
-
-class Kind(StrEnum):
-    """What the rows of a .csv file are."""
-
-    points = "points"
-    similarities = "similarities"
-    distances = "distances"
-
-
-class Missing(StrEnum):
-    """What is done about empty cells of a table."""
-
-    drop = "drop"
-    impute = "impute"
-    refuse = "refuse"
-
-
-class Form(StrEnum):
-    """Kernels made from distances."""
-
-    gaussian = "gaussian"
-    linear = "linear"
-    raw = "raw"
-
-
-DEFAULT_FORM = Form.gaussian
 
 FILE_SUFFIXES = (".npz", ".csv", ".gz")
 
@@ -121,6 +75,11 @@ MaxBytes = Annotated[int, Option(help="Maximum size of a file to read, in unpack
 Tolerance = Annotated[float, Option(help="Relative tolerance of solvers and certificates.")]
 TimeLimit = Annotated[float | None, Option(help="Seconds allowed for each solve.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+Seed = Annotated[int, Option(help="Seed of the random starts.")]
+BestPoint = Annotated[Path | None, Option(help="Write the best point to this .npz or .csv file.")]
+Cluster = Annotated[
+    str | None, Option(help="Address of a Dask scheduler whose workers run the cells.")
+]
 
 
 @dataclass(frozen=True)
@@ -135,8 +94,8 @@ class DataOptions:
         ),
     ]
     kind: Annotated[
-        Kind | None,
-        Option(help="What a .csv file holds.", show_default=Kind.points.value),
+        Literal["points", "similarities", "distances"] | None,
+        Option(help="What a .csv file holds.", show_default="points"),
     ] = None
     kernel: Annotated[
         str | None,
@@ -155,14 +114,15 @@ class DataOptions:
     ] = None
     degree: Annotated[int | None, Option(help="Degree of the polynomial kernel.")] = None
     scaling: Annotated[
-        Scaling | None,
+        Literal["minmax", "unit", "standard", "minmax-all", "unit-all", "standard-all", "none"]
+        | None,
         Option(help="Scaling of the features.", show_default="minmax, or that of a named data set"),
     ] = None
     form: Annotated[
-        Form | None,
+        Literal["gaussian", "linear", "raw"] | None,
         Option(
             help="Kernel to compute from distances d: exp(-gamma d²), -d²/2, or d itself.",
-            show_default=DEFAULT_FORM.value,
+            show_default="gaussian",
         ),
     ] = None
     label: Annotated[
@@ -173,8 +133,8 @@ class DataOptions:
         Path | None, Option(help="File of labels for a matrix, one in each line.")
     ] = None
     missing: Annotated[
-        Missing | None,
-        Option(help="What to do about empty cells of a table.", show_default=Missing.drop.value),
+        Literal["drop", "impute", "refuse"] | None,
+        Option(help="What to do about empty cells of a table.", show_default="drop"),
     ] = None
     ignore: Annotated[
         str | None, Option(help="Columns of a table to leave out, separated by commas.")
@@ -187,8 +147,9 @@ class DataOptions:
         bool, Option("--symmetrize", help="Replace K or D by the mean of itself and its transpose.")
     ] = False
     precision: Annotated[
-        Precision, Option(help="Precision of the stored kernel matrix; sums are in double.")
-    ] = Precision.double
+        Literal["double", "single"],
+        Option(help="Precision of the stored kernel matrix; sums are in double."),
+    ] = "double"
     cache_mb: Annotated[
         float | None,
         Option(help="Never form the kernel matrix of points, but keep rows in so many megabytes."),
@@ -226,77 +187,61 @@ class DataOptions:
         given = {name: getattr(self, name) for name in ("gamma", "a", "r", "degree")}
         parameters = {name: value for name, value in given.items() if value is not None}
         if dataset.X is None:
-            self._check_made(dataset, set(parameters))
-            form = DEFAULT_FORM if self.form is None else self.form
+            self._check_made(dataset, parameters)
             return iopt.KernelProblem.from_dataset(
-                dataset, form=form.value, gamma=self.gamma, symmetrize=self.symmetrize,
-                precision=self.precision.value,
+                dataset, form=self.form or "gaussian", gamma=self.gamma,
+                symmetrize=self.symmetrize, precision=self.precision,
             )  # fmt: skip
         if self.form is not None:
-            raise ParameterError("form", "none for data given as points", self.form.value)
+            raise ParameterError("form", "none for data given as points", self.form)
         if self.symmetrize:
             raise ParameterError("symmetrize", "no option for data given as points", "it")
         kernel: Any = self.kernel or dataset.kernel or "rbf"
-        for name in parse_call(self.kernel or "rbf", "kernel")[1]:
-            if name in parameters:
-                raise ParameterError(
-                    name, "one value", f"one in --kernel {kernel!r} and --{name} {parameters[name]}"
-                )
+        for name in parameters.keys() & parse_call(self.kernel or "rbf", "kernel")[1].keys():
+            raise ParameterError(
+                name, "one value", f"one in --kernel {kernel!r} and --{name} {parameters[name]}"
+            )
         for name in parameters.keys() - {"gamma"} if kernel == "rbf" else ():
             raise ParameterError(
                 name, "no parameter that the default kernel rbf does not have",
                 f"--{name} {parameters[name]}", "Add --kernel sigmoid, or another one.",
             )  # fmt: skip
-        scaled = dataset.scaling if self.scaling is None else self.scaling.value
+        scaling = dataset.scaling if self.scaling is None else self.scaling
         function = iopt.kernels.get(kernel, **parameters)
-        if self.rank is not None:
-            if self.cache_mb is not None or self.precision is not Precision.double:
-                raise ParameterError(
-                    "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
-                )
-            problem = iopt.KernelProblem.approximate(
-                dataset.X, dataset.y, function, self.rank, scaling=scaled, name=dataset.name
+        if self.rank is None:
+            return iopt.KernelProblem.from_dataset(
+                dataset, function, scaling=scaling, precision=self.precision,
+                cache_mb=self.cache_mb,
+            )  # fmt: skip
+        if self.cache_mb is not None or self.precision != "double":
+            raise ParameterError(
+                "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
             )
-            return problem.described(dataset)
-        return iopt.KernelProblem.from_dataset(
-            dataset,
-            function,
-            scaling=scaled,
-            precision=self.precision.value,
-            cache_mb=self.cache_mb,
-        )
+        return iopt.KernelProblem.approximate(
+            dataset.X, dataset.y, function, self.rank, scaling=scaling, name=dataset.name
+        ).described(dataset)
 
-    def _check_made(self, dataset: iopt.datasets.Dataset, parameters: set[str]) -> None:
+    def _check_made(self, dataset: iopt.datasets.Dataset, parameters: dict[str, Any]) -> None:
         """Refuse options that only points, or only distances, have a use for."""
         distances = dataset.D is not None
-        if distances and self.form in (None, Form.gaussian):
-            parameters = parameters - {"gamma"}
-        given = {name: getattr(self, name) for name in parameters}
-        if self.kernel is not None:
-            given["kernel"] = self.kernel
-        if self.scaling is not None:
-            given["scaling"] = self.scaling.value
-        if self.cache_mb is not None:
-            given["cache-mb"] = self.cache_mb
-        if self.rank is not None:
-            given["rank"] = self.rank
-        if self.form is not None and not distances:
-            given["form"] = self.form.value
-        if given:
+        others = {name: getattr(self, name) for name in ("kernel", "scaling", "cache_mb", "rank")}
+        given = {**parameters, **others, "form": None if distances else self.form}
+        if distances and self.form in (None, "gaussian"):
+            given.pop("gamma", None)
+        useless = {name: value for name, value in given.items() if value is not None}
+        if useless:
             raise ParameterError(
-                next(iter(given)), "no kernel and no parameters for data given as "
+                next(iter(useless)).replace("_", "-"),
+                "no kernel and no parameters for data given as "
                 + ("distances" if distances else "similarities"),
-                ", ".join(f"{name}={value}" for name, value in given.items()),
-            )  # fmt: skip
+                ", ".join(f"{name.replace('_', '-')}={value}" for name, value in useless.items()),
+            )
 
     def _read(self) -> iopt.datasets.Dataset:
         path = Path(self.data)
-        given: dict[str, Any] = {"label": self.label, "labels": self.labels}
-        given |= {"kind": self.kind and self.kind.value}
-        given |= {"ignore": self.ignore and [name.strip() for name in self.ignore.split(",")]}
-        given = {name: value for name, value in given.items() if value}
-        if self.missing is not None:
-            given["missing"] = self.missing.value
+        ignored = self.ignore and [name.strip() for name in self.ignore.split(",")]
+        given = {name: getattr(self, name) for name in ("label", "labels", "kind", "missing")}
+        given = {name: value for name, value in {**given, "ignore": ignored}.items() if value}
         if path.suffix in FILE_SUFFIXES and path.exists():
             return iopt.datasets.read(path, **given, max_bytes=self.max_bytes)
         try:

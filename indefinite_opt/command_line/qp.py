@@ -11,7 +11,7 @@ from typer import Argument, Exit, Option
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import bracket_fields
 from indefinite_opt.command_line.live_bracket import Watch
-from indefinite_opt.command_line.options import Json, check_writable, save_values
+from indefinite_opt.command_line.options import BestPoint, Json, Seed, check_writable, save_values
 from indefinite_opt.command_line.terminal import (
     certificate_fields,
     print_json,
@@ -49,10 +49,8 @@ def qp(
         str | None, Option(help="Solver to use, by default the one that suits the program.")
     ] = None,
     time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
-    seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
-    output: Annotated[
-        Path | None, Option(help="Write the best point to this .npz or .csv file.")
-    ] = None,
+    seed: Seed = 0,
+    output: BestPoint = None,
     proof: Annotated[
         Path | None,
         Option(help="Write the proof to this .json file, for `check-proof`; implies --bound."),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
 
-from indefinite_opt.command_line.options import Json, writing
-from indefinite_opt.command_line.terminal import Interrupts, console, print_json, say, stderr
+from indefinite_opt.command_line.options import Cluster, Json, writing
+from indefinite_opt.command_line.terminal import console, print_json, progress, say
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies import papers
 
@@ -48,9 +48,7 @@ def reproduce(
     ] = None,
     jobs: Annotated[int, Option(help="Number of processes that share the cells.")] = 1,
     output: Annotated[Path, Option(help="Folder for the pages.")] = Path("reproduction"),
-    cluster: Annotated[
-        str | None, Option(help="Address of a Dask scheduler whose workers run the cells.")
-    ] = None,
+    cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce tables and figures of the papers.
@@ -68,10 +66,12 @@ def reproduce(
         output.mkdir(parents=True, exist_ok=True)
     found = []
     for study_name, study in chosen.items():
-        made = _run(
-            study_name, study, quick=quick, long=long, store=store or output / "cells.jsonl",
-            n_jobs=jobs, cluster=cluster,
-        )  # fmt: skip
+        with progress(study_name) as advance:
+            made = papers.reproduce(
+                study_name, study, quick=quick, long=long, store=store or output / "cells.jsonl",
+                n_jobs=jobs, cluster=cluster,
+                progress=lambda done, total, title: advance(title, done, total),
+            )  # fmt: skip
         page = papers.write_study(made, output)
         index = papers.write_index(output)
         found.append(made)
@@ -81,24 +81,6 @@ def reproduce(
         print_json({made.name: _fields(made) for made in found})
     else:
         say(f"Index: {index}")
-
-
-def _run(name: str, study: papers.PaperStudy, **options: Any) -> papers.Reproduction:
-    """The study, with its progress on the standard error stream."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    )  # fmt: skip
-    with Interrupts() as interrupts, Progress(*columns, console=stderr) as progress:
-        bar = progress.add_task(name, total=None)
-
-        def advance(done: int, total: int, title: str) -> None:
-            if interrupts.came:
-                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
-            progress.update(bar, completed=done, total=total, description=title)
-
-        return papers.reproduce(name, study, progress=advance, **options)
 
 
 def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:

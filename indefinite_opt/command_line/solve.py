@@ -13,6 +13,7 @@ from indefinite_opt.command_line.options import (
     DataOptions,
     FormulationTitle,
     Json,
+    Seed,
     TimeLimit,
     Tolerance,
     check_writable,
@@ -46,7 +47,7 @@ def solve(
     max_iter: Annotated[
         int | None, Option(help="Maximum number of iterations of the solver.")
     ] = None,
-    seed: Annotated[int, Option(help="Seed of the random starts.")] = 0,
+    seed: Seed = 0,
     output: Annotated[
         Path | None, Option(help="Write the values of the variables to this .npz or .csv file.")
     ] = None,

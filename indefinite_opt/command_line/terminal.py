@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ __all__ = [
     "console",
     "paragraph",
     "print_json",
+    "progress",
     "say",
     "stderr",
 ]
@@ -47,6 +49,28 @@ def say(text: object, style: str | None = None, to: Console = console) -> None:
 def paragraph(text: object, style: str | None = None) -> None:
     """Print a text in lines as long as the terminal is wide, and an empty line after it."""
     console.print(f"{text}\n", style=style, highlight=False, markup=False)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[..., None]]:
+    """A bar on the standard error stream while cells are run, and the function that moves it.
+
+    It is called with a text and, if cells have been finished, with the numbers of these and of all.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    )  # fmt: skip
+    with Interrupts() as interrupts, Progress(*columns, console=stderr) as shown:
+        bar = shown.add_task(title, total=None)
+
+        def advance(text: str, done: int | None = None, total: int | None = None) -> None:
+            if interrupts.came and done is not None:
+                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
+            shown.update(bar, description=text, completed=done, total=total)
+
+        yield advance
 
 
 def print_json(value: Any) -> None:
