@@ -22,16 +22,8 @@ from setuptools.command.build_py import build_py
 
 MACHINE_CODE = Path("indefinite_opt", "foundation", "machine_code")
 
-PROCESSES = 2
-
 MAX_SECONDS = 900.0
 """After this time the package is built without machine code; it takes about half a minute."""
-
-PROGRAM = f"""\
-from indefinite_opt.workflow.typical_solves import solve_all
-if __name__ == "__main__":
-    solve_all({PROCESSES})
-"""
 
 
 def add_machine_code(root: Path) -> None:
@@ -44,7 +36,8 @@ def add_machine_code(root: Path) -> None:
             "PYTHONPATH": os.pathsep.join(filter(None, search)),
         }
         subprocess.run(
-            [sys.executable, "-c", PROGRAM],
+            # -P: the package is that of `root`, not the one beside the program.
+            [sys.executable, "-P", Path("typical_solves.py").resolve()],
             env=environment, cwd=root, timeout=MAX_SECONDS, check=True,
         )  # fmt: skip
         # Loops whose names begin with an underscore are part of those that call them.

@@ -16,11 +16,11 @@ from indefinite_opt.formulations import LussDual, SVMDual
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import QuadraticProgram
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.workflow.bracket import bound
+from indefinite_opt.workflow import bound, solve
 from indefinite_opt.workflow.certificates import verify
-from indefinite_opt.workflow.solving import solve
 
-__all__ = ["solve_all", "typical_solves"]
+_PROCESSES = 2
+"""They share the calls, and each of them compiles loops on a processor of its own."""
 
 _POINTS = 90
 """Points of a problem: from about eighty on, a bound computes some eigenvalues instead of all."""
@@ -83,11 +83,11 @@ def _read_as_a_whole(X: Array, y: Array, precision: str) -> None:
     verify(again, SVMDual(), solve(again, SVMDual()).values)
 
 
-def solve_all(processes: int) -> None:
-    """Make the calls, divided among some processes in the order in which they end."""
-    with ProcessPoolExecutor(processes) as executor:
-        list(executor.map(_call, range(len(typical_solves()))))
-
-
 def _call(place: int) -> None:
     typical_solves()[place]()
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(_PROCESSES) as executor:
+        # In the order in which they end, and with the errors of all.
+        list(executor.map(_call, range(len(typical_solves()))))

@@ -13,11 +13,7 @@ import indefinite_opt as iopt
 from helpers import everything
 from indefinite_opt import estimators
 
-BUILD = """
-from indefinite_opt.workflow.typical_solves import solve_all
-if __name__ == "__main__":
-    solve_all(2)
-"""
+PROGRAM = Path(__file__).parents[1] / "typical_solves.py"
 
 
 @pytest.mark.slow
@@ -28,7 +24,7 @@ def test_nothing_compiles_after_the_installation(tmp_path: Path) -> None:
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": str(Path(iopt.__file__).parents[1]),
     }
-    subprocess.run([sys.executable, "-c", BUILD], env=environment, check=True, timeout=600)
+    subprocess.run([sys.executable, "-P", PROGRAM], env=environment, check=True, timeout=600)
     done = subprocess.run(
         [sys.executable, everything.__file__],
         env=environment, timeout=900, capture_output=True, text=True,
