@@ -99,7 +99,9 @@ def test_one_variable_alone_and_pairs_where_no_row_holds_them() -> None:
     expected[2, 2] = True  # flat by itself
     expected[3, 4] = expected[4, 3] = True  # 2 - 1.5² < 0
     np.testing.assert_array_equal(found, expected)
-    start = conditions(H, rows=[[1.0, 1.0, 0.0, 0.0, 0.0]]).start()
+    each = conditions(H, rows=[[1.0, 1.0, 0.0, 0.0, 0.0]])
+    start = each.consistent(each.start())
+    assert start is not None
     np.testing.assert_array_equal(start.binary, [False, False, True, False, False])
     assert not start.free.any()
     assert start.live.all()
@@ -337,8 +339,10 @@ def test_curvature_within_the_box_moves_the_derivative() -> None:
 # --------------------------------------------------------------------------- parts and reductions
 
 
-def ends(boxes: list[Box], i: int) -> list[tuple[float, float]]:
-    return [(float(box.lower[i]), float(box.upper[i])) for box in boxes]
+def ends(boxes: list[Box], i: int, each: Conditions) -> list[tuple[float, float]]:
+    """The interval of a variable in each box, once binary variables are at their ends."""
+    left = [each.consistent(box) for box in boxes]
+    return [(float(box.lower[i]), float(box.upper[i])) for box in left if box is not None]
 
 
 def test_the_parts_of_a_box() -> None:
@@ -346,23 +350,24 @@ def test_the_parts_of_a_box() -> None:
     box = each.start()
     # x₂ by its interval, no part smaller than a fifth of it.
     for at, where in ((0.5, 0.5), (0.01, 0.2), (0.9, 0.8), (0.3, 0.3)):
-        assert ends(each.parts(box, 2, at), 2) == [(0.0, where), (where, 1.0)]
+        assert ends(each.parts(box, 2, at), 2, each) == [(0.0, where), (where, 1.0)]
     half = box.narrowed(2, 0.5, 1.0)
-    assert ends(each.parts(half, 2, 0.0), 2) == [(0.5, 0.6), (0.6, 1.0)]
+    assert ends(each.parts(half, 2, 0.0), 2, each) == [(0.5, 0.6), (0.6, 1.0)]
     # x₀ is at one end, the other, or free, as that decides about x₁.
     three = each.parts(box, 0, 0.5)
-    assert ends(three, 0) == [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+    assert ends(three, 0, each) == [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
     assert [bool(piece.free[0]) for piece in three] == [False, False, True]
+    assert [bool(piece.binary[0]) for piece in three] == [True, True, False]
     # Free already, or x₁ fixed or binary: by its interval.
-    assert ends(each.parts(box.freed(0), 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
+    assert ends(each.parts(box.freed(0), 0, 0.5), 0, each) == [(0.0, 0.5), (0.5, 1.0)]
     fixed = box.narrowed(1, 1.0, 1.0)
-    assert ends(each.parts(fixed, 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
+    assert ends(each.parts(fixed, 0, 0.5), 0, each) == [(0.0, 0.5), (0.5, 1.0)]
     binary = replace(box, binary=np.array([False, True, False]))
-    assert ends(each.parts(binary, 0, 0.5), 0) == [(0.0, 0.5), (0.5, 1.0)]
-    assert ends(each.parts(binary, 1, 0.5), 1) == [(0.0, 0.0), (1.0, 1.0)]
+    assert ends(each.parts(binary, 0, 0.5), 0, each) == [(0.0, 0.5), (0.5, 1.0)]
+    assert ends(each.parts(binary, 1, 0.5), 1, each) == [(0.0, 0.0), (1.0, 1.0)]
     # Ends that the box has lost are no parts.
-    assert ends(each.parts(binary.narrowed(1, 0.5, 1.0), 1, 0.5), 1) == [(1.0, 1.0)]
-    upper = ends(each.parts(box.narrowed(0, 0.5, 1.0), 0, 0.5), 0)
+    assert ends(each.parts(binary.narrowed(1, 0.5, 1.0), 1, 0.5), 1, each) == [(1.0, 1.0)]
+    upper = ends(each.parts(box.narrowed(0, 0.5, 1.0), 0, 0.5), 0, each)
     assert upper == [(1.0, 1.0), (0.5, 1.0)]
 
 

@@ -97,7 +97,7 @@ def test_a_forged_value_of_a_reduction_proves_no_more(value: float) -> None:
         bracket = iopt.bound(problem, formulation, gap=1e-9)
         assert bracket.proof is not None
         root = bracket.proof.root
-        forged = Proof(Part(reductions=[(t, value) for t in root.tangents], last=root.last))
+        forged = Proof(Part(reductions=[(t, value) for t, _ in root.tangents], last=root.last))
         assert forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
 
 
@@ -290,7 +290,7 @@ def test_binary_variables_are_known_to_a_tangent() -> None:
     q = BoxQuadratic(-np.eye(1), np.array([0.25]), np.zeros((0, 1)), np.zeros(0),
                      np.zeros(1), np.ones(1))  # fmt: skip
     conditions = Conditions(q)
-    assert conditions.start().binary.all()
+    assert conditions.begin().binary.all()
     spins = q.spins(np.zeros(1), np.ones(1))
     convex = BoxQuadratic(np.eye(1), np.array([-0.5]), q.rows, q.rhs, q.lower, q.upper)
     tangent = Tangent(Multipliers.plain(np.zeros((0, 4)), np.array([-0.5])), np.zeros(1))
@@ -300,6 +300,6 @@ def test_binary_variables_are_known_to_a_tangent() -> None:
         bound = tangent.bound(convex.spins(np.zeros(1), np.ones(1)), box)
         assert bound is not None
         assert bound.value == pytest.approx(expected, abs=1e-12)
-    exact = tangent.bound(spins, conditions.start())
+    exact = tangent.bound(spins, conditions.begin())
     assert exact is not None
     assert exact.value <= -0.25

@@ -22,7 +22,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     pair_indices,
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
-from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Step, Tangent
 from indefinite_opt.solvers.branch_and_bound.search import DESCENT_TOL, GlobalSearch, proved_bound
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Part",
     "Proof",
     "Spins",
+    "Step",
     "Tangent",
     "finite_form",
     "limited_multipliers",

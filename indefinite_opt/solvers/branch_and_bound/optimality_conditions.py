@@ -144,9 +144,8 @@ class Conditions:
 
     def start(self) -> Box:
         """The whole box."""
-        n = self.whole.n
-        binary = np.diagonal(self.exclusive).copy()
-        return Box(self.whole.lower.copy(), self.whole.upper.copy(), binary, np.zeros(n, bool))
+        whole, nothing = self.whole, np.zeros(self.whole.n, bool)
+        return Box(whole.lower.copy(), whole.upper.copy(), nothing, nothing.copy())
 
     def begin(self) -> Box:
         """The whole box tightened by the conditions, where a search begins."""
@@ -157,23 +156,20 @@ class Conditions:
     def parts(self, box: Box, i: int, at: float) -> list[Box]:
         """Boxes one of which holds the minimiser if this one does, by the position of x_i.
 
-        A binary variable is at one end or the other. If a variable would make others binary by
-        being free, it is at one end, the other, or free; else its interval is divided near `at`.
+        A binary variable is in one half of its interval or the other, which the second order makes
+        one end or the other. If a variable would make others binary by being free, it is binary or
+        free; else its interval is divided near `at`.
         """
-        whole = self.whole
-        ends = [
-            box.narrowed(i, end, end)
-            for end in (whole.lower[i], whole.upper[i])
-            if box.lower[i] <= end <= box.upper[i]
-        ]
-        if box.binary[i]:
-            return ends
-        if not box.free[i] and np.any(self.exclusive[i] & box.live & ~box.binary):
-            return [*ends, box.freed(i)]
-        low, high = float(box.lower[i]), float(box.upper[i])
-        inner = MIN_PART_SHARE * (high - low)
+        low, high, binary = float(box.lower[i]), float(box.upper[i]), bool(box.binary[i])
+        others = self.exclusive[i] & box.live & ~box.binary
+        decides = not binary and not box.free[i] and bool(np.any(others))
+        inner, halves = MIN_PART_SHARE * (high - low), box
         at = float(np.clip(at, low + inner, high - inner))
-        return [box.narrowed(i, low, at), box.narrowed(i, at, high)]
+        if binary or decides:
+            at = 0.5 * (low + high)
+            halves = replace(box, binary=box.binary | (np.arange(box.lower.size) == i))
+        parts = [halves.narrowed(i, low, at), halves.narrowed(i, at, high)]
+        return [*parts, box.freed(i)] if decides else parts
 
     def reduced(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box | None:
         """What the conditions leave of a box after a `cut`."""
@@ -228,7 +224,7 @@ class Conditions:
         met = self.exclusive[box.free].any(axis=0)
         if np.any(met & box.free):
             return None
-        binary = box.binary | met
+        binary = box.binary | met | np.diagonal(self.exclusive)
         if np.any(binary & box.free):
             return None
         low, high = box.lower.copy(), box.upper.copy()

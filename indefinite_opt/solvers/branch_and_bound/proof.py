@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.branch_and_bound.minorant import Bound, Multipliers, Spins, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 
-__all__ = ["Part", "Proof", "Tangent"]
+__all__ = ["Part", "Proof", "Step", "Tangent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,39 @@ class Part:
     parts: list[Part | None] = field(default_factory=list)
 
     @property
-    def tangents(self) -> Iterator[Tangent]:
-        """Every tangent of this box, not of its parts."""
-        yield from (tangent for tangent, _ in self.reductions)
+    def tangents(self) -> Iterator[tuple[Tangent, float | None]]:
+        """The tangents of this box, not of its parts, and the values by which they cut, if any."""
+        yield from self.reductions
         if self.last is not None:
-            yield self.last
+            yield self.last, None
+
+
+class Step(NamedTuple):
+    """One step of a proof, as its documents have it: a rule and what it makes of a box.
+
+    Attributes
+    ----------
+    rule : str
+        The name of a condition, "tangent", "divide" or "close".
+    before : Box
+    after : list of Box
+        What is left of it; empty if the rule excludes or closes it.
+    paid : float
+        The bound is the least of these; infinite for steps that cost nothing.
+    tangent : (Multipliers, Spins, Bound) or None
+    value : float or None
+        The value by which a tangent cuts, if it does.
+    variable : int
+        The one that is divided.
+    """
+
+    rule: str
+    before: Box
+    after: list[Box]
+    paid: float = np.inf
+    tangent: tuple[Multipliers, Spins, Bound] | None = None
+    value: float | None = None
+    variable: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,47 +130,48 @@ class Proof:
 
     def lower_bound(self, conditions: Conditions) -> float:
         """The bound that is proved; inconsistent parts of the proof are ignored."""
-        least = np.inf
-        stack: list[tuple[Part, Box, float]] = [(self.root, conditions.begin(), -np.inf)]
+        return min(step.paid for step in self.steps(conditions))
+
+    def steps(self, conditions: Conditions) -> Iterator[Step]:
+        """The steps from the whole box to closed ones, those of a part after its division."""
+        stack: list[tuple[Part, Box, float]] = [(self.root, conditions.start(), -np.inf)]
         while stack:
             part, box, known = stack.pop()
-            left, known, cut_off = _walk(part, box, known, conditions)
-            least = min(least, cut_off)
+            left: Box | None = box
+            # By rounding the conditions may exclude every point, though there is a minimiser.
+            if part is not self.root or conditions.tightened(box) is not None:
+                left = yield from _tightened(box, conditions)
+            for tangent, value in part.tangents:
+                if left is None:
+                    break
+                spins = conditions.whole.spins(left.lower, left.upper)
+                bound = tangent.bound(spins, left)
+                if bound is None:
+                    break
+                known = max(known, bound.value)
+                proof = tangent.multipliers, spins, bound
+                if value is None:
+                    yield Step("tangent", left, [left], tangent=proof)
+                else:
+                    cut = conditions.cut(left, spins, bound, value)
+                    yield Step("tangent", left, [cut], max(known, value), proof, value)
+                    left = yield from _tightened(cut, conditions)
             if left is None:
                 continue
-            if part.divided is None:
-                least = min(least, known)
+            pieces = [] if part.divided is None else conditions.parts(left, *part.divided)
+            if part.divided is None or len(pieces) != len(part.parts):
+                yield Step("close", left, [], known)
                 continue
-            pieces = conditions.parts(left, *part.divided)
-            if len(pieces) != len(part.parts):
-                least = min(least, known)
-                continue
-            for piece, child in zip(pieces, part.parts, strict=True):
-                inside = conditions.tightened(piece)
-                if inside is not None:
-                    stack.append((child or Part(), inside, known))
-        return least
+            yield Step("divide", left, pieces, variable=part.divided[0])
+            children = zip(part.parts, pieces, strict=True)
+            stack += [(child or Part(), piece, known) for child, piece in children][::-1]
 
 
-def _walk(
-    part: Part, box: Box, known: float, conditions: Conditions
-) -> tuple[Box | None, float, float]:
-    """The box after its reductions, its bound, and the bound of the points that were cut off."""
-    cut_off = np.inf
-    left: Box | None = box
-    for tangent, value in part.reductions:
-        if left is None:
-            break
-        spins = conditions.whole.spins(left.lower, left.upper)
-        bound = tangent.bound(spins, left)
-        if bound is None:
-            break
-        known = max(known, bound.value)
-        cut_off = min(cut_off, max(known, value))
-        left = conditions.reduced(left, spins, bound, value)
-    if left is not None and part.last is not None:
-        spins = conditions.whole.spins(left.lower, left.upper)
-        bound = part.last.bound(spins, left)
-        if bound is not None:
-            known = max(known, bound.value)
-    return left, known, cut_off
+def _tightened(box: Box, conditions: Conditions) -> Generator[Step, None, Box | None]:
+    """The steps in which the conditions reduce a box; returns what they leave of it."""
+    for rule, after in conditions.steps(box):
+        yield Step(rule, box, [] if after is None else [after])
+        if after is None:
+            return None
+        box = after
+    return box

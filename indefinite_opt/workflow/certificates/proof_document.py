@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from indefinite_opt.solvers.branch_and_bound import (
     Part,
     Proof,
     Spins,
+    Step,
     Tangent,
     finite_form,
     obstacle,
@@ -159,8 +159,11 @@ def boxes_document(
     claim : float, optional
         The claimed bound in the declared sense; by default the proved one.
     """
-    steps = _steps(Conditions(quadratic), proof.root)
-    return _document("boxes", _program(quadratic), objective, {"steps": steps}, claim)
+    program = _program(quadratic)
+    exact_program = ExactProgram(exact(program))
+    steps = proof.steps(Conditions(quadratic))
+    content = {"steps": [entry for step in steps for entry in _written(exact_program, step)]}
+    return _document("boxes", program, objective, content, claim)
 
 
 def convex_document(qp: QP, x: Array) -> Document:
@@ -418,117 +421,27 @@ def _program(quadratic: BoxQuadratic) -> Document:
     }
 
 
-def _steps(conditions: Conditions, root: Part) -> list[Document]:
-    """The steps of every box, with those of its parts directly after the division."""
-    steps: list[Document] = []
-    program = ExactProgram(exact(_program(conditions.whole)))
-    begin = conditions.start()
-    untouched = replace(begin, binary=np.zeros_like(begin.binary))
-    stack: list[tuple[Part, Box, Box | None]] = [(root, untouched, begin)]
-    while stack:
-        part, before, box = stack.pop()
-        if box is None:
-            steps.append({"rule": "second order", "empty": 1})
-            continue
-        own, left = _conditions(conditions, before, box)
-        for tangent, value in part.reductions:
-            spins, bound = _bounded(conditions, tangent, left)
-            if left is None or bound is None:
-                break
-            reduced = conditions.cut(left, spins, bound, value)
-            step = _tangent(program, tangent.multipliers, spins, bound, left)
-            own.append(step | {"value": value, **_changes(left, reduced)})
-            more, left = _conditions(conditions, reduced, reduced)
-            own += more
-        if left is not None and part.last is not None:
-            spins, bound = _bounded(conditions, part.last, left)
-            if bound is not None:
-                own.append(_tangent(program, part.last.multipliers, spins, bound, left))
-        divided = False
-        if left is not None and part.divided is not None:
-            pieces = conditions.parts(left, *part.divided)
-            divided = len(pieces) == len(part.parts)
-            if divided:
-                more, children = _division(conditions, left, part.divided[0], pieces, part.parts)
-                own += more
-                stack += reversed(children)
-        if left is not None and not divided:
-            own.append({"rule": "close"})
-        steps += own
-    return steps
-
-
-def _bounded(
-    conditions: Conditions, tangent: Tangent, box: Box | None
-) -> tuple[Spins, Bound | None]:
-    whole = conditions.whole
-    if box is None:
-        return whole.spins(whole.lower, whole.lower), None
-    spins = whole.spins(box.lower, box.upper)
-    return spins, tangent.bound(spins, box)
-
-
-def _conditions(conditions: Conditions, before: Box, box: Box) -> tuple[list[Document], Box | None]:
-    """The steps in which the conditions reduce a box, and what they leave of it."""
-    steps: list[Document] = []
-    for rule, after in conditions.steps(box):
-        if after is None:
-            return [*steps, {"rule": rule, "empty": 1}], None
-        changes = _changes(before, after)
-        if changes or _unequal(before.binary, after.binary):
-            steps.append({"rule": rule, **changes})
-        before = after
-    return steps, before
-
-
-def _changes(before: Box, after: Box) -> Document:
-    found = {
-        "lower": [[i, float(after.lower[i])] for i in _unequal(before.lower, after.lower)],
-        "upper": [[i, float(after.upper[i])] for i in _unequal(before.upper, after.upper)],
-    }
-    return {name: changes for name, changes in found.items() if changes}
-
-
-def _unequal(one: NDArray[Any], other: NDArray[Any]) -> list[int]:
-    return [int(i) for i in np.flatnonzero(one != other)]
-
-
-def _division(
-    conditions: Conditions, box: Box, i: int, pieces: list[Box], parts: list[Part | None]
-) -> tuple[list[Document], list[tuple[Part, Box, Box | None]]]:
-    """The divisions, and each part with the box they give and the box that the search had.
-
-    A variable at an end is in one half of its interval, where second order puts it at that end.
-    """
-    found = [(part or Part(), piece) for part, piece in zip(parts, pieces, strict=True)]
-    whole, freed = conditions.whole, bool(pieces[-1].free[i] and not box.free[i])
-    if not box.binary[i] and not freed:
-        at = float(pieces[0].upper[i])
-        return [{"rule": "divide", "variable": i, "at": at}], [
-            (part, piece, piece) for part, piece in found
-        ]
-    at = 0.5 * float(box.lower[i] + box.upper[i])
-    steps: list[Document] = [{"rule": "divide", "variable": i, "at": at}]
-    before, inside = box, []
-    if freed:
-        steps.insert(0, {"rule": "divide", "variable": i})
-        binary = box.binary.copy()
-        binary[i] = True
-        before = replace(box, binary=binary)
-        part, piece = found.pop()
-        inside = [(part, piece, piece)]
-    children: list[tuple[Part, Box, Box | None]] = []
-    halves = (
-        before.narrowed(i, float(box.lower[i]), at),
-        before.narrowed(i, at, float(box.upper[i])),
-    )
-    for half, end in zip(halves, (whole.lower[i], whole.upper[i]), strict=True):
-        there = [(part, piece) for part, piece in found if piece.lower[i] == end]
-        if there:
-            children.append((there[0][0], half, replace(there[0][1], binary=before.binary)))
-        else:
-            children.append((Part(), half, None))
-    return steps, [*children, *inside]
+def _written(program: ExactProgram, step: Step) -> list[Document]:
+    """A step in the form of the file, in which a box is divided into two at a time."""
+    if step.rule == "close":
+        return [{"rule": "close"}]
+    if step.rule == "divide":
+        divided = {"rule": "divide", "variable": step.variable}
+        at = float(step.after[0].upper[step.variable])
+        return [divided] * (len(step.after) - 2) + [divided | {"at": at}]
+    if not step.after:
+        return [{"rule": step.rule, "empty": 1}]
+    (after,) = step.after
+    changes: Document = {}
+    for name in ("lower", "upper"):
+        old, new = getattr(step.before, name), getattr(after, name)
+        moved = [[int(i), float(new[i])] for i in np.flatnonzero(old != new)]
+        changes |= {name: moved} if moved else {}
+    if step.tangent is not None:
+        value: Document = {} if step.value is None else {"value": step.value}
+        return [_tangent(program, *step.tangent, step.before) | value | changes]
+    told = changes or np.any(step.before.binary != after.binary)
+    return [{"rule": step.rule, **changes}] if told else []
 
 
 def _tangent(
