@@ -54,9 +54,10 @@ def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatc
 
 def test_an_abandoned_call_keeps_one_blas_thread_until_it_ends() -> None:
     """OpenBLAS waits forever at the end of a process for threads that still have work by then."""
-    gate, ended = threading.Event(), threading.Event()
+    begun, gate, ended = threading.Event(), threading.Event(), threading.Event()
 
     def wait() -> None:
+        begun.set()
         assert gate.wait(60.0)
         threading.Thread(target=watch, args=(threading.current_thread(),)).start()
 
@@ -67,7 +68,7 @@ def test_an_abandoned_call_keeps_one_blas_thread_until_it_ends() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with pytest.raises(TimeLimitReached):
-            within(0.01, wait)
+            within(60.0, wait, stop=begun.is_set)
         assert blas_threads() == {1}
         gate.set()
         assert ended.wait(60.0)
