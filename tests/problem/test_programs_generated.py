@@ -216,7 +216,6 @@ def test_the_support_of_a_standard_program_is_a_clique() -> None:
 @pytest.mark.parametrize("name", SMALL_GRAPHS)
 def test_the_clique_number_is_right(name: str) -> None:
     graph = programs.graph(name)
-    assert graph.name == name
     assert graph.reason
     assert np.array_equal(graph.adjacency, graph.adjacency.T)
     assert not graph.adjacency.diagonal().any()

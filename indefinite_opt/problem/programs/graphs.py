@@ -82,7 +82,6 @@ class Graph(NamedTuple):
 
     Attributes
     ----------
-    name : str
     adjacency : (n, n) array of bool
         Symmetric, False on the diagonal.
     clique_number : int
@@ -90,7 +89,6 @@ class Graph(NamedTuple):
         Why the clique number is that.
     """
 
-    name: str
     adjacency: NDArray[np.bool_]
     clique_number: int
     reason: str
@@ -109,7 +107,7 @@ def motzkin_straus(graph: Graph) -> QuadraticArrays:
     >>> motzkin_straus(turan(6, 3)).optimum
     -0.6666666666666667
     """
-    return _standard(graph, 0.0, "ms", 1.0 / graph.clique_number - 1.0)
+    return _standard(graph, 0.0, 1.0 / graph.clique_number - 1.0)
 
 
 def bomze(graph: Graph) -> QuadraticArrays:
@@ -120,16 +118,13 @@ def bomze(graph: Graph) -> QuadraticArrays:
     >>> bomze(turan(6, 3)).optimum
     -0.8333333333333334
     """
-    return _standard(graph, 1.0, "clique", 0.5 / graph.clique_number - 1.0)
+    return _standard(graph, 1.0, 0.5 / graph.clique_number - 1.0)
 
 
-def _standard(graph: Graph, diagonal: float, kind: str, optimum: float) -> QuadraticArrays:
+def _standard(graph: Graph, diagonal: float, optimum: float) -> QuadraticArrays:
     n = graph.n
     P = -2.0 * graph.adjacency - diagonal * np.eye(n)
-    return quadratic_arrays(
-        P, np.zeros(n), A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0,
-        name=f"{kind}-{graph.name}", optimum=optimum,
-    )  # fmt: skip
+    return quadratic_arrays(P, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0, optimum=optimum)
 
 
 def johnson(n: int, w: int, d: int) -> Graph:
@@ -151,8 +146,9 @@ def johnson(n: int, w: int, d: int) -> Graph:
     checks.whole("d", d, 1, 2 * n)
     words = math.comb(n, w)
     _check_vertices(words)
-    size, reason = _constant_weight_code(n, d + d % 2, min(w, n - w))
-    return Graph(f"johnson-{n}-{w}-{d}", _distant(_words_of_weight(n, w), d), size, reason)
+    return Graph(
+        _distant(_words_of_weight(n, w), d), *_constant_weight_code(n, d + d % 2, min(w, n - w))
+    )
 
 
 def _constant_weight_code(n: int, d: int, w: int) -> tuple[int, str]:
@@ -191,7 +187,7 @@ def hamming(n: int, d: int) -> Graph:
     checks.whole("d", d, 1, 2 * n)
     words = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     size, reason = _binary_code(n, d)
-    return Graph(f"hamming-{n}-{d}", _distant(words.astype(np.int64), d), size, reason)
+    return Graph(_distant(words.astype(np.int64), d), size, reason)
 
 
 def _binary_code(n: int, d: int) -> tuple[int, str]:
@@ -231,7 +227,7 @@ def keller(n: int) -> Graph:
         differing += difference != 0
         opposite |= difference == 2
     size = KELLER_CLIQUES[n]
-    return Graph(f"keller-{n}", opposite & (differing >= 2), size, "Debroni et al. (2011)")
+    return Graph(opposite & (differing >= 2), size, "Debroni et al. (2011)")
 
 
 def complete_multipartite(*sizes: int) -> Graph:
@@ -247,8 +243,7 @@ def complete_multipartite(*sizes: int) -> Graph:
     checks.whole("number of parts", len(sizes))
     _check_vertices(sum(sizes))
     part = np.repeat(np.arange(len(sizes)), sizes)
-    name = "-".join(["multipartite", *map(str, sizes)])
-    return Graph(name, part[:, None] != part, len(sizes), "one vertex from each part")
+    return Graph(part[:, None] != part, len(sizes), "one vertex from each part")
 
 
 def turan(n: int, parts: int) -> Graph:
@@ -257,7 +252,7 @@ def turan(n: int, parts: int) -> Graph:
     checks.whole("parts", parts, 1, n)
     _check_vertices(n)
     part = np.arange(n) % parts
-    return Graph(f"turan-{n}-{parts}", part[:, None] != part, parts, "one vertex from each part")
+    return Graph(part[:, None] != part, parts, "one vertex from each part")
 
 
 def paley(p: int) -> Graph:
@@ -283,7 +278,7 @@ def paley(p: int) -> Graph:
     square[((u * u + nonresidue * v * v) % p) * p + 2 * u * v % p] = True
     square[0] = False
     adjacency = square[((u[:, None] - u) % p) * p + (v[:, None] - v) % p]
-    return Graph(f"paley-{p}", adjacency, p, "Blokhuis (1984)")
+    return Graph(adjacency, p, "Blokhuis (1984)")
 
 
 def triangular(m: int) -> Graph:
@@ -299,7 +294,7 @@ def triangular(m: int) -> Graph:
     _check_vertices(m * (m - 1) // 2)
     pairs = _words_of_weight(m, 2)
     adjacency = pairs @ pairs.T == 1
-    return Graph(f"triangular-{m}", adjacency, max(m - 1, 3), "the pairs of one thing, or a triple")
+    return Graph(adjacency, max(m - 1, 3), "the pairs of one thing, or a triple")
 
 
 def lattice(m: int) -> Graph:
@@ -308,7 +303,7 @@ def lattice(m: int) -> Graph:
     _check_vertices(m * m)
     row, column = np.divmod(np.arange(m * m), m)
     adjacency = (row[:, None] == row) != (column[:, None] == column)
-    return Graph(f"lattice-{m}", adjacency, m, "a row of the board")
+    return Graph(adjacency, m, "a row of the board")
 
 
 def cycle_join(cycles: int, length: int) -> Graph:
@@ -330,7 +325,7 @@ def cycle_join(cycles: int, length: int) -> Graph:
     step = (place[:, None] - place) % length
     joined = (cycle[:, None] == cycle) & ((step <= 1) | (step == length - 1))
     size = cycles * (length // 2)
-    return Graph(f"cyclejoin-{cycles}-{length}", ~joined, size, "every other place of each cycle")
+    return Graph(~joined, size, "every other place of each cycle")
 
 
 def _words_of_weight(n: int, w: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
@@ -140,9 +141,8 @@ def generate(name: str) -> QuadraticArrays:
     indefinite_opt.errors.ParameterError: name: expected boxqp-n-density-seed, got 'boxqp-50-40'
     """
     family, _, rest = name.partition("-")
-    if family in FORMS:
-        return FORMS[family](graph(rest))
-    return _called("family", FAMILIES, name)
+    form = FORMS.get(family)
+    return replace(form(graph(rest)) if form else _called("family", FAMILIES, name), name=name)
 
 
 def graph(name: str) -> graphs.Graph:

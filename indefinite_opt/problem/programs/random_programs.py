@@ -54,15 +54,15 @@ def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     Examples
     --------
     >>> program = box_qp(50, 40, 1)
-    >>> program.name, program.P.shape, float(program.P[0, 1]), float(program.q[0])
-    ('boxqp-50-40-1', (50, 50), -23.0, -18.0)
+    >>> program.P.shape, float(program.P[0, 1]), float(program.q[0])
+    ((50, 50), -23.0, -18.0)
     """
     _check(n=n)
     _check_density(density)
     draws = Draws(seed)
     P = draws.symmetric(-50, 50, density, n)
     q = draws.integers(-50, 50, n)
-    return quadratic_arrays(P, q, lb=0.0, ub=1.0, name=f"boxqp-{n}-{density}-{seed}")
+    return quadratic_arrays(P, q, lb=0.0, ub=1.0)
 
 
 def max_cut(n: int, density: int, seed: int) -> QuadraticArrays:
@@ -77,7 +77,7 @@ def max_cut(n: int, density: int, seed: int) -> QuadraticArrays:
     _check_density(density)
     weights = Draws(seed).symmetric(1, 10, density, n)
     np.fill_diagonal(weights, 0.0)
-    return _cut(weights, f"maxcut-{n}-{density}-{seed}")
+    return _cut(weights)
 
 
 def spin_glass(rows: int, columns: int, seed: int) -> QuadraticArrays:
@@ -95,11 +95,11 @@ def spin_glass(rows: int, columns: int, seed: int) -> QuadraticArrays:
         neighbours = np.roll(place, -1, axis).ravel()
         weights[place.ravel(), neighbours] = signs
         weights[neighbours, place.ravel()] = signs
-    return _cut(weights, f"spinglass-{rows}-{columns}-{seed}")
+    return _cut(weights)
 
 
-def _cut(weights: Array, name: str) -> QuadraticArrays:
-    return quadratic_arrays(2.0 * weights, -weights.sum(axis=0), lb=0.0, ub=1.0, name=name)
+def _cut(weights: Array) -> QuadraticArrays:
+    return quadratic_arrays(2.0 * weights, -weights.sum(axis=0), lb=0.0, ub=1.0)
 
 
 def standard_qp(n: int, density: int, seed: int) -> QuadraticArrays:
@@ -119,8 +119,7 @@ def standard_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     signs = np.where(draws.chosen(density, n, n), -1.0, 1.0)
     steps = np.triu(draws.integers(1, 100, n, n) * signs, 1)
     P = 0.5 * np.add.outer(diagonal, diagonal) + steps + steps.T
-    name = f"stqp-{n}-{density}-{seed}"
-    return quadratic_arrays(P, np.zeros(n), A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0, name=name)
+    return quadratic_arrays(P, np.zeros(n), A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0)
 
 
 def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) -> QuadraticArrays:
@@ -151,8 +150,7 @@ def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) 
     A = _random_rows(draws, equalities, n, density)
     z = draws.integers(1, 3, n) / 4.0
     h = G @ z + draws.integers(0, 10, inequalities)
-    name = f"rowqp-{n}-{inequalities}-{equalities}-{density}-{seed}"
-    return quadratic_arrays(P, q, G, h, A, A @ z, 0.0, 1.0, name=name)
+    return quadratic_arrays(P, q, G, h, A, A @ z, 0.0, 1.0)
 
 
 def _random_rows(draws: Draws, m: int, n: int, density: int) -> Array:
@@ -181,10 +179,7 @@ def bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
     E, F = draws.integers(0, 10, rows, n), draws.integers(0, 10, rows, m)
     G = np.zeros((2 * rows, n + m))
     G[:rows, :n], G[rows:, n:] = E, F
-    name = f"bilinear-{n}-{m}-{rows}-{seed}"
-    return quadratic_arrays(
-        _coupling(C), q, G, 5.0 * G.sum(axis=1), lb=0.0, ub=10.0, name=name
-    )  # fmt: skip
+    return quadratic_arrays(_coupling(C), q, G, 5.0 * G.sum(axis=1), lb=0.0, ub=10.0)
 
 
 def joint_bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
@@ -199,10 +194,7 @@ def joint_bilinear(n: int, m: int, rows: int, seed: int) -> QuadraticArrays:
     C = draws.integers(-10, 10, n, m)
     q = draws.integers(-10, 10, n + m)
     G = draws.integers(-10, 10, rows, n + m)
-    name = f"jointbilinear-{n}-{m}-{rows}-{seed}"
-    return quadratic_arrays(
-        _coupling(C), q, G, 5.0 * G.sum(axis=1), lb=0.0, ub=10.0, name=name
-    )  # fmt: skip
+    return quadratic_arrays(_coupling(C), q, G, 5.0 * G.sum(axis=1), lb=0.0, ub=10.0)
 
 
 def _coupling(C: NDArray[np.floating[Any]]) -> Array:
@@ -226,8 +218,7 @@ def concave(n: int, rows: int, rank: int, seed: int) -> QuadraticArrays:
     q = draws.integers(-50, 50, n)
     G = draws.integers(-10, 10, rows, n)
     h = 5.0 * G.sum(axis=1) + draws.integers(0, 50, rows)
-    name = f"concave-{n}-{rows}-{rank}-{seed}"
-    return quadratic_arrays(-(B.T @ B), q, G, h, lb=0.0, ub=10.0, name=name)
+    return quadratic_arrays(-(B.T @ B), q, G, h, lb=0.0, ub=10.0)
 
 
 def transportation(sources: int, sinks: int, seed: int) -> QuadraticArrays:
@@ -256,8 +247,7 @@ def transportation(sources: int, sinks: int, seed: int) -> QuadraticArrays:
         np.kron(np.eye(sources), np.ones(sinks)), np.kron(np.ones(sources), np.eye(sinks))
     ])[:-1]  # fmt: skip
     totals = np.concatenate([supply, demand])[:-1]
-    name = f"transportation-{sources}-{sinks}-{seed}"
-    return quadratic_arrays(-np.diag(d), c, A=rows, b=totals, lb=0.0, ub=ub, name=name)
+    return quadratic_arrays(-np.diag(d), c, A=rows, b=totals, lb=0.0, ub=ub)
 
 
 def portfolio(n: int, factors: int, seed: int) -> QuadraticArrays:
@@ -274,8 +264,7 @@ def portfolio(n: int, factors: int, seed: int) -> QuadraticArrays:
     F = draws.integers(-10, 10, factors, n)
     r, c = draws.integers(0, 30, n), draws.integers(0, 20, n)
     P = F.T @ F - np.diag(draws.integers(10, 100, n))
-    name = f"portfolio-{n}-{factors}-{seed}"
-    return quadratic_arrays(P, c - r, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0, name=name)
+    return quadratic_arrays(P, c - r, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0)
 
 
 def blending(inputs: int, pools: int, products: int, seed: int) -> QuadraticArrays:
@@ -309,8 +298,7 @@ def blending(inputs: int, pools: int, products: int, seed: int) -> QuadraticArra
     G[pools + products :, :shares] = np.kron(np.ones(pools), np.eye(inputs))
     h = np.concatenate([np.full(pools, 20.0), demand, np.full(inputs, 2.0)])
     ub = np.concatenate([np.ones(shares), np.tile(demand, pools)])
-    name = f"blending-{inputs}-{pools}-{products}-{seed}"
-    return quadratic_arrays(P, np.zeros(ub.size), G, h, A, np.ones(pools), 0.0, ub, name=name)
+    return quadratic_arrays(P, np.zeros(ub.size), G, h, A, np.ones(pools), 0.0, ub)
 
 
 MAX_VARIABLES = 5_000
