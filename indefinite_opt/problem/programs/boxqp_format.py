@@ -20,7 +20,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays, quadratic_arrays
-from indefinite_opt.problem.programs.tokens import number, written
+from indefinite_opt.problem.programs.tokens import content_of, number, written
 
 __all__ = ["read_boxqp", "write_boxqp"]
 
@@ -59,4 +59,4 @@ def write_boxqp(program: QuadraticArrays, target: str) -> bytes:
             f"one with {' and '.join(unfit)}", "Write it as .qplib or .npz.",
         )  # fmt: skip
     lines = [[float(program.n)], -program.q, *-program.P]
-    return "".join(" ".join(map(written, line)) + "\n" for line in lines).encode()
+    return content_of(" ".join(map(written, line)) for line in lines)

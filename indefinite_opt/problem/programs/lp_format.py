@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
-from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement, check_end
-from indefinite_opt.problem.programs.tokens import number, written
+from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
 
 __all__ = ["read_lp", "write_lp"]
 
@@ -47,7 +47,7 @@ _LEFT = re.compile(_SIDE + rb"\s?" + _RELATION + rb"\s?")
 _RIGHT = re.compile(rb"\s?" + _RELATION + rb"\s?" + _SIDE)
 _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
 
-_Terms = tuple[list[int], list[int], list[float]]
+_Terms = dict[tuple[int, int], float]
 
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
@@ -70,12 +70,12 @@ class _Reader:
         self.numbers: dict[bytes, int] = {}
         self.lower: list[float] = []
         self.upper: list[float] = []
+        self.entries: _Terms = {}
+        self.products: _Terms = {}
         self.text, self.place = b"", 0
-        if b"\0" in content:
-            raise DataError(source, "a text file", "a byte 0")
-        parts = (line.partition(b"\\")[0].split() for line in content.splitlines())
-        lines = [b" ".join(words) for words in parts if words]
-        check_end(lines, source, b"end")
+        lines = [
+            b" ".join(line.split()) for line in tokens.lines_of(content, source, rb"\\.*", b"end")
+        ]
         self.sense = 0
         self.sections = self._sections(lines)
 
@@ -83,7 +83,7 @@ class _Reader:
         """The text of each section, its lines kept apart and its blanks single."""
         found: dict[str, list[bytes]] = {}
         current: list[bytes] | None = None
-        for line in lines[:-1]:
+        for line in lines:
             match = _SECTION.match(line)
             if match:
                 least, most, rows, bounds, end, discrete = match.groups()
@@ -109,73 +109,63 @@ class _Reader:
         """What the file states."""
         self._begin(_OBJECTIVE)
         self._match(_LABEL)
-        linear: _Terms = ([], [], [])
-        constant = self._terms(linear, 0)
-        products: _Terms = ([], [], [])
+        constant = self._terms(-1)
         opening = self._match(_OPENING)
         if opening:
-            self._products(products, _sign(opening[1]))
-            constant += self._terms(linear, 0, first=False)
-        self._end("the end of the objective")
+            self._products(_sign(opening[1]))
+            constant += self._terms(-1, first=False)
+        if self.place < len(self.text):
+            raise self._error("the end of the objective")
         self._begin(_ROWS)
-        rows: _Terms = ([], [], [])
         sides: tuple[list[float], list[float]] = ([], [])
-        labels: list[str] = []
+        labels: list[bytes] = []
         while self.place < len(self.text):
-            labels.append(self._row(rows, sides))
+            labels.append(self._row(sides))
         self._begin(_BOUNDS)
         while self.place < len(self.text):
             self._bound()
-        n, m = len(self.numbers), len(sides[0])
-        low, high, lower, upper = (np.array(side) for side in (*sides, self.lower, self.upper))
-        names = tuple(name.decode("utf-8", "replace") for name in self.numbers)
-        read = Statement(
-            self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
-            constant, variables=names, row_names=tuple(labels) if all(labels) else (),
+        return tokens.stated(
+            self.source, self.sense, self.numbers, self.entries, self.products, sides,
+            (self.lower, self.upper), constant, tokens.decoded(labels) if all(labels) else (),
         )  # fmt: skip
-        read.check_size(self.source)
-        return read._replace(
-            P=_dense(products, n, n), q=_dense(linear, 1, n)[0], rows=_dense(rows, m, n)
-        )
 
-    def _terms(self, terms: _Terms, row: int, first: bool = True) -> float:
+    def _terms(self, row: int, first: bool = True) -> float:
         """Add the linear terms that follow; the value is the sum of the constants among them."""
         constant = 0.0
         while (match := _TERM.match(self.text, self.place)) and (first or match[1]):
             signs, digits, name, alone = match.groups()
-            value = _sign(signs) * (number(digits, self.source) if digits else 1.0)
+            value = self._factor(signs, digits)
             name, first = name or alone, False
             if name:
-                terms[0].append(row)
-                terms[1].append(self._variable(name))
-                terms[2].append(value)
+                _add(self.entries, (row, self._variable(name)), value)
             else:
                 constant += value
             self.place = match.end()
         return constant
 
-    def _products(self, terms: _Terms, sign: float) -> None:
+    def _products(self, sign: float) -> None:
         """The terms between brackets, as entries of a lower triangle."""
         first = True
         while (match := _PRODUCT.match(self.text, self.place)) and (first or match[1]):
             signs, digits, one, other = match.groups()
             i = self._variable(one)
             j = self._variable(other) if other else i
-            terms[0].append(max(i, j))
-            terms[1].append(min(i, j))
-            terms[2].append(sign * _sign(signs) * (number(digits, self.source) if digits else 1.0))
+            _add(self.products, (max(i, j), min(i, j)), sign * self._factor(signs, digits))
             self.place, first = match.end(), False
         if not self._match(_CLOSING):
             raise self._error("products of two variables, or ] / 2 behind them")
 
-    def _row(self, terms: _Terms, sides: tuple[list[float], list[float]]) -> str:
+    def _factor(self, signs: bytes, digits: bytes | None) -> float:
+        return _sign(signs) * (tokens.number(digits, self.source) if digits else 1.0)
+
+    def _row(self, sides: tuple[list[float], list[float]]) -> bytes:
         """Add a row; the value is its label, or empty."""
         label = self._match(_LABEL)
         low, high = -np.inf, np.inf
         left = self._match(_LEFT)
         if left:
             low, high = self._narrowed(low, high, left)
-        if self._terms(terms, len(sides[0])):
+        if self._terms(len(sides[0])):
             raise self._error("constants on the right of a constraint")
         right = self._match(_RIGHT)
         if right:
@@ -185,7 +175,7 @@ class _Reader:
         self._end_of_line()
         sides[0].append(low)
         sides[1].append(high)
-        return label[1].decode("utf-8", "replace") if label else ""
+        return label[1] if label else b""
 
     def _bound(self) -> None:
         left = self._match(_LEFT)
@@ -205,8 +195,9 @@ class _Reader:
 
     def _narrowed(self, low: float, high: float, side: re.Match[bytes]) -> tuple[float, float]:
         """Both sides after one more is read."""
-        value = number(side["digits"], self.source) if side["digits"] else np.inf
-        value = _sign(side["signs"]) * (value if value < CUSTOMARY_INFINITY else np.inf)
+        digits = side["digits"]
+        size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf
+        value = _sign(side["signs"]) * size
         relation = side["relation"]
         if relation == b"=":
             return value, value
@@ -229,29 +220,23 @@ class _Reader:
             self.place = match.end()
         return match
 
-    def _end(self, what: str) -> None:
-        if self.place < len(self.text):
-            raise self._error(what)
-
     def _end_of_line(self) -> None:
         if self.text[self.place : self.place + 1] not in (b"", b"\n"):
             raise self._error("the end of the line")
         self.place += 1
 
     def _error(self, expected: str, text: bytes | None = None) -> DataError:
-        got = self.text[self.place : self.place + 40] if text is None else text[:40]
-        return DataError(self.source, expected, repr(got.decode("utf-8", "replace")))
+        got = self.text[self.place :] if text is None else text
+        return tokens.unlike(self.source, expected, got[:40])
 
 
 def _sign(signs: bytes) -> float:
     return -1.0 if signs.count(b"-") % 2 else 1.0
 
 
-def _dense(terms: _Terms, m: int, n: int) -> np.ndarray:
-    """The array of terms, those of one place added up."""
-    array = np.zeros((m, n))
-    np.add.at(array, (np.array(terms[0], int), np.array(terms[1], int)), np.array(terms[2]))
-    return array
+def _add(terms: _Terms, place: tuple[int, int], value: float) -> None:
+    """Add a term to those of one place."""
+    terms[place] = terms.get(place, 0.0) + value
 
 
 def write_lp(program: Statement, target: str) -> bytes:
@@ -278,19 +263,19 @@ def write_lp(program: Statement, target: str) -> bytes:
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         entries = zip(rows.data[part], rows.indices[part], strict=True)
         terms = [f"{_signed(value)} {names[j]}" for value, j in entries] or [f"+ 0 {names[0]}"]
-        lines += _wrapped(f"{label}:", [*terms, sign, written(side)])
+        lines += _wrapped(f"{label}:", [*terms, sign, tokens.written(side)])
     lines.append("bounds")
     for name, lower, upper in zip(names, program.lower, program.upper, strict=True):
         lines.append(f" {_extended(lower)} <= {name} <= {_extended(upper)}")
-    return ("\n".join([*lines, "end"]) + "\n").encode()
+    return tokens.content_of([*lines, "end"])
 
 
 def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {written(abs(value))}"
+    return f"{'-' if value < 0 else '+'} {tokens.written(abs(value))}"
 
 
 def _extended(value: float) -> str:
-    return written(value) if np.isfinite(value) else f"{'-' if value < 0 else '+'}inf"
+    return tokens.written(value) if np.isfinite(value) else f"{'-' if value < 0 else '+'}inf"
 
 
 def _wrapped(start: str, terms: list[str]) -> list[str]:

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
-from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement, check_end
-from indefinite_opt.problem.programs.tokens import number, written
+from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
 
 __all__ = ["read_mps", "write_mps"]
 
@@ -25,6 +25,10 @@ _TRIANGLES = (b"QUADOBJ", b"QSECTION")
 _WHOLE = b"QMATRIX"
 _SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}
 _DISCRETE = (b"BV", b"LI", b"UI", b"SC", b"SI")
+_ENDS = {
+    b"UP": ("upper",), b"LO": ("lower",), b"FX": ("lower", "upper"), b"FR": ("lower", "upper"),
+    b"MI": ("lower",), b"PL": ("upper",),
+}  # fmt: skip
 
 
 def read_mps(content: bytes, source: str) -> QuadraticArrays:
@@ -36,12 +40,8 @@ def read_mps(content: bytes, source: str) -> QuadraticArrays:
         If it is not of this format, or has integer or semicontinuous variables, special ordered
         sets, quadratic constraints or names with blanks.
     """
-    if b"\0" in content:
-        raise DataError(source, "a text file", "a byte 0")
-    lines = [line for line in content.splitlines() if line.strip() and not line.startswith(b"*")]
-    check_end(lines, source, b"endata")
     reader = _Reader(source)
-    for line in lines[:-1]:
+    for line in tokens.lines_of(content, source, rb"^\*.*", b"endata"):
         words = line.split()
         if line[:1].isspace():
             reader.data(words)
@@ -67,8 +67,7 @@ class _Reader:
         self.products: dict[tuple[int, int], float] = {}
         self.sides: dict[int, float] = {}
         self.ranges: dict[int, float] = {}
-        self.lower: dict[int, float] = {}
-        self.upper: dict[int, float] = {}
+        self.bounds: dict[str, dict[int, float]] = {"lower": {}, "upper": {}}
 
     def begin(self, words: list[bytes]) -> None:
         """The head of a section."""
@@ -112,41 +111,31 @@ class _Reader:
                 place = self._place(words[0]), self._place(words[1])
                 if section != _WHOLE:
                     place = max(place), min(place)
-                self._once(self.products, place, self._number(words[2]), words)
+                self._once(self.products, place, tokens.number(words[2], self.source), words)
             case _:
                 raise self._error("the head of a section", words)
 
     def statement(self) -> Statement:
         """What the file states."""
-        m, n = len(self.kinds), len(self.columns)
-        low, high = np.full(m, -np.inf), np.full(m, np.inf)
-        for i, kind in enumerate(self.kinds):
-            low[i], high[i] = self._both_sides(i, kind)
+        sides = [self._both_sides(i, kind) for i, kind in enumerate(self.kinds)]
+        n, P = len(self.columns), dict(self.products)
         lower, upper = np.zeros(n), np.full(n, np.inf)
-        for j, value in self.upper.items():
+        for j, value in self.bounds["upper"].items():
             lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
-        for j, value in self.lower.items():
+        for j, value in self.bounds["lower"].items():
             lower[j] = value
-        names = tuple(name.decode("utf-8", "replace") for name in self.columns)
-        rows_ = tuple(row.decode("utf-8", "replace") for row, i in self.rows.items() if i >= 0)
-        read = Statement(
-            self.sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper,
-            -self.sides.get(-1, 0.0), variables=names, row_names=rows_,
-        )  # fmt: skip
-        read.check_size(self.source)
-        rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
-        for (i, j), value in self.entries.items():
-            rows[i, j] = value
-        for (i, j), value in self.products.items():
-            P[i, j] = value
         if _WHOLE not in self.seen:
-            P = np.tril(P) + np.tril(P, -1).T
-        elif not np.array_equal(P, P.T):
+            P |= {(j, i): value for (i, j), value in P.items()}
+        elif any(value != P.get((j, i), 0.0) for (i, j), value in P.items()):
             raise DataError(
                 self.source, "a symmetric matrix in the section QMATRIX", "another",
                 "A triangle stands in a section QUADOBJ.",
             )  # fmt: skip
-        return read._replace(P=P, q=rows[-1], rows=rows[:-1])
+        return tokens.stated(
+            self.source, self.sense, self.columns, self.entries, P,
+            ([low for low, _ in sides], [high for _, high in sides]), (lower, upper),
+            -self.sides.get(-1, 0.0), tokens.decoded(row for row, i in self.rows.items() if i >= 0),
+        )  # fmt: skip
 
     def _row(self, words: list[bytes]) -> None:
         kind = words[0].upper()
@@ -172,7 +161,7 @@ class _Reader:
         self.last = name
         j = self.columns[name]
         for row, digits in zip(words[1::2], words[2::2], strict=True):
-            i, value = self._row_number(row, words), self._number(digits)
+            i, value = self._row_number(row, words), tokens.number(digits, self.source)
             if i != -2:
                 self._once(self.entries, (i, j), value, words)
 
@@ -186,7 +175,7 @@ class _Reader:
             if i == -1 and values is self.ranges:
                 raise self._error("ranges of constraints only", words)
             if i != -2:
-                self._once(values, i, self._number(digits), words)
+                self._once(values, i, tokens.number(digits, self.source), words)
 
     def _both_sides(self, i: int, kind: bytes) -> tuple[float, float]:
         side = self.sides.get(i, 0.0)
@@ -210,26 +199,18 @@ class _Reader:
         kind = words[0].upper()
         if kind in _DISCRETE:
             raise self._error("continuous variables", words)
-        if kind in (b"FR", b"MI", b"PL"):
-            rest = words[1:] if len(words) == 2 else words[2:] if len(words) == 4 else words[2:3]
-            if len(words) == 3 and words[2] not in self.columns:
-                rest = words[1:2]
-            if not rest:
-                raise self._error("a variable", words)
-            value = np.inf
-        elif kind in (b"UP", b"LO", b"FX") and len(words) in (3, 4):
-            rest = words[-2:]
-            value = self._number(rest[1], infinite=True)
-            value = value if abs(value) < CUSTOMARY_INFINITY else float(np.copysign(np.inf, value))
-        else:
+        numbered = kind in (b"UP", b"LO", b"FX")
+        if kind not in _ENDS or not 2 + numbered <= len(words) <= 4:
             raise self._error("a bound UP, LO, FX, FR, MI or PL of a variable", words)
-        j = self._place(rest[0])
-        if kind in (b"UP", b"FX", b"FR", b"PL"):
-            self._once(self.upper, j, value, words)
-        if kind in (b"LO", b"FX"):
-            self._once(self.lower, j, value, words)
-        if kind in (b"MI", b"FR"):
-            self._once(self.lower, j, -np.inf, words)
+        if numbered:
+            name, value = words[-2], tokens.number(words[-1], self.source, CUSTOMARY_INFINITY)
+        else:
+            short = len(words) == 2 or (len(words) == 3 and words[2] not in self.columns)
+            name, value = words[1 if short else 2], np.inf
+        j = self._place(name)
+        for end in _ENDS[kind]:
+            below = end == "lower" and not numbered
+            self._once(self.bounds[end], j, -value if below else value, words)
 
     def _place(self, name: bytes) -> int:
         if name not in self.columns:
@@ -241,20 +222,14 @@ class _Reader:
             raise self._error("a row of the section ROWS", words)
         return self.rows[name]
 
-    def _number(self, digits: bytes, infinite: bool = False) -> float:
-        return number(digits, self.source, infinite)
-
     def _once(self, values: dict[Any, float], place: Any, value: float, words: list[bytes]) -> None:
         if place in values:
             raise self._error("every number once", words)
         values[place] = value
 
     def _error(self, expected: str, words: list[bytes]) -> DataError:
-        line = b" ".join(words)[:80].decode("utf-8", "replace")
-        section = self.section.decode("utf-8", "replace")
-        return DataError(
-            self.source, f"{expected} (in {section[:20] or 'the first line'})", repr(line)
-        )
+        place = self.section[:20].decode("utf-8", "replace") or "the first line"
+        return tokens.unlike(self.source, f"{expected} (in {place})", b" ".join(words))
 
 
 def write_mps(program: Statement, target: str) -> bytes:
@@ -278,22 +253,22 @@ def write_mps(program: Statement, target: str) -> bytes:
     for j, slope in enumerate(program.q):
         part = slice(columns.indptr[j], columns.indptr[j + 1])
         # Every variable has a line, which numbers it.
-        lines.append(f" {names[j]} objective {written(slope)}")
+        lines.append(f" {names[j]} objective {tokens.written(slope)}")
         entries = zip(columns.indices[part], columns.data[part], strict=True)
-        lines += [f" {names[j]} {rows[k]} {written(value)}" for k, value in entries]
+        lines += [f" {names[j]} {rows[k]} {tokens.written(value)}" for k, value in entries]
     lines.append("RHS")
     if program.constant:
-        lines.append(f" RHS objective {written(-program.constant)}")
+        lines.append(f" RHS objective {tokens.written(-program.constant)}")
     right = ((row, side) for row, (_, _, side) in zip(rows, sides, strict=True) if side)
-    lines += [f" RHS {row} {written(side)}" for row, side in right]
+    lines += [f" RHS {row} {tokens.written(side)}" for row, side in right]
     lines.append("BOUNDS")
     for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
         lines += [f" {kind} BND {names[j]}{value}" for kind, value in _bounds(lower, upper)]
     if program.P is not None and program.P.any():
         lines.append("QUADOBJ")
         places = np.argwhere(np.tril(program.P))
-        lines += [f" {names[i]} {names[j]} {written(program.P[i, j])}" for i, j in places]
-    return ("\n".join([*lines, "ENDATA"]) + "\n").encode()
+        lines += [f" {names[i]} {names[j]} {tokens.written(program.P[i, j])}" for i, j in places]
+    return tokens.content_of([*lines, "ENDATA"])
 
 
 def _bounds(lower: float, upper: float) -> list[tuple[str, str]]:
@@ -301,12 +276,12 @@ def _bounds(lower: float, upper: float) -> list[tuple[str, str]]:
     if lower == -np.inf and upper == np.inf:
         return [("FR", "")]
     if lower == upper:
-        return [("FX", f" {written(lower)}")]
+        return [("FX", f" {tokens.written(lower)}")]
     bounds = []
     if lower == -np.inf:
         bounds.append(("MI", ""))
     elif lower != 0.0:
-        bounds.append(("LO", f" {written(lower)}"))
+        bounds.append(("LO", f" {tokens.written(lower)}"))
     if upper < np.inf:
-        bounds.append(("UP", f" {written(upper)}"))
+        bounds.append(("UP", f" {tokens.written(upper)}"))
     return bounds

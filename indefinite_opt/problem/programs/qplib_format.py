@@ -27,9 +27,9 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
+from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays
 from indefinite_opt.problem.programs.statement import Statement
-from indefinite_opt.problem.programs.tokens import number, whole, written
 
 __all__ = ["read_qplib", "write_qplib"]
 
@@ -51,10 +51,8 @@ class _Lines:
 
     def __init__(self, content: bytes, source: str) -> None:
         self.source = source
-        self._lines: Iterator[list[bytes]] = (
-            words for line in content.splitlines() if (words := line.split())
-            and words[0][:1] not in (b"!", b"#", b"%")
-        )  # fmt: skip
+        lines = tokens.lines_of(content, source, rb"^\s*[!#%].*")
+        self._lines = iter([line.split() for line in lines])
 
     def words(self, what: str, count: int = 1) -> list[bytes]:
         """The first words of the next line, at least `count` of them."""
@@ -62,18 +60,17 @@ class _Lines:
         if words is None:
             raise DataError(self.source, what, "the end of the file")
         if len(words) < count:
-            got = b" ".join(words).decode("utf-8", "replace")
-            raise DataError(self.source, f"{what}: {count} words in a line", repr(got))
+            raise tokens.unlike(self.source, f"{what}: {count} words in a line", b" ".join(words))
         return words
 
     def text(self, what: str) -> str:
         return self.words(what)[0].decode("utf-8", "replace")
 
-    def number(self, what: str, infinite: bool = False) -> float:
-        return number(self.words(what)[0], self.source, infinite)
+    def number(self, what: str, infinity: float | None = None) -> float:
+        return tokens.number(self.words(what)[0], self.source, infinity)
 
     def whole(self, what: str, least: int, most: int) -> int:
-        return whole(self.words(what)[0], self.source, what, least, most)
+        return tokens.whole(self.words(what)[0], self.source, what, least, most)
 
     def entries(self, what: str, *shape: int) -> Array:
         """An array given by the number of its nonzero entries, their places and values."""
@@ -82,36 +79,36 @@ class _Lines:
         for _ in range(count):
             words = self.words(what, len(shape) + 1)
             place = tuple(
-                whole(word, self.source, f"an index of {what}", 1, size) - 1
+                tokens.whole(word, self.source, f"an index of {what}", 1, size) - 1
                 for word, size in zip(words, shape, strict=False)
             )
             if seen[place]:
                 raise DataError(self.source, f"every one of the {what} once", f"{place} twice")
-            array[place], seen[place] = number(words[len(shape)], self.source), True
+            array[place], seen[place] = tokens.number(words[len(shape)], self.source), True
         return array
 
-    def vector(self, what: str, size: int, infinite: bool = False) -> Array:
+    def vector(self, what: str, size: int, infinity: float | None = None) -> Array:
         """A vector given by a default value and the entries that differ from it."""
-        values = np.full(size, self.number(f"the default value of {what}", infinite))
-        for _ in range(self.whole(f"the number of other values of {what}", 0, size)):
-            words = self.words(what, 2)
-            place = whole(words[0], self.source, f"an index of {what}", 1, size) - 1
-            values[place] = number(words[1], self.source, infinite)
+        values = np.full(size, self.number(f"the default value of {what}", infinity))
+        for place, word in self._others(f"other values of {what}", size):
+            values[place] = tokens.number(word, self.source, infinity)
         return values
 
     def names(self, what: str, size: int) -> dict[int, str]:
-        found = {}
-        for _ in range(self.whole(f"the number of names of {what}", 0, size)):
-            words = self.words(f"names of {what}", 2)
-            place = whole(words[0], self.source, f"an index of {what}", 1, size) - 1
-            found[place] = words[1].decode("utf-8", "replace")
-        return found
+        """The names that differ from those by number."""
+        others = self._others(f"names of {what}", size)
+        return {place: word.decode("utf-8", "replace") for place, word in others}
+
+    def _others(self, what: str, size: int) -> Iterator[tuple[int, bytes]]:
+        """The places of a vector that are listed, and the word that stands behind each."""
+        for _ in range(self.whole(f"the number of {what}", 0, size)):
+            words = self.words(what, 2)
+            yield tokens.whole(words[0], self.source, f"an index of {what}", 1, size) - 1, words[1]
 
     def end(self) -> None:
         words = next(self._lines, None)
         if words is not None:
-            got = b" ".join(words).decode("utf-8", "replace")
-            raise DataError(self.source, "the end of the file", repr(got))
+            raise tokens.unlike(self.source, "the end of the file", b" ".join(words))
 
 
 def read_qplib(content: bytes, source: str) -> QuadraticArrays:
@@ -142,18 +139,13 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     q = lines.vector("the linear coefficients", n)
     constant = lines.number("the constant of the objective")
     B = lines.entries("linear terms of the constraints", m, n) if rows else np.zeros((0, n))
-    infinity = lines.number("the value of infinity", infinite=True)
+    infinity = lines.number("the value of infinity", np.inf)
     if infinity <= 0.0:
         raise DataError(source, "a positive value of infinity", f"{infinity:g}")
-    bounds = []
-    if rows:
-        bounds += [lines.vector(f"the {side}-hand sides", m, True) for side in ("left", "right")]
-    else:
-        bounds += [np.zeros(0), np.zeros(0)]
-    bounds += [lines.vector(f"the {side} bounds", n, True) for side in ("lower", "upper")]
-    for values in bounds:
-        values[values >= infinity] = np.inf
-        values[values <= -infinity] = -np.inf
+    sides = [("left-hand sides", m), ("right-hand sides", m)] if rows else []
+    sides += [("lower bounds", n), ("upper bounds", n)]
+    bounds = [lines.vector(f"the {side}", size, infinity) for side, size in sides]
+    left, right, lower, upper = bounds if rows else [np.zeros(0), np.zeros(0), *bounds]
     lines.vector("the starting point", n)
     if rows:
         lines.vector("the starting multipliers of the constraints", m)
@@ -161,7 +153,6 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     names = lines.names("variables", n)
     rows_ = lines.names("constraints", m)
     lines.end()
-    left, right, lower, upper = bounds
     return Statement(
         1 if goal == "minimize" else -1, Q, q, B, left, right, lower, upper, constant, name,
         *(
@@ -190,10 +181,10 @@ def write_qplib(program: Statement, target: str) -> bytes:
     if objective == "Q":
         lines += _entries(triangle, "quadratic terms in objective")
     lines += _vector(program.q, 0.0, "linear coefficients in objective")
-    lines.append(f"{written(program.constant)} # objective constant")
+    lines.append(f"{tokens.written(program.constant)} # objective constant")
     if m:
         lines += _entries(program.rows, "linear terms in all constraints")
-    lines.append(f"{written(INFINITY)} # value for infinity")
+    lines.append(f"{tokens.written(INFINITY)} # value for infinity")
     if m:
         lines += _vector(program.row_lower, -np.inf, "left-hand sides")
         lines += _vector(program.row_upper, np.inf, "right-hand sides")
@@ -207,7 +198,7 @@ def write_qplib(program: Statement, target: str) -> bytes:
         kept = names if all(map(_one_word, names)) else ()
         lines.append(f"{len(kept)} # number of non-default {what} names")
         lines += [f"{j + 1} {name}" for j, name in enumerate(kept)]
-    return ("\n".join(lines) + "\n").encode()
+    return tokens.content_of(lines)
 
 
 def _one_word(name: str) -> bool:
@@ -218,7 +209,7 @@ def _one_word(name: str) -> bool:
 
 def _entries(matrix: Array, what: str) -> list[str]:
     places = np.argwhere(matrix)
-    terms = (f"{i + 1} {j + 1} {written(matrix[i, j])}" for i, j in places)
+    terms = (f"{i + 1} {j + 1} {tokens.written(matrix[i, j])}" for i, j in places)
     return [f"{len(places)} # number of {what}", *terms]
 
 
@@ -232,4 +223,4 @@ def _vector(values: Array, default: float, what: str) -> list[str]:
 
 
 def _extended(value: float) -> str:
-    return written(value if np.isfinite(value) else np.copysign(INFINITY, value))
+    return tokens.written(value if np.isfinite(value) else np.copysign(INFINITY, value))

@@ -18,7 +18,7 @@ from indefinite_opt.problem.programs.arrays import (
 )
 from indefinite_opt.problem.programs.naming import Names, written_names
 
-__all__ = ["CUSTOMARY_INFINITY", "Statement", "check_end"]
+__all__ = ["CUSTOMARY_INFINITY", "Statement"]
 
 CUSTOMARY_INFINITY = 1e20
 """Bounds and right-hand sides from this size on are infinite in .lp and .mps files, for CPLEX,
@@ -142,13 +142,3 @@ class Statement(NamedTuple):
                 yield "<=", i, high
             if low > -np.inf:
                 yield ">=", i, low
-
-
-def check_end(lines: list[bytes], source: str, word: bytes) -> None:
-    """`DataError` if the last of the lines, which are not comments, is not this word."""
-    last = lines[-1].strip() if lines else b""
-    if last.lower() != word:
-        shown = repr(last[:80].decode("utf-8", "replace"))
-        raise DataError(
-            source, f"a last line {word.decode().upper()}", shown, "The file may be truncated."
-        )

@@ -1,16 +1,91 @@
-"""Numbers as they stand in files."""
+"""Lines, words and numbers as they stand in files, and the program that they state."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs.statement import Statement
 
-__all__ = ["number", "whole", "written"]
+__all__ = ["content_of", "decoded", "lines_of", "number", "stated", "unlike", "whole", "written"]
+
+_SHOWN = 80
+"""Bytes of a file that a message quotes."""
 
 
-def number(word: bytes, source: str, infinite: bool = False) -> float:
-    """A number, finite unless `infinite`; its exponent may have the letter D of Fortran.
+def decoded(words: Iterable[bytes]) -> tuple[str, ...]:
+    """Names as texts."""
+    return tuple(word.decode("utf-8", "replace") for word in words)
+
+
+def unlike(source: str, expected: str, text: bytes, hint: str = "") -> DataError:
+    """The error that quotes what stands in the place of what was expected."""
+    return DataError(source, expected, repr(text[:_SHOWN].decode("utf-8", "replace")), hint)
+
+
+def lines_of(content: bytes, source: str, comment: bytes, end: bytes = b"") -> list[bytes]:
+    """The lines of a text file without comments and without empty lines.
+
+    Parameters
+    ----------
+    comment : bytes
+        Regular expression of a comment.
+    end : bytes
+        The word that must stand in the last line, in any case; that line is left out.
+    """
+    if b"\0" in content:
+        raise DataError(source, "a text file", "a byte 0")
+    lines = (re.sub(comment, b"", line) for line in content.splitlines())
+    kept = [line.rstrip() for line in lines if line.strip()]
+    if end:
+        last = kept.pop().strip() if kept else b""
+        if last.lower() != end:
+            expected = f"a last line {end.decode().upper()}"
+            raise unlike(source, expected, last, "The file may be truncated.")
+    return kept
+
+
+def content_of(lines: Iterable[str]) -> bytes:
+    """The content of a text file."""
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def stated(
+    source: str,
+    sense: int,
+    columns: Collection[bytes],
+    entries: Mapping[tuple[int, int], float],
+    products: Mapping[tuple[int, int], float],
+    sides: tuple[ArrayLike, ArrayLike],
+    bounds: tuple[ArrayLike, ArrayLike],
+    constant: float,
+    row_names: tuple[str, ...],
+) -> Statement:
+    """The program whose objective is the row -1 of the entries; arrays are made if they may be."""
+    low, high, lower, upper = (np.array(side, dtype=float) for side in (*sides, *bounds))
+    m, n = low.size, len(columns)
+    read = Statement(
+        sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper, constant,
+        variables=decoded(columns), row_names=row_names,
+    )  # fmt: skip
+    read.check_size(source)
+    rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
+    for array, values in ((rows, entries), (P, products)):
+        for place, value in values.items():
+            array[place] = value
+    return read._replace(P=P, q=rows[-1], rows=rows[:-1])
+
+
+def number(word: bytes, source: str, infinity: float | None = None) -> float:
+    """A finite number, or an infinite one from the size `infinity` on, if that is given.
+
+    The exponent may have the letter D of Fortran.
 
     >>> number(b"-0.4D0", "file")
     -0.4
@@ -19,9 +94,10 @@ def number(word: bytes, source: str, infinite: bool = False) -> float:
         value = float(word.replace(b"D", b"e").replace(b"d", b"e"))
     except ValueError:
         value = math.nan
-    if b"_" in word or math.isnan(value) or not (infinite or math.isfinite(value)):
-        raise DataError(source, "numbers" if infinite else "finite numbers", _quoted(word))
-    return value
+    if b"_" in word or math.isnan(value) or (infinity is None and math.isinf(value)):
+        raise unlike(source, "finite numbers" if infinity is None else "numbers", word)
+    large = infinity is not None and abs(value) >= infinity
+    return math.copysign(math.inf, value) if large else value
 
 
 def whole(word: bytes, source: str, what: str, least: int, most: int) -> int:
@@ -29,7 +105,7 @@ def whole(word: bytes, source: str, what: str, least: int, most: int) -> int:
     digits = word.removeprefix(b"+")
     if digits.isdigit() and len(digits) <= 18 and least <= int(digits) <= most:
         return int(digits)
-    raise DataError(source, f"{what}, an integer from {least} to {most}", _quoted(word))
+    raise unlike(source, f"{what}, an integer from {least} to {most}", word)
 
 
 def written(value: float) -> str:
@@ -41,7 +117,3 @@ def written(value: float) -> str:
     value = float(value)
     # Below 2⁵³ every integer is a float and has as many digits as repr would use.
     return str(int(value)) if abs(value) < 2**53 and value == int(value) else repr(value)
-
-
-def _quoted(word: bytes) -> str:
-    return repr(word.decode("utf-8", "replace"))
