@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_distances, checked_matrix
+from indefinite_opt.foundation import Array, checked_distances
 from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
 
 __all__ = [
@@ -50,8 +50,7 @@ class TrainingKernel:
     """
 
     def __init__(self, K: Any, definiteness: kernels.Definiteness | None = None) -> None:
-        matrix, extremes = checked_matrix("K", K, False)
-        self.gram = DenseGram(matrix, extremes, shared=False)
+        self.gram = DenseGram.of_own(K, np.dtype(np.float64))
         self.definiteness = definiteness
         self._problems: dict[tuple[Rows, Rows], KernelProblem] = {}
 

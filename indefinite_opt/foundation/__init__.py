@@ -23,7 +23,6 @@ from indefinite_opt.foundation.arrays import (
     label_vector,
     real_array,
     refuse_mask,
-    scanned_matrix,
     stored,
 )
 from indefinite_opt.foundation.cached import cached_property
@@ -107,7 +106,6 @@ __all__ = [
     "read_only",
     "real_array",
     "refuse_mask",
-    "scanned_matrix",
     "split_calls",
     "stored",
     "thread_count",

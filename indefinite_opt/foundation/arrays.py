@@ -31,7 +31,6 @@ __all__ = [
     "label_vector",
     "real_array",
     "refuse_mask",
-    "scanned_matrix",
     "stored",
 ]
 
@@ -254,29 +253,19 @@ def checked_matrix(
     K: ArrayLike,
     symmetrize: bool,
     dtype: np.dtype[Any] = PRECISIONS["double"],
-) -> tuple[Stored, tuple[float, float]]:
-    """A square, finite matrix of `dtype`, symmetric to the last bit, and its extremes, in O(n²).
+) -> tuple[Stored, tuple[float, float], bytes]:
+    """A square, finite matrix of `dtype`, symmetric to the last bit, its extremes and its checksum.
 
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
-    differ by rounding.
+    differ by rounding. All of it takes one pass over the matrix.
     """
-    matrix, extremes, _ = scanned_matrix(argument, K, symmetrize, dtype)
-    return matrix, extremes
-
-
-def scanned_matrix(
-    argument: str,
-    K: ArrayLike,
-    symmetrize: bool,
-    dtype: np.dtype[Any] = PRECISIONS["double"],
-) -> tuple[Stored, tuple[float, float], bytes]:
-    """`checked_matrix`, and the checksum of the matrix, from one pass over it."""
     single = dtype == np.float32
     matrix = stored(argument, K, dtype)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
-        matrix = _average(matrix)
+        half = 0.5 * matrix
+        matrix = half + half.T
     least, most, symmetric, found = scan(matrix)
     if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
@@ -295,7 +284,7 @@ def scanned_matrix(
     if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
         return matrix, (least, most), found
     _refuse_asymmetry(matrix, argument, SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE)
-    return scanned_matrix(argument, matrix, True, dtype)
+    return checked_matrix(argument, matrix, True, dtype)
 
 
 def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
@@ -327,12 +316,6 @@ def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
                 f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}",
                 f"Pass symmetrize=True, or --symmetrize, to use ({argument} + {argument}ᵀ)/2.",
             )
-
-
-def _average(matrix: Stored) -> Stored:
-    """(K + Kᵀ)/2, a new matrix."""
-    half = 0.5 * matrix
-    return half + half.T
 
 
 def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:

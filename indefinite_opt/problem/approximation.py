@@ -6,14 +6,14 @@ it is joined with a bound on ‖K - K̃‖.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import EPS, Array, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checks, one_thread, tiles
 from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
@@ -53,7 +53,7 @@ class _Nystrom:
 
     def __call__(self, X: Array) -> Array:
         features = np.empty((len(X), self.mixing.shape[1]))
-        for part in _tiles(len(X), len(self.landmarks)):
+        for part in tiles(len(X), _TILE // len(self.landmarks)):
             features[part] = self.kernel.values(X[part], self.landmarks) @ self.mixing
         return features
 
@@ -67,7 +67,7 @@ class _Fourier:
     def __call__(self, X: Array) -> Array:
         m = len(self.frequencies)
         features = np.empty((len(X), 2 * m))
-        for part in _tiles(len(X), 2 * m):
+        for part in tiles(len(X), _TILE // (2 * m)):
             angles = X[part] @ self.frequencies.T
             np.cos(angles, out=features[part, :m])
             np.sin(angles, out=features[part, m:])
@@ -122,6 +122,7 @@ class ErrorBound:
         return f"‖K - K̃‖ ≤ {self.norm:.4g}, except with probability {self.failure:.3g}"
 
 
+@dataclass(eq=False)
 class Approximation:
     """How K̃ = F diag(s) Fᵀ was made from a kernel, and what is known of its error.
 
@@ -141,18 +142,13 @@ class Approximation:
         None until `bound_error` is called.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        points: Array,
-        method: str,
-        features: FeatureMap,
-        gram: FactorGram,
-        rank: int,
-    ) -> None:
-        self.kernel, self.points, self.method = kernel, points, method
-        self.features, self.gram, self.rank = features, gram, rank
-        self.error: ErrorBound | None = None
+    kernel: Kernel
+    points: Array
+    method: str
+    features: FeatureMap
+    gram: FactorGram
+    rank: int
+    error: ErrorBound | None = None
 
     def bound_error(
         self, vectors: int = 20, passes: int = 2, failure: float = 1e-6, seed: int = 0
@@ -218,7 +214,7 @@ class Approximation:
         """
         support = np.flatnonzero(z)
         points, weights, total = self.points[support], z[support], 0.0
-        for part in _tiles(support.size, support.size):
+        for part in tiles(support.size, _TILE // max(support.size, 1)):
             total += float(weights[part] @ (self.kernel.values(points[part], points) @ weights))
         w = self.gram.inside(z)
         return total - float(w @ (self.gram.signs * w))
@@ -228,7 +224,7 @@ class Approximation:
         gram, largest = self.gram, 0.0
         with one_thread():
             product = gram.factors @ (-gram.signs[:, None] * (gram.factors.T @ x))
-            for part in _tiles(gram.n, gram.n):
+            for part in tiles(gram.n, _TILE // gram.n):
                 values = self.kernel.values(self.points[part], self.points)
                 largest = max(largest, float(values.max()), -float(values.min()))
                 if transposed:
@@ -278,7 +274,7 @@ def approximated(
     seed: int,
 ) -> Approximation:
     """The approximation of a kernel on points; see `KernelProblem.approximate`."""
-    checks.choice("method", method, _METHODS)
+    checks.choice("method", method, ("nystrom", "random-features"))
     checks.whole("rank", rank, most=len(points))
     checks.whole("landmarks", landmarks, least=rank, most=len(points), optional=True)
     checks.seed("seed", seed)
@@ -293,9 +289,6 @@ def approximated(
         features, signs = _random_features(kernel, points, rank, generator)
     gram = FactorGram(features(points), signs, owned=True)
     return Approximation(kernel, points, method, features, gram, rank)
-
-
-_METHODS = ("nystrom", "random-features")
 
 
 def _nystrom(
@@ -356,10 +349,3 @@ def _maclaurin(
     vectors = tuple(generator.choice([-1.0, 1.0], (int(m), d)) for m in degrees)
     weights = np.sqrt(np.abs(coefficients[degrees]) / (rank * chances[degrees]))
     return _Maclaurin(weights, vectors), np.sign(coefficients[degrees])
-
-
-def _tiles(count: int, width: int) -> Iterator[slice]:
-    """0, ..., count - 1 in slices of rows of `width` entries."""
-    size = max(_TILE // width, 1)
-    for first in range(0, count, size):
-        yield slice(first, min(first + size, count))

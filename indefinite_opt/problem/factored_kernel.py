@@ -221,19 +221,13 @@ class FactorGram(Gram):
 
     def _summed(self, block: Callable[[slice], Array]) -> Array:
         """Σ BᵀB over blocks B of rows, on all threads."""
-        parts = list(tiles(self.n, _SCALED_ROWS))
-        shares = [parts[k::_PARTIAL_SUMS] for k in range(min(_PARTIAL_SUMS, len(parts)))]
-        sums: dict[int, Array] = {}
 
-        def add_up(which: slice) -> None:
-            for part in shares[which.start]:
-                rows = block(part)
-                square = rows.T @ rows
-                before = sums.get(which.start)
-                sums[which.start] = square if before is None else np.add(before, square, before)
+        def add(total: Array | None, part: slice) -> Array:
+            rows = block(part)
+            square = rows.T @ rows
+            return square if total is None else np.add(total, square, total)
 
-        in_tiles(add_up, tiles(len(shares), 1))
-        whole: Array = np.sum([sums[k] for k in range(len(shares))], axis=0)
+        whole: Array = np.sum(_folded(self.n, add), axis=0)
         return whole
 
     @cached_property
@@ -309,7 +303,6 @@ class FactorGram(Gram):
 
     def _triangle(self, kept: Indices, normals: Array | None) -> Array:
         """R of F = UR for some rows of F less their part along the normals, on all threads."""
-        parts = list(tiles(kept.size, _SCALED_ROWS))
         whole = kept.size == self.n
 
         def rows(part: slice) -> Array:
@@ -317,20 +310,33 @@ class FactorGram(Gram):
 
         mean = np.zeros((0 if normals is None else normals.shape[1], self.signs.size))
         if normals is not None:
-            for part in parts:
+            for part in tiles(kept.size, _SCALED_ROWS):
                 mean += normals[part].T @ rows(part)
-        shares = [parts[k::_PARTIAL_SUMS] for k in range(min(_PARTIAL_SUMS, len(parts)))]
-        triangles = [np.empty((0, self.signs.size)) for _ in shares]
 
-        def reduce(which: slice) -> None:
-            for part in shares[which.start]:
-                block = rows(part)
-                if normals is not None:
-                    block = block - normals[part] @ mean
-                stacked = np.vstack([triangles[which.start], block])
-                triangles[which.start] = np.asarray(np.linalg.qr(stacked, mode="r"))
+        def reduce(triangle: Array | None, part: slice) -> Array:
+            block = rows(part)
+            if normals is not None:
+                block = block - normals[part] @ mean
+            stacked = block if triangle is None else np.vstack([triangle, block])
+            return np.asarray(np.linalg.qr(stacked, mode="r"))
 
-        in_tiles(reduce, tiles(len(shares), 1))
+        triangles = _folded(kept.size, reduce)
         if len(triangles) < 2:
             return triangles[0] if triangles else np.empty((0, self.signs.size))
         return np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))
+
+
+def _folded(count: int, fold: Callable[[Array | None, slice], Array]) -> list[Array]:
+    """What `fold` makes of one slice of 0, ..., count - 1 after another: `_PARTIAL_SUMS` results.
+
+    `fold(result, slice)` returns the next result; the first one is None. On all threads.
+    """
+    parts = list(tiles(count, _SCALED_ROWS))
+    results: list[Array | None] = [None] * min(_PARTIAL_SUMS, len(parts))
+
+    def work(which: slice) -> None:
+        for part in parts[which.start :: _PARTIAL_SUMS]:
+            results[which.start] = fold(results[which.start], part)
+
+    in_tiles(work, tiles(len(results), 1))
+    return [result for result in results if result is not None]

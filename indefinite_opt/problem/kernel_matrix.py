@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -352,7 +352,7 @@ class Gram(ABC):
         support = np.flatnonzero(x > 0.0)
         weights = x[support]
         total = 0.0
-        for part in _parts(support.size, _CHUNK // max(support.size, 1)):
+        for part in tiles(support.size, _CHUNK // max(support.size, 1)):
             block = self.block(support[part], support)
             block -= (block @ weights / weights.sum())[:, None]
             total += float(weights[part] @ (np.abs(block, out=block) @ weights))
@@ -463,7 +463,8 @@ class DenseGram(Gram):
     @classmethod
     def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
         """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
-        return cls(*checked_matrix("K", K, False, dtype or K.dtype), shared=False)
+        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype)
+        return cls(matrix, extremes, shared=False)
 
     def part(self, chosen: Indices) -> DenseGram:
         gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)
@@ -512,12 +513,12 @@ class DenseGram(Gram):
         support = np.flatnonzero(x)
         if support.size < self.n // 4:
             total = np.zeros(self.n)
-            for part in _parts(support.size, _CHUNK // self.n):
+            for part in tiles(support.size, _CHUNK // self.n):
                 total += x[support[part]] @ self._read(support[part])
             return total
         if self.dtype == np.float64:
             return product(self.whole, x[:, None])[:, 0]
-        parts = _parts(self.n, _CHUNK // self.n)
+        parts = tiles(self.n, _CHUNK // self.n)
         return np.concatenate([self._read(part) @ x for part in parts])
 
 
@@ -619,14 +620,14 @@ class RowGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        squares = _parts(self.n, _DIAGONAL_BLOCK)
+        squares = tiles(self.n, _DIAGONAL_BLOCK)
         return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
         """min K_ij and max K_ij, by one pass over the upper half of K."""
         least, most = np.inf, -np.inf
-        for part in _parts(self.n, _CHUNK // self.n):
+        for part in tiles(self.n, _CHUNK // self.n):
             values = self._values(part, slice(part.start, None))
             least, most = min(least, float(values.min())), max(most, float(values.max()))
         return least, most
@@ -779,16 +780,9 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     check_symmetric(kernel, checked)
     n = len(checked)
     matrix = np.empty((n, n), dtype)
-    for part in _parts(n, _CHUNK // n):
+    for part in tiles(n, _CHUNK // n):
         matrix[part] = stored("K", kernel.values(checked[part], checked), dtype)
     return matrix
-
-
-def _parts(count: int, size: int) -> Iterator[slice]:
-    """0, ..., count - 1 in slices of length max(size, 1)."""
-    size = max(size, 1)
-    for first in range(0, count, size):
-        yield slice(first, min(first + size, count))
 
 
 def _room(cache_mb: float, row: int) -> int:

@@ -17,13 +17,13 @@ from indefinite_opt.foundation import (
     cached_property,
     checked_distances,
     checked_labels,
+    checked_matrix,
     checked_points,
     checked_precision,
     checks,
     finite_array,
     html_card,
     one_thread,
-    scanned_matrix,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.approximation import Approximation, approximated
@@ -117,7 +117,7 @@ class KernelProblem(LabelledKernel):
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix, extremes, known = scanned_matrix("K", K, symmetrize, checked_precision(precision))
+        matrix, extremes, known = checked_matrix("K", K, symmetrize, checked_precision(precision))
         shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
         self._begin(DenseGram(matrix, extremes, shared, known), y, name)
 

@@ -201,10 +201,10 @@ def test_a_kernel_matrix_is_finite_square_and_symmetric(K: Any, said: str) -> No
 
 def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
     K = np.array([[1.0, -2.0], [-2.0, 3.0]])
-    matrix, extremes = checked_matrix("K", K, False)
+    matrix, extremes, _ = checked_matrix("K", K, False)
     assert matrix is K
     assert extremes == (-2.0, 3.0)
-    averaged, extremes = checked_matrix("K", [[1, 0], [4, 1]], True)
+    averaged, extremes, _ = checked_matrix("K", [[1, 0], [4, 1]], True)
     assert averaged.tolist() == [[1.0, 2.0], [2.0, 1.0]]
     assert extremes == (1.0, 2.0)
 

@@ -67,7 +67,7 @@ def test_the_last_bit_counts(n: int) -> None:
     matrix = symmetric(n, "float64")
     given = matrix.copy()
     given[5, 7] = np.nextafter(given[5, 7], np.inf)
-    mean, _ = checked_matrix("K", given, False)
+    mean, *_ = checked_matrix("K", given, False)
     assert mean is not given
     np.testing.assert_array_equal(mean, mean.T)
     np.testing.assert_allclose(mean, matrix, rtol=1e-15)
