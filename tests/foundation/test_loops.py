@@ -186,8 +186,8 @@ calls = {
         hessian, box, point(), -np.ones(n), loops.Chain(10**9, 9, False, n, 0.0), limits,
         np.array([1], np.uint64),
     ),
-    "first order": lambda limits: pair_loops.solve_first_order(hessian, box, point(), limits),
-    "second order": lambda limits: pair_loops.solve_second_order(hessian, box, point(), limits),
+    "first order": lambda limits: pair_loops.solve_pairs(hessian, box, point(), limits, False),
+    "second order": lambda limits: pair_loops.solve_pairs(hessian, box, point(), limits, True),
 }
 came = 0
 for name, call in calls.items():

@@ -206,9 +206,10 @@ class _Scratch(NamedTuple):
     K: Array  # rows of the block's part of K
     known: NDArray[np.bool_]  # whether a row of it has been read
     diagonal: Array
-    x: Array  # yα, which is between low and high
-    low: Array
-    high: Array
+    alpha: Array  # one entry more than members, as the next three: the constant
+    y: Array
+    lower: Array
+    upper: Array
     v: Array
     rise: Array  # 0 where x may rise, else -inf
     fall: Array
@@ -270,25 +271,54 @@ def _rounding(total, count):
 
 
 @compiled()
-def _may_rise(alpha, y, lower, upper):
-    """Whether yα may grow."""
-    return alpha < upper if y > 0.0 else alpha > lower
-
-
-@compiled()
-def _may_fall(alpha, y, lower, upper):
-    return alpha > lower if y > 0.0 else alpha < upper
-
-
-@compiled()
-def _room_up(alpha, y, lower, upper):
-    """How far yα may grow."""
+def _room(alpha, y, lower, upper):
+    """How far yα may grow; with -y in place of y, how far it may fall."""
     return upper - alpha if y > 0.0 else alpha - lower
 
 
 @compiled()
-def _room_down(alpha, y, lower, upper):
-    return alpha - lower if y > 0.0 else upper - alpha
+def _moved(alpha, change, room, lower, upper):
+    """alpha + change; a change as long as its room ends exactly at the bound."""
+    if abs(change) >= room:
+        return upper if change > 0.0 else lower
+    return min(max(alpha + change, lower), upper)
+
+
+@compiled()
+def _move(i, j, delta, alpha, y, lower, upper):
+    """y_iα_i += δ and y_jα_j -= δ."""
+    room_i = _room(alpha[i], y[i], lower[i], upper[i])
+    room_j = _room(alpha[j], -y[j], lower[j], upper[j])
+    alpha[i] = _moved(alpha[i], y[i] * delta, room_i, lower[i], upper[i])
+    alpha[j] = _moved(alpha[j], -y[j] * delta, room_j, lower[j], upper[j])
+
+
+@compiled()
+def _length(room, slope, curvature):
+    """δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one."""
+    return min(room, slope / curvature) if curvature > 0.0 else room
+
+
+@compiled()
+def _pair_step(i, j, slope, curvature, alpha, y, lower, upper):
+    """Lin & Lin's step (27) of the pair (i, j): F falls by slope · δ - ½ curvature · δ².
+
+    Returns
+    -------
+    state, and δ
+    """
+    room_i = _room(alpha[i], y[i], lower[i], upper[i])
+    room_j = _room(alpha[j], -y[j], lower[j], upper[j])
+    delta = _length(min(room_i, room_j), slope, curvature)
+    if delta >= INFINITE_STEP:
+        return UNBOUNDED, 0.0
+    old_i, old_j = alpha[i], alpha[j]
+    _move(i, j, delta, alpha, y, lower, upper)
+    if delta < min(room_i, room_j) and (alpha[i] == old_i or alpha[j] == old_j):
+        # The step is below the rounding of a weight: it is undone.
+        alpha[i], alpha[j] = old_i, old_j
+        return STALLED, 0.0
+    return RUNNING, delta
 
 
 @compiled(inline=_INLINE)
@@ -301,9 +331,9 @@ def _levels(box, point):
     highest, lowest = np.zeros(alone + 1, np.int64), np.zeros(alone + 1, np.int64)
     for t in range(v.size):
         g = group[t]
-        if v[t] > tops[g] and _may_rise(alpha[t], y[t], lower[t], upper[t]):
+        if v[t] > tops[g] and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
             tops[g], highest[g] = v[t], t
-        if v[t] < bottoms[g] and _may_fall(alpha[t], y[t], lower[t], upper[t]):
+        if v[t] < bottoms[g] and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
             bottoms[g], lowest[g] = v[t], t
     if tops[alone] >= -bottoms[alone]:
         worst, i = tops[alone], highest[alone]
@@ -367,10 +397,10 @@ def _bin_violators(box, point, levels, bins):
         g = group[t]
         rises[t] = falls[t] = -1
         above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
-        if above > 0.0 and _may_rise(alpha[t], y[t], lower[t], upper[t]):
+        if above > 0.0 and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
             rises[t] = int(above)
             rising[rises[t]] += 1
-        if below > 0.0 and _may_fall(alpha[t], y[t], lower[t], upper[t]):
+        if below > 0.0 and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
             falls[t] = int(below)
             falling[falls[t]] += 1
 
@@ -577,18 +607,10 @@ def _apply(v, K_i, K_j, change):
 
 
 @compiled()
-def _open(t, x, low, high, rise, fall):
+def _open(t, alpha, y, lower, upper, rise, fall):
     """Penalties of one index: 0 in the directions in which it may move, else -inf."""
-    rise[t] = 0.0 if x[t] < high[t] else -np.inf
-    fall[t] = 0.0 if x[t] > low[t] else -np.inf
-
-
-@compiled()
-def _moved(x, step, room, low, high):
-    """x + step; a full step ends exactly at its bound."""
-    if abs(step) >= room:
-        return high if step > 0.0 else low
-    return min(max(x + step, low), high)
+    rise[t] = 0.0 if _room(alpha[t], y[t], lower[t], upper[t]) > 0.0 else -np.inf
+    fall[t] = 0.0 if _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0 else -np.inf
 
 
 @compiled()
@@ -611,16 +633,15 @@ def _best_alone(alone, hessian, scratch, size):
 
     A step is clipped at the bounds; a weight without positive curvature moves to its bound.
     """
-    h, x, v = hessian.h, scratch.x, scratch.v
-    low, high, diagonal = scratch.low, scratch.high, scratch.diagonal
+    alpha, y, lower, upper, v = scratch.alpha, scratch.y, scratch.lower, scratch.upper, scratch.v
     violation, best, i = 0.0, -1.0, -1
     for t in range(alone, size):
-        slope = abs(v[t])
-        room = high[t] - x[t] if v[t] > 0.0 else x[t] - low[t]
+        slope, curvature = abs(v[t]), hessian.h * scratch.diagonal[t]
+        room = _room(alpha[t], y[t] if v[t] > 0.0 else -y[t], lower[t], upper[t])
         if room > 0.0 and slope > 0.0:
             violation = max(violation, slope)
-            length = min(min(room, INFINITE_STEP), slope / max(h * diagonal[t], MIN_DIVISOR))
-            gain = length * (slope - 0.5 * h * diagonal[t] * length)
+            length = _length(min(room, INFINITE_STEP), slope, curvature)
+            gain = length * (slope - 0.5 * curvature * length)
             if gain > best:
                 best, i = gain, t
     return violation, i
@@ -644,62 +665,50 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
     members, ends = block.members, block.ends
     h, min_curvature, size = hessian.h, hessian.min_curvature, block.members.size
     K, known, diagonal = scratch.K, scratch.known, scratch.diagonal
-    x, v, gain, low, high = scratch.x, scratch.v, scratch.gain, scratch.low, scratch.high
-    rise, fall, tops, bottoms = scratch.rise, scratch.fall, scratch.tops, scratch.bottoms
+    alpha, y, lower, upper = scratch.alpha, scratch.y, scratch.lower, scratch.upper
+    v, gain, tops, bottoms = scratch.v, scratch.gain, scratch.tops, scratch.bottoms
+    rise, fall = scratch.rise, scratch.fall
     alone, pairs = size, ends.size - 1
     if box.group[members[-1]] == box.groups:
         pairs -= 1
         alone = ends[pairs]
     for t in range(alone):
-        _open(t, x, low, high, rise, fall)
+        _open(t, alpha, y, lower, upper, rise, fall)
     decrease, moved = 0.0, 0.0
     for step in range(steps + 1):
-        worst, first, last, top, i = 0.0, 0, 0, 0.0, -1
+        worst, first, last, i = 0.0, 0, 0, -1
         if alone < size:
             worst, i = _best_alone(alone, hessian, scratch, size)
         for g in range(pairs):
             start, end = ends[g], ends[g + 1]
             m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], tops, bottoms)
             if m - M > worst:
-                worst, first, last, top, i = m - M, start, end, m, start + place
+                worst, first, last, i = m - M, start, end, start + place
         if worst <= tolerance:
             return CONVERGED, step, decrease, moved
         if step == steps:
             break
         K_i = _row(i, hessian, slots, members, K, known)
-        old_i, room_i = x[i], high[i] - x[i]
         if last == 0:
-            slope, curvature, sign = abs(v[i]), h * diagonal[i], 1.0
-            if v[i] < 0.0:
-                room_i, sign = old_i - low[i], -1.0
-            delta = min(min(room_i, INFINITE_STEP), slope / max(curvature, MIN_DIVISOR))
-            if delta >= INFINITE_STEP:
-                return UNBOUNDED, step, decrease, moved
-            x[i] = _moved(old_i, sign * delta, room_i, low[i], high[i])
-            if x[i] == old_i:
-                return STALLED, step, decrease, moved
-            _subtract_row(v[:size], h * (x[i] - old_i), K_i)
+            slope, curvature, j = abs(v[i]), h * diagonal[i], size
+            alpha[j], y[j], lower[j], upper[j] = 0.0, 1.0, -np.inf, np.inf
+            rising, falling = (i, j) if v[i] > 0.0 else (j, i)
         else:
             _gains(
                 gain[first:last], v[first:last], fall[first:last], K_i[first:last],
-                diagonal[first:last], _Pivot(top, diagonal[i], 1.0 / worst), h, min_curvature,
+                diagonal[first:last], _Pivot(v[i], diagonal[i], 1.0 / worst), h, min_curvature,
             )  # fmt: skip
             j = first + _argmax(gain[first:last], tops)
-            old_j, room_j = x[j], x[j] - low[j]
-            slope = top - v[j]
+            slope, rising, falling = v[i] - v[j], i, j
             curvature = h * (diagonal[i] + diagonal[j] - 2.0 * K_i[j])
-            delta = min(min(room_i, room_j), slope / max(curvature, MIN_DIVISOR))
-            if delta >= INFINITE_STEP:
-                return UNBOUNDED, step, decrease, moved
-            x[i] = _moved(old_i, delta, room_i, low[i], high[i])
-            x[j] = _moved(old_j, -delta, room_j, low[j], high[j])
-            ends_at_bound = delta >= room_i or delta >= room_j
-            if not ends_at_bound and (x[i] == old_i or x[j] == old_j):
-                # The step is below the rounding of a weight: it is undone, and no other is larger.
-                x[i], x[j] = old_i, old_j
-                return STALLED, step, decrease, moved
-            _open(i, x, low, high, rise, fall)
-            _open(j, x, low, high, rise, fall)
+        state, delta = _pair_step(rising, falling, slope, curvature, alpha, y, lower, upper)
+        if state != RUNNING:  # no other step is larger
+            return state, step, decrease, moved
+        if last == 0:
+            _subtract_row(v[:size], h * delta if rising == i else -h * delta, K_i)
+        else:
+            _open(i, alpha, y, lower, upper, rise, fall)
+            _open(j, alpha, y, lower, upper, rise, fall)
             _apply(v, K_i, _row(j, hessian, slots, members, K, known), h * delta)
         decrease += delta * (slope - 0.5 * curvature * delta)
         moved += 2.0 * delta
@@ -721,9 +730,9 @@ def _scratch(m, direct):
     """Memory for blocks of up to m points; none for their part of K if its rows serve directly."""
     order = 0 if direct else m
     return _Scratch(
-        np.empty((order, order)), np.empty(m, np.bool_), np.empty(m), np.empty(m), np.empty(m),
-        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m),
-        np.empty(m, np.int64), np.empty(m),
+        np.empty((order, order)), np.empty(m, np.bool_), np.empty(m), np.empty(m + 1),
+        np.empty(m + 1), np.empty(m + 1), np.empty(m + 1), np.empty(m), np.empty(m), np.empty(m),
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty(m),
     )  # fmt: skip
 
 
@@ -738,10 +747,8 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
     for p in range(members.size):
         t = members[p]
         scratch.known[p], scratch.diagonal[p], scratch.v[p] = False, hessian.diagonal[t], point.v[t]
-        if box.y[t] > 0.0:
-            scratch.x[p], scratch.low[p], scratch.high[p] = alpha[t], box.lower[t], box.upper[t]
-        else:
-            scratch.x[p], scratch.low[p], scratch.high[p] = -alpha[t], -box.upper[t], -box.lower[t]
+        scratch.alpha[p], scratch.y[p] = alpha[t], box.y[t]
+        scratch.lower[p], scratch.upper[p] = box.lower[t], box.upper[t]
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
     most, direct = min(STEPS_PER_MEMBER * members.size, limits.steps), scratch.K.size == 0
     step_work = WHOLE_PASSES * alpha.size + STEP_WORK
@@ -752,12 +759,12 @@ def _solve(hessian, slots, block, box, point, violation, limits, scratch):
     changed, total = 0, 0.0
     for p in range(members.size):
         t = members[p]
-        change = scratch.x[p] - box.y[t] * alpha[t]
+        change = box.y[t] * (scratch.alpha[p] - alpha[t])
         if change != 0.0:
             scratch.amounts[changed], scratch.slots[changed] = hessian.h * change, slots[p]
             total += abs(scratch.amounts[changed])
             changed += 1
-            alpha[t] = box.y[t] * scratch.x[p] + 0.0  # no -0
+            alpha[t] = scratch.alpha[p] + 0.0  # no -0
     if direct:
         for t in range(alpha.size):
             point.v[t] = scratch.v[t]
@@ -878,24 +885,19 @@ def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
 
 
 @compiled()
-def _move_pair(i, j, step, hessian, box, point):
+def _exchange_pair(i, j, step, hessian, box, point):
     """y_iα_i += step and y_jα_j -= step, for a step that both bounds allow, and v with them."""
-    alpha, y, lower, upper = point.alpha, box.y, box.lower, box.upper
+    _move(i, j, step, point.alpha, box.y, box.lower, box.upper)
     amount = hessian.h * step
-    room_i, room_j = (
-        _room_up(alpha[i], y[i], lower[i], upper[i]),
-        _room_down(alpha[j], y[j], lower[j], upper[j]),
-    )
-    alpha[i] = _moved(alpha[i], y[i] * step, room_i, lower[i], upper[i])
-    alpha[j] = _moved(alpha[j], -y[j] * step, room_j, lower[j], upper[j])
     _subtract_rows(point.v, amount, hessian.rows[i], -amount, hessian.rows[j])
 
 
 @compiled()
-def _set_alone(i, target, hessian, box, point):
-    """α_i = target, and v with it; returns |h · change|."""
-    amount = hessian.h * box.y[i] * (target - point.alpha[i])
-    point.alpha[i] = target
+def _move_alone(i, step, hessian, box, point):
+    """y_iα_i += step, at most to the bound, and v with it; returns |h · change|."""
+    old, change, low, high = point.alpha[i], box.y[i] * step, box.lower[i], box.upper[i]
+    point.alpha[i] = _moved(old, change, _room(old, change, low, high), low, high)
+    amount = hessian.h * box.y[i] * (point.alpha[i] - old)
     _subtract_row(point.v, amount, hessian.rows[i])
     return abs(amount)
 
@@ -932,12 +934,12 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
     room, gain, folded = np.zeros(n), np.empty(n), np.empty(n)
     for t in range(n):
         if group[t] == g:
-            room[t] = min(_room_down(alpha[t], y[t], lower[t], upper[t]), INFINITE_STEP)
+            room[t] = min(_room(alpha[t], -y[t], lower[t], upper[t]), INFINITE_STEP)
     made, decrease, rounding = 0, 0.0, 0.0
     for i in range(n):
         if group[i] != g:
             continue
-        room_i = min(_room_up(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
+        room_i = min(_room(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
         if room_i <= 0.0:
             continue
         pivot = _Pivot(v[i], diagonal[i], 1.0)
@@ -948,9 +950,9 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
         step = min(room_i, room[j])
         if step >= INFINITE_STEP:
             return made, decrease, rounding, i, j
-        _move_pair(i, j, step, hessian, box, point)
-        room[i] = min(_room_down(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
-        room[j] = min(_room_down(alpha[j], y[j], lower[j], upper[j]), INFINITE_STEP)
+        _exchange_pair(i, j, step, hessian, box, point)
+        room[i] = min(_room(alpha[i], -y[i], lower[i], upper[i]), INFINITE_STEP)
+        room[j] = min(_room(alpha[j], -y[j], lower[j], upper[j]), INFINITE_STEP)
         made += 1
         decrease += gain[j]
         rounding += _rounding(2.0 * hessian.h * step, 2)
@@ -961,20 +963,15 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
 def _answer(t, v, curvature, alpha, y, lower, upper):
     """The step of weight t alone that decreases F most, in units of yα, and that decrease.
 
-    Without positive curvature it ends at a bound; a step without end counts as none.
+    A step without end counts as none.
     """
-    up, down = (
-        _room_up(alpha[t], y[t], lower[t], upper[t]),
-        _room_down(alpha[t], y[t], lower[t], upper[t]),
-    )
-    if curvature > 0.0:
-        step = min(max(v / curvature, -down), up)
-        return step, step * (v - 0.5 * curvature * step)
     step, best = 0.0, 0.0
-    for length in (up, -down):
-        gain = length * (v - 0.5 * curvature * length) if abs(length) < INFINITE_STEP else 0.0
-        if gain > best:
-            step, best = length, gain
+    for sign in (1.0, -1.0):
+        room = _room(alpha[t], sign * y[t], lower[t], upper[t])
+        length = max(_length(room, sign * v, curvature), 0.0)
+        gain = length * (sign * v - 0.5 * curvature * length)
+        if length < INFINITE_STEP and gain > best:
+            step, best = sign * length, gain
     return step, best
 
 
@@ -991,7 +988,7 @@ def _exchange_alone(hessian, box, point, min_gain):
     for i in range(n):
         if group[i] != box.groups:
             continue
-        row, K_ii, best, partner, target, answer = hessian.rows[i], diagonal[i], 0.0, -1, 0.0, 0.0
+        row, K_ii, best, partner, first, answer = hessian.rows[i], diagonal[i], 0.0, -1, 0.0, 0.0
         if K_ii < 0.0 and upper[i] - lower[i] >= INFINITE_STEP:
             return made, decrease, rounding, i
         for end in (lower[i], upper[i]):
@@ -1000,7 +997,7 @@ def _exchange_alone(hessian, box, point, min_gain):
                 continue
             own = move * (v[i] - 0.5 * h * K_ii * move)
             if own > best:
-                best, partner, target, answer = own, i, end, 0.0
+                best, partner, first, answer = own, i, move, 0.0
             for j in range(n):
                 K_ij, K_jj = row[j], diagonal[j]
                 if (K_ii >= 0.0 and K_jj >= 0.0 and K_ij * K_ij <= K_ii * K_jj) or j == i:
@@ -1009,19 +1006,12 @@ def _exchange_alone(hessian, box, point, min_gain):
                     continue
                 step, gain = _answer(j, v[j] - h * K_ij * move, h * K_jj, alpha, y, lower, upper)
                 if own + gain > best:
-                    best, partner, target, answer = own + gain, j, end, step
+                    best, partner, first, answer = own + gain, j, move, step
         if best <= min_gain:
             continue
-        total = _set_alone(i, target, hessian, box, point)
-        if partner != i and answer != 0.0:
-            end = alpha[partner] + y[partner] * answer
-            room = _room_up(alpha[partner], y[partner], lower[partner], upper[partner])
-            if answer < 0.0:
-                room = _room_down(alpha[partner], y[partner], lower[partner], upper[partner])
-            if abs(answer) >= room:
-                end = upper[partner] if y[partner] * answer > 0.0 else lower[partner]
-            end = min(max(end, lower[partner]), upper[partner])
-            total += _set_alone(partner, end, hessian, box, point)
+        total = _move_alone(i, first, hessian, box, point)
+        if answer != 0.0:
+            total += _move_alone(partner, answer, hessian, box, point)
         made += 1
         decrease += best
         rounding += _rounding(total, 2)
@@ -1051,11 +1041,10 @@ def _log_uniform(most, state):
 @compiled()
 def _push(i, share, hessian, box, point):
     """Move weight i, which moves alone, by a share of the way to its other bound."""
-    before, low, high = point.alpha[i], box.lower[i], box.upper[i]
-    target = low if before > 0.5 * (low + high) else high
-    if abs(target - before) < INFINITE_STEP:
-        target = min(max(before + share * (target - before), low), high)
-        _set_alone(i, target, hessian, box, point)
+    alpha, low, high = point.alpha[i], box.lower[i], box.upper[i]
+    way = (low if alpha > 0.5 * (low + high) else high) - alpha
+    if abs(way) < INFINITE_STEP:
+        _move_alone(i, share * box.y[i] * way, hessian, box, point)
 
 
 @compiled()
@@ -1105,14 +1094,14 @@ def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
                 if box.group[i] == box.groups:
                     _push(i, share, hessian, box, point)
                     break
-                left = share * _room_up(alpha[i], y[i], lower[i], upper[i])
+                left = share * _room(alpha[i], y[i], lower[i], upper[i])
             g = box.group[i]
             j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            room = _room_down(alpha[j], y[j], lower[j], upper[j])
+            room = _room(alpha[j], -y[j], lower[j], upper[j])
             step = min(left, room if spread else share * room)
             if i == j or not 0.0 < step < INFINITE_STEP:
                 continue
-            _move_pair(i, j, step, hessian, box, point)
+            _exchange_pair(i, j, step, hessian, box, point)
             left -= step
             if not spread or left <= MIN_LEFT * step:
                 break

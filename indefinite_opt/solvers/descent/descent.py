@@ -42,8 +42,9 @@ LEAVE_SHARE = 0.3
 """A block is left when its own violation has fallen to this share: further gains would depend on v
 at the other points, which is out of date by then."""
 
-CHUNK_WORK = 2e7
-"""Work (entries of K read) between two checks of the time: some hundredths of a second."""
+CHUNK_READINGS, CHUNK_WORK = 2.0, 2e7
+"""Work between two reports to the trace and checks of the time, in readings of K, and the most of
+it in entries of K read: some hundredths of a second."""
 
 OVERHEAD_WORK = 5e5
 """Work of a Newton step even on an empty face; twice this may always be spent on curvature."""
@@ -206,6 +207,7 @@ class Descent:
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
+        self._chunk = min(max(CHUNK_READINGS * qp.n**2, OVERHEAD_WORK), CHUNK_WORK)
         self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
         if gradient is None:
             gradient = self._exact_gradient() if alpha.any() else self.linear
@@ -430,7 +432,7 @@ class Descent:
 
         n = self.qp.n
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
-        work = max(min(due, CHUNK_WORK, max(2.0 * n * n, OVERHEAD_WORK)), 1.0)
+        work = max(min(due, self._chunk), 1.0)
         limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
@@ -447,6 +449,17 @@ class Descent:
         outcome = smo_loops.Outcome(*smo_loops.solve_blocks(*parts))
         self._take(outcome)
         self._undone = self._undone or outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
+        return outcome.state, outcome.violation
+
+    def printed_steps(self, tolerance: float, steps: int, second_order: bool) -> tuple[int, float]:
+        """One chunk of `solve_pairs`, in place of blocks; returns state and violation."""
+        from indefinite_opt.solvers.descent._loops import Limits, Outcome
+        from indefinite_opt.solvers.descent._pair_loops import solve_pairs
+
+        limits = Limits(tolerance, 1.0, steps, self._chunk)
+        program = self.hessian, self.box, self.point
+        outcome = Outcome(*solve_pairs(*program, limits, second_order))
+        self._take(outcome)
         return outcome.state, outcome.violation
 
     @cached_property

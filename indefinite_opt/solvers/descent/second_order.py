@@ -48,7 +48,7 @@ def second_order_steps(
     (array([0.5, 0.5]), 0.0, 1)
     """
     from indefinite_opt.solvers.descent import _loops as loops
-    from indefinite_opt.solvers.descent._pair_loops import solve_second_order
+    from indefinite_opt.solvers.descent._pair_loops import solve_pairs
 
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
@@ -57,7 +57,7 @@ def second_order_steps(
     point = loops.Point(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
     limits = loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
-    outcome = loops.Outcome(*solve_second_order(hessian, box, point, limits))
+    outcome = loops.Outcome(*solve_pairs(hessian, box, point, limits, True))
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
     support = np.flatnonzero(alpha)

@@ -10,7 +10,7 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import CHUNK_WORK, OVERHEAD_WORK, Descent
+from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
@@ -24,9 +24,6 @@ _BOUND_ROUNDING = 4.0 * EPS
 
 _LIBSVM_TOLERANCE = 1e-3
 """Violation of the optimality conditions at which LIBSVM ends, in units of the gradient."""
-
-_CHUNK_READINGS = 2.0
-"""Work between two reports to the trace, in readings of K, within the limits of `Descent`."""
 
 
 @dataclass(frozen=True)
@@ -103,26 +100,16 @@ class _AsLibsvm(Descent):
     _began = False
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._loops import (
-            CONVERGED,
-            RUNNING,
-            STALLED,
-            Limits,
-            Outcome,
-        )
-        from indefinite_opt.solvers.descent._pair_loops import solve_second_order
+        from indefinite_opt.solvers.descent._loops import CONVERGED, RUNNING, STALLED
 
         if self._began:
             return super().pair_steps(tolerance, steps)
         first = _LIBSVM_TOLERANCE * self.unit
-        work = min(max(_CHUNK_READINGS * float(self.qp.n) ** 2, OVERHEAD_WORK), CHUNK_WORK)
-        limits = Limits(max(tolerance, first), 1.0, steps, work)
-        outcome = Outcome(*solve_second_order(self.hessian, self.box, self.point, limits))
-        self._take(outcome)
-        self._began = outcome.state in (CONVERGED, STALLED)
-        if self._began and (tolerance < first or outcome.state == STALLED):
-            return RUNNING, outcome.violation
-        return outcome.state, outcome.violation
+        state, violation = self.printed_steps(max(tolerance, first), steps, second_order=True)
+        self._began = state in (CONVERGED, STALLED)
+        if self._began and (tolerance < first or state == STALLED):
+            return RUNNING, violation
+        return state, violation
 
     def newton_work(self) -> float:
         """Infinite until the steps of LIBSVM have ended."""

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import CHUNK_WORK, OVERHEAD_WORK, Descent
+from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["SMOLinLin"]
-
-_READINGS_PER_REPORT = 2.0
-"""Work between two reports to the trace, in readings of K, within the limits of `Descent`."""
 
 
 class SMOLinLin(Solver[BoxLineQP]):
@@ -84,14 +81,7 @@ class _PairSteps(Descent):
     """A descent whose only steps are those that are printed."""
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._loops import Limits, Outcome
-        from indefinite_opt.solvers.descent._pair_loops import solve_first_order
-
-        readings = _READINGS_PER_REPORT * float(self.qp.n) ** 2
-        limits = Limits(tolerance, 1.0, steps, min(max(readings, OVERHEAD_WORK), CHUNK_WORK))
-        outcome = Outcome(*solve_first_order(self.hessian, self.box, self.point, limits))
-        self._take(outcome)
-        return outcome.state, outcome.violation
+        return self.printed_steps(tolerance, steps, second_order=False)
 
     def newton_work(self) -> float:
         """Infinite: there are no Newton steps."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, compiled
+from indefinite_opt.solvers.descent._loops import _length, _moved, _room
 
 __all__ = ["Data", "sweep"]
 
@@ -73,18 +74,15 @@ def _slope(data: Data, v: Array, i: int) -> float:
 
 
 @compiled()
-def _room(data: Data, x: Array, i: int, towards: float) -> float:
+def _room_of(data: Data, x: Array, i: int, towards: float) -> float:
     """How far β_i may move in a direction, 1 or -1."""
-    return data.u[i] - x[i] if towards * data.y[i] > 0.0 else x[i]
+    return _room(x[i], towards * data.y[i], 0.0, data.u[i])
 
 
 @compiled()
 def _shift(data: Data, x: Array, i: int, step: float, room: float) -> None:
-    """Move β_i by a step, exactly to the bound if that is as long as the room."""
-    if abs(step) < room:
-        x[i] += data.y[i] * step
-    else:
-        x[i] = data.u[i] if step * data.y[i] > 0.0 else 0.0
+    """β_i += step."""
+    x[i] = _moved(x[i], data.y[i] * step, room, 0.0, data.u[i])
 
 
 @compiled()
@@ -128,13 +126,13 @@ def sweep(
         alone = g >= partners.shape[0]
         for side in range(2):
             towards = 1.0 - 2.0 * side  # β_i rises first, against a partner that falls
-            room = _room(data, x, i, towards)
+            room = _room_of(data, x, i, towards)
             j, other, far = -1, 0.0, np.inf
             if not alone:
                 j = partners[g, 1 - side]
                 if j < 0 or j == i:
                     continue
-                other, far = slopes[g, 1 - side], _room(data, x, j, -towards)
+                other, far = slopes[g, 1 - side], _room_of(data, x, j, -towards)
             length, violation = min(room, far), towards * (other - slope)
             if not (length > 0.0 and violation > 0.0):
                 continue
@@ -143,8 +141,7 @@ def sweep(
                 continue
             partner = data.F[j] if j >= 0 else nothing
             curvature = data.h * _square(data.F[i], partner, data.s)
-            if curvature * length > violation:
-                length = violation / curvature
+            length = _length(length, violation, curvature)
             gain += length * (violation - 0.5 * curvature * length)
             _shift(data, x, i, towards * length, room)
             moved[i] = True
@@ -158,7 +155,7 @@ def sweep(
                     p = partners[group, end]
                     if p < 0:
                         continue
-                    if _room(data, x, p, 1.0 - 2.0 * end) > 0.0:
+                    if _room_of(data, x, p, 1.0 - 2.0 * end) > 0.0:
                         slopes[group, end] = _slope(data, v, p)
                     else:
                         partners[group, end] = -1
@@ -167,6 +164,6 @@ def sweep(
         for side in range(2):
             towards, p = 1.0 - 2.0 * side, partners[g, side]
             better = p < 0 or towards * (slope - slopes[g, side]) < 0.0
-            if better and _room(data, x, i, towards) > 0.0:
+            if better and _room_of(data, x, i, towards) > 0.0:
                 partners[g, side], slopes[g, side] = i, slope
     return gain, worst

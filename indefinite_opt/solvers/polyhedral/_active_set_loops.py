@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, compiled
+from indefinite_opt.solvers.descent._loops import _draw
 
 __all__ = [
     "RUNNING",
@@ -128,19 +129,8 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
     return State(
         x.copy(), np.zeros(m), np.zeros(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n)),
         whole(n), whole(n), whole(n + m), whole(n + m), np.zeros(n + m), np.zeros(n), np.zeros(n),
-        np.zeros(1), whole(7), np.array([seed * 2 + 1], dtype=np.uint64),
+        np.zeros(1), whole(7), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
-
-
-@compiled()
-def _random(draws: NDArray[np.uint64]) -> float:
-    """A number in [0, 1), by xorshift."""
-    bits = draws[0]
-    bits ^= bits << np.uint64(13)
-    bits ^= bits >> np.uint64(7)
-    bits ^= bits << np.uint64(17)
-    draws[0] = bits
-    return (bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @compiled()
@@ -405,7 +395,7 @@ def _blocking(
         if way <= reach and way < limit:
             square = abs(slope) / program.norms[c]
             if idle:
-                square *= _random(state.draws) ** 2
+                square *= _draw(state.draws) ** 2
             if square > best:
                 found, best, step = c, square, way
     return step, found
@@ -514,7 +504,7 @@ def _choose(program: Quadratic, state: State, allowed: float) -> tuple[int, bool
         else:
             continue
         if idle:
-            value *= _random(state.draws)
+            value *= _draw(state.draws)
         if mine > kind or (mine == kind and value > best):
             best, found, kind = value, s, mine
     return found, kind >= 3
