@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Event
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, checks, interrupts_held
+from indefinite_opt.foundation import (
+    Array,
+    Values,
+    checks,
+    interrupts_held,
+    one_thread,
+    pool,
+    thread_count,
+)
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["CHAINS", "Effort", "End", "IteratedSearch"]
+__all__ = ["CHAINS", "Chain", "Effort", "End", "IteratedSearch", "lowered"]
 
 CHAINS = 2
 """Descents, or chains of kicks, that run in parallel; all chains of a round start at the best ends
@@ -27,6 +37,9 @@ _MAX_ELITE = 6
 
 _MAX_POINTS = 100
 """Most optima whose points are kept."""
+
+_MAX_PASSES = 100
+"""Most exchanges, or passes of them, after one descent; a few are usual."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +66,35 @@ class End:
     value: float
     status: Status
     curvature: str
+    residual: float
 
 
 AnEnd = TypeVar("AnEnd", bound=End)
-Made = TypeVar("Made")  # what the jobs of a round return
+Start = TypeVar("Start")  # from what a descent begins, as a generator chooses it
 
 
-class IteratedSearch(ABC, Generic[AnEnd, Made]):
+@dataclass
+class Chain(Generic[AnEnd]):
+    """Descents that were made one after another by one thread."""
+
+    ends: list[AnEnd]
+    work: float = 0.0
+    iterations: int = 0
+    kicks: int = 0
+    ray: Array | None = None  # along which the objective falls without end
+
+
+def lowered(descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
+    """Descend to local minima, as long as exchanges lead down from them."""
+    status = descend()
+    for _ in range(_MAX_PASSES):
+        if status is not Status.SOLVED or not exchange():
+            break
+        status = descend()
+    return status
+
+
+class IteratedSearch(ABC, Generic[AnEnd, Start]):
     """The ends of descents so far, and the search for better ones.
 
     Parameters
@@ -71,18 +106,26 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
     ----------
     rounds, max_idle_rounds : int
         Rounds of kicks, and how many in a row may find nothing better.
+    generators_of_first : int
+        How many random generators the first descent uses.
     elite : list of End
         The best ends of different objectives, best first.
     found : dict
         The least value of the ends with some constraints active, how many they are, and a point.
     work, limit : float
         What was done, and where the search ends.
+    most_kicks : int
+        Most kicks, of all chains together.
+    unit : float
+        Of the values of ends.
     halt : Event
         Set when descents that still run should stop.
     """
 
     rounds: ClassVar[int]
     max_idle_rounds: ClassVar[int]
+    generators_of_first: ClassVar[int] = 0
+    unit = 1.0
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
@@ -91,33 +134,122 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
         self.iterations = self.descents = self.kicks = 0
+        self.most_kicks = options.kicks
         self.halt = Event()
         self.note = ""
         self.stopped = False
 
-    @abstractmethod
     def run(self) -> Status:
         """Search until a limit is met or nothing better is expected."""
+        generators = self._generators()
+        first = self._first(generators)
+        if first is not Status.SOLVED:
+            return first
+        if self._is_convex():
+            self.note = "convex, one descent is enough"
+            self.elite[0] = replace(self.elite[0], curvature="")
+            return first
+        if self.stopped:
+            return Status.INTERRUPTED
+        generators = generators[self.generators_of_first :]
+        with one_thread(), pool(self.options.jobs or thread_count()) as executor:
+            try:
+                status = self._descend_from_starts(executor, generators)
+                if status is None:
+                    status = self._kick_ends(executor, generators[self.options.starts :])
+                if status is Status.SOLVED:
+                    self._settle()
+            finally:
+                self.halt.set()
+        return status
 
     @abstractmethod
-    def _chains(
-        self, round_: int, generators: list[np.random.Generator]
-    ) -> list[Callable[[], Made]]:
-        """The chains of kicks of a round; none if no kicks are left."""
+    def _first(self, generators: list[np.random.Generator]) -> Status:
+        """The descent from the given or default start; sets the limit of the work."""
 
     @abstractmethod
-    def _take(self, made: Made) -> None:
-        """Count what a job has done, and keep the ends that are among the best."""
+    def _is_convex(self) -> bool:
+        """Whether the first descent is enough."""
 
     @abstractmethod
-    def _report(self) -> bool:
-        """Add to the trace; True if the callback asks to stop, or has done so before."""
+    def _starts(self) -> Iterable[Start]:
+        """The starts after the first, diverse ones before random ones."""
 
-    def _generators(self, first: int = 0) -> list[np.random.Generator]:
-        """One for each of `first` further purposes, each start and each chain."""
-        count = first + self.options.starts + self.rounds * CHAINS
+    @abstractmethod
+    def _descent(
+        self, start: Start, generator: np.random.Generator, place: int, steps: int | None
+    ) -> Callable[[], Chain[AnEnd]]:
+        """The job of a descent from a start, the place-th or the one after."""
+
+    @abstractmethod
+    def _chain(
+        self, end: AnEnd, allowed: float, count: int, generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Chain[AnEnd]:  # fmt: skip
+        """Kicks of an end, within the work that is allowed; this is the place-th of its round."""
+
+    @abstractmethod
+    def _settle(self) -> None:
+        """Go on from the best end until nothing leads down."""
+
+    @abstractmethod
+    def _pattern(self, x: Array) -> bytes:
+        """Which constraints are active, as a key."""
+
+    @abstractmethod
+    def _tie_width(self, value: float) -> float:
+        """Difference of objectives up to which they count as equal, as descents end inexactly."""
+
+    @abstractmethod
+    def solution(self, status: Status) -> Solution:
+        """The best end, and how often the descents ended where."""
+
+    def _agreed(self) -> bool:
+        """Whether all starts came to the same objective, so that no kicks follow."""
+        return False
+
+    def _generators(self) -> list[np.random.Generator]:
+        """One for each purpose of the first descent, each start and each chain."""
+        count = self.generators_of_first + self.options.starts + self.rounds * CHAINS
         seeds = np.random.SeedSequence(self.task.seed).spawn(count)
         return [np.random.default_rng(seed) for seed in seeds]
+
+    def _descend_from_starts(
+        self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
+    ) -> Status | None:
+        """Descend from all other starts; the status if the search ends, None if kicks follow."""
+        count = self.options.starts - 1
+        starts = list(zip(islice(self._starts(), count), generators, strict=False))
+        for place in range(0, len(starts), CHAINS):
+            steps = self._steps()
+            jobs = [self._descent(*each, place, steps) for each in starts[place:][:CHAINS]]
+            status = self._round(pool, jobs)
+            if status is not None:
+                return status
+        if len(starts) >= 3 and self._agreed():
+            self.note = "all starts came to the same objective"
+            return Status.SOLVED
+        return None
+
+    def _chains(
+        self, round_: int, generators: list[np.random.Generator]
+    ) -> list[Callable[[], Chain[AnEnd]]]:
+        """The chains of one round, with equal shares of the remaining kicks and work.
+
+        The shares of kicks are rounded up, so that all are made; there are fewer chains, or none,
+        if none are left.
+        """
+        chains_left, kicks_left = CHAINS * (self.rounds - round_), self.most_kicks - self.kicks
+        count = -(-kicks_left // chains_left)
+        if count <= 0:
+            return []
+        allowed, steps = (self.limit - self.work) / chains_left, self._steps()
+        return [
+            functools.partial(
+                self._chain, self.elite[k % len(self.elite)], allowed, count, g, k, steps
+            )
+            for k, g in enumerate(generators[: kicks_left // count])
+        ]
 
     def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
         """Rounds of chains of kicks from the best ends, as long as they find better ones."""
@@ -136,7 +268,9 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
                 break
         return Status.SOLVED
 
-    def _round(self, pool: ThreadPoolExecutor, jobs: list[Callable[[], Made]]) -> Status | None:
+    def _round(
+        self, pool: ThreadPoolExecutor, jobs: list[Callable[[], Chain[AnEnd]]]
+    ) -> Status | None:
         """Run some jobs in parallel; the status if the search ends (SOLVED at its budget)."""
         if self.work >= self.limit:
             self.note = "the budget is used up"
@@ -160,9 +294,18 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
         """The steps that each of the next jobs may take; None for any number."""
         return None if self.task.max_iter is None else self._steps_left() // CHAINS
 
-    def _keep(self, end: AnEnd, pattern: bytes, width: float) -> None:
+    def _take(self, chain: Chain[AnEnd]) -> None:
+        """Count what a chain has done, and keep its ends if they are among the best."""
+        self.work += chain.work
+        self.iterations += chain.iterations
+        self.kicks += chain.kicks
+        for end in chain.ends:
+            self._keep(end)
+
+    def _keep(self, end: AnEnd) -> None:
         """Count an end by its active constraints; one of a new objective may be among the best."""
         self.descents += 1
+        pattern, width = self._pattern(end.x), self._tie_width(end.value)
         value, count, x = self.found.get(pattern, (end.value, 0, None))
         self.found[pattern] = min(value, end.value), count + 1, end.x if x is None else x
         kept = [key for key, (_, _, x) in self.found.items() if x is not None]
@@ -172,19 +315,24 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
         if all(abs(end.value - other.value) > width for other in self.elite):
             self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
 
+    def _report(self) -> bool:
+        """Add to the trace; True if the callback asks to stop, or has done so before."""
+        best = self.elite[0]
+        value = self.qp.declared(best.value * self.unit)
+        self.trace.add(self.task.elapsed, self.iterations, value, best.residual)
+        return self._ask(self.trace)
+
     def _ask(self, trace: Trace) -> bool:
         """Whether the callback asks to stop, or has done so before."""
         callback = self.task.callback
         self.stopped = self.stopped or bool(callback and callback(trace))
         return self.stopped
 
-    def _solution(
-        self, status: Status, made: str, values: Callable[[Array], Values], unit: float = 1.0
-    ) -> Solution:
-        """The best end, whose value is in multiples of `unit`; `made` says what was done."""
+    def _solution(self, status: Status, made: str, values: Callable[[Array], Values]) -> Solution:
+        """The best end in the variables of `values`; `made` says what was done."""
         best = self.elite[0]
         optima = tuple(
-            Optimum(self.qp.declared(value * unit), count, {} if x is None else values(x))
+            Optimum(self.qp.declared(value * self.unit), count, {} if x is None else values(x))
             for value, count, x in sorted(self.found.values(), key=lambda each: each[0])
         )
         ends = f"{made}, {len(optima)} different ends"
@@ -198,7 +346,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Made]):
         )
 
 
-def _awaited(future: Future[Made]) -> Made:
+def _awaited(future: Future[Chain[AnEnd]]) -> Chain[AnEnd]:
     """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
     while True:
         with interrupts_held():

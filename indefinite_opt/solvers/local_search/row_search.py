@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import (
-    Array,
-    TimeLimitReached,
-    limited,
-    one_thread,
-    pool,
-    thread_count,
-)
+from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
-from indefinite_opt.solvers.local_search.iterated_search import CHAINS, Effort, End, IteratedSearch
+from indefinite_opt.solvers.local_search.iterated_search import (
+    Chain,
+    Effort,
+    End,
+    IteratedSearch,
+    lowered,
+)
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
     Multipliers,
@@ -56,9 +54,6 @@ _MAX_VIOLATION = 1e-10
 """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which the
 first steps of a descent repair a point."""
 
-_MAX_PASSES = 100
-"""Most exchanges after one descent; a few are usual."""
-
 _MAX_ESCAPES = 100
 """Most stationary points that are left by a direction between weakly active constraints."""
 
@@ -68,22 +63,13 @@ _SPECTRAL = 2
 
 @dataclass(frozen=True, eq=False)
 class _End(End):
-    residual: float
     multipliers: Multipliers
 
 
-@dataclass
-class _Chain:
-    """Descents that were made one after another by one thread."""
-
-    ends: list[_End]
-    work: float = 0.0
-    iterations: int = 0
-    kicks: int = 0
-    ray: Array | None = None
+Start = Callable[[np.random.Generator], Array]
 
 
-class PolyhedralSearch(IteratedSearch[_End, _Chain]):
+class PolyhedralSearch(IteratedSearch[_End, Start]):
     """The search with active sets, for any rows.
 
     The first descent is from the given start or a feasible point, and is enough for a convex
@@ -108,39 +94,23 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         By `run`, if the objective seems to fall without end and nothing proves it.
     """
 
-    rounds, max_idle_rounds = 8, 4
+    rounds, max_idle_rounds, generators_of_first = 8, 4, 1
     qp: PolyhedralQP
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         super().__init__(options, task)
         self.scaled = self.qp.equilibrated
         self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
-        self.program = compiled(self.scaled)
+        self.program, self.unit = compiled(self.scaled), self.scaled.unit
 
     def run(self) -> Status:
-        options = self.options
         with one_thread():
-            generators = self._generators(2)
-            first = self._first(generators[0])
-            if first is not Status.SOLVED:
-                return first
-            if self._timed(is_convex, self.scaled):
-                self.note = "convex, one descent is enough"
-                self.elite[0] = replace(self.elite[0], curvature="")
-                return first
-            jobs = options.jobs or thread_count()
-            with pool(jobs) as executor:
-                try:
-                    status = self._descend_from_starts(executor, generators[1 : options.starts + 1])
-                    if status is None:
-                        status = self._kick_ends(executor, generators[options.starts + 1 :])
-                    if status is Status.SOLVED:
-                        status = self._settle()
-                finally:
-                    self.halt.set()
-        return status
+            return super().run()
 
-    def _settle(self) -> Status:
+    def _is_convex(self) -> bool:
+        return bool(self._timed(is_convex, self.scaled))
+
+    def _settle(self) -> None:
         """Examine the second-order conditions at the best end, and go on while they fail."""
         best = self.elite[0]
         run = ActiveSetDescent(self.scaled, best.x, self.program)
@@ -153,11 +123,10 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             status = self._finish(run, self._steps())
         self._raise_unbounded(run.ray, run.z)
         self.iterations += run.iterations
-        if run.value <= best.value + _MAX_TIE_SHARE * abs(best.value):
+        if run.value <= best.value + self._tie_width(best.value):
             self.elite[0] = self._end(run, status)
-        return status
 
-    def _first(self, generator: np.random.Generator) -> Status:
+    def _first(self, generators: list[np.random.Generator]) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
         task, scaled = self.task, self.scaled
         run = self._at_default_start()
@@ -172,7 +141,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
                 scaled, nearest_point(scaled, given, run.z, self._asked), self.program
             )
             self.elite = [self._end(run, Status.INTERRUPTED)]
-        error = self._timed(falling_ray, scaled, self.rows, generator)
+        error = self._timed(falling_ray, scaled, self.rows, generators[0])
         if error is not None:
             raise error
         try:
@@ -198,23 +167,7 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         if ray is not None:
             raise endless(self.scaled, ray, start)
 
-    def _descend_from_starts(
-        self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
-    ) -> Status | None:
-        """Descend from all other starts; the status if the search ends."""
-        starts = list(zip(self._starts(), generators, strict=False))[: self.options.starts - 1]
-        for place in range(0, len(starts), CHAINS):
-            jobs: list[Callable[[], _Chain]] = []
-            for start, generator in starts[place:][:CHAINS]:
-                z = start(generator)
-                jobs.append(functools.partial(self._descend, z, place, self._steps()))
-            status = self._round(pool, jobs)
-            if status is not None:
-                return status
-        return None
-
-    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
-        """The starts after the first, diverse ones before random ones."""
+    def _starts(self) -> Iterable[Start]:
         yield self._convexified
         eigenvectors = self._timed(np.linalg.eigh, self.scaled.P)[1][:, :_SPECTRAL].T
         for vector in eigenvectors[: max(self.options.starts // 4, 1)]:
@@ -252,22 +205,6 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         shares = generator.dirichlet(np.ones(len(points)))
         return np.asarray(shares @ np.array(points))
 
-    def _chains(
-        self, round_: int, generators: list[np.random.Generator]
-    ) -> list[Callable[[], _Chain]]:
-        chains_left = CHAINS * (self.rounds - round_)
-        count = -(-(self.options.kicks - self.kicks) // chains_left)
-        allowed = (self.limit - self.work) / chains_left
-        steps = self._steps()
-        if count <= 0:
-            return []
-        return [
-            functools.partial(
-                self._chain, self.elite[k % len(self.elite)], allowed, count, g, steps
-            )
-            for k, g in enumerate(generators)
-        ]
-
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
         return Status.INTERRUPTED if self.halt.is_set() else self.task.stop()
@@ -277,35 +214,36 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         left = self.task.time_limit - self.task.elapsed
         return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
 
-    def _descend(self, z: Array, seed: int, steps: int | None) -> _Chain:
-        """A chain of one descent."""
-        run = ActiveSetDescent(self.scaled, z, self.program, seed)
-        return self._chain_of(run, self._finish(run, steps))
+    def _descent(
+        self, start: Start, generator: np.random.Generator, place: int, steps: int | None
+    ) -> Callable[[], Chain[_End]]:
+        z = start(generator)
 
-    def _chain_of(self, run: ActiveSetDescent, status: Status) -> _Chain:
-        end = self._end(run, status)
-        return _Chain([end], run.work, run.iterations, 0, run.ray)
+        def descend() -> Chain[_End]:
+            run = ActiveSetDescent(self.scaled, z, self.program, place)
+            return self._chain_of(run, self._finish(run, steps))
+
+        return descend
+
+    def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain[_End]:
+        work = run.work + 0.1 * _OVERHEAD_WORK
+        return Chain([self._end(run, status)], work, run.iterations, 0, run.ray)
 
     def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
         """Descend, and go on along edges and between weakly active constraints while that pays."""
-        status = run.run(self._asked, steps)
+        descend = functools.partial(run.run, self._asked, steps)
         try:
-            for _ in range(_MAX_PASSES):
-                going = status is Status.SOLVED and run.ray is None
-                if not going or not run.exchange(self._timed):
-                    break
-                status = run.run(self._asked, steps)
+            return lowered(descend, lambda: run.ray is None and run.exchange(self._timed))
         except TimeLimitReached:
             return self._asked() or Status.TIME_LIMIT
-        return status
 
     def _chain(
-        self, end: _End, allowed: float, count: int, generator: np.random.Generator,
+        self, end: _End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
-    ) -> _Chain:  # fmt: skip
+    ) -> Chain[_End]:  # fmt: skip
         """Kicks from one end; each that leads to a lower point is the base of the next."""
-        chain = _Chain([])
-        best, z = end.value, end.x
+        chain, best, z = Chain[_End]([], 0.1 * _OVERHEAD_WORK), end.value, end.x
+        allowed += chain.work
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
             start = self._kick(z, generator, chain, steps)
@@ -317,19 +255,16 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             chain.kicks += 1
             chain.work += run.work + 0.1 * _OVERHEAD_WORK
             chain.iterations += run.iterations
-            if run.ray is not None:
-                chain.ray = run.ray
-                chain.ends.append(self._end(run, status))
-                break
-            if run.value < best - _MAX_TIE_SHARE * abs(best):
-                best, z = run.value, run.z
+            chain.ray = run.ray
             chain.ends.append(self._end(run, status))
-            if status is not Status.SOLVED:
+            if status is not Status.SOLVED or run.ray is not None:
                 break
+            if run.value < best - self._tie_width(best):
+                best, z = run.value, run.z
         return chain
 
     def _kick(
-        self, z: Array, generator: np.random.Generator, chain: _Chain, steps: int | None
+        self, z: Array, generator: np.random.Generator, chain: Chain[_End], steps: int | None
     ) -> Array:
         """The end of a descent of the objective with random terms added to q, from z."""
         program, n = self.program, z.size
@@ -345,17 +280,15 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
         chain.iterations += run.iterations
         return run.z
 
-    def _take(self, chain: _Chain) -> None:
+    def _take(self, chain: Chain[_End]) -> None:
         if chain.ray is not None:  # a chain that a limit ends may have no end
             self._raise_unbounded(chain.ray, chain.ends[-1].x)
-        self.work += chain.work + 0.1 * _OVERHEAD_WORK
-        self.iterations += chain.iterations
-        self.kicks += chain.kicks
-        for end in chain.ends:
-            self._keep(end, self._pattern(end.x), _MAX_TIE_SHARE * abs(end.value))
+        super()._take(chain)
+
+    def _tie_width(self, value: float) -> float:
+        return _MAX_TIE_SHARE * abs(value)
 
     def _pattern(self, z: Array) -> bytes:
-        """Which bounds and rows are at their ends, as a key."""
         program = self.program
         values = np.concatenate([z, program.R @ z])
         with np.errstate(invalid="ignore"):
@@ -363,22 +296,13 @@ class PolyhedralSearch(IteratedSearch[_End, _Chain]):
             ends = np.concatenate([values <= program.low + near, values >= program.high - near])
         return np.packbits(ends).tobytes()
 
-    def _report(self) -> bool:
-        best = self.elite[0]
-        value = self.qp.declared(best.value * self.scaled.unit)
-        self.trace.add(self.task.elapsed, self.iterations, value, best.residual)
-        return self._ask(self.trace)
-
     def solution(self, status: Status) -> Solution:
-        """The best end with its multipliers, and how often the descents ended where."""
         if not self.elite:  # stopped before anything was done
             self.elite = [self._end(self._at_default_start(), status)]
         qp, best = self.qp, self.elite[0]
         made = f"{self.descents} descents, {self.kicks} of them after kicks"
         return replace(
-            self._solution(
-                status, made, lambda z: qp.values(self.scaled.read(z)), self.scaled.unit
-            ),
+            self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
             multipliers={name: best.multipliers._asdict()[name] for name in qp.multiplier_shapes},
             gradient=qp.gradient(self.scaled.read(best.x)),
         )
