@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class PredictorCorrector(ABC):
         The smaller of the primal and the dual length of the last step.
     """
 
-    settings: ClassVar[StepSettings] = StepSettings()
+    settings = StepSettings()
 
     def __init__(self, w: Array, low: Array, high: Array) -> None:
         self.w, self.length = w, 1.0

@@ -11,7 +11,6 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.solvers.linear.generation import Rows
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
-from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Claim, Status
 
 FORMULATIONS = (
@@ -269,22 +268,25 @@ def test_the_dual_of_the_linear_machine(offset: float) -> None:
     The second row is tight; u = (0, v) has both margins 1 at (1 + c)v + b = 1 = -(3 + c)v - b.
     """
     problem = iopt.KernelProblem(offset + np.array([[2.0, 1.0], [1.0, 3.0]]), [1, -1])
-    program = iopt.LPSVM(C=10.0).structure(problem)
-    for form in (RowForm(program), RowForm(program.rescaled())):
-        assert form.dual is not None
-        np.testing.assert_array_equal(form.E, [[1.0, -1.0]])
-        scale = form.row_upper
-        np.testing.assert_array_equal(form.row_lower, -scale)
-        np.testing.assert_allclose(form.G @ [0.5, 0.5], [0.5 * scale[0], -scale[1]], atol=1e-12)
-        # Gᵀy + Eᵀeq = -e, the costs of λ, at y = -u and eq = -b in the units of the form.
-        v = form.program.write({"u": np.array([0, -1.0]), "b": 2.0 + offset, "xi": np.zeros(2)})
-        y, eq = v[2:4] - v[:2], -v[4:5]
-        np.testing.assert_allclose(form.G.T @ y + form.E.T @ eq, [-1.0, -1.0], atol=1e-12)
-        values = form.values(np.array([0.5, 0.5]), eq, y)
+    natural = iopt.LPSVM(C=10.0).structure(problem)
+    for program in (natural, natural.rescaled()):
+        dual = program.dual()
+        assert dual is not None
+        np.testing.assert_array_equal(dual.dense[2], [1.0, -1.0])
+        scale = dual.row_upper[:2]
+        np.testing.assert_array_equal(dual.row_lower, [*-scale, 0.0])
+        np.testing.assert_allclose(
+            dual.dense[:2] @ [0.5, 0.5], [0.5 * scale[0], -scale[1]], atol=1e-12
+        )
+        # Aᵀλ = -e, the costs of the dual, at λ = -(u, b) in the units of the program.
+        v = program.write({"u": np.array([0, -1.0]), "b": 2.0 + offset, "xi": np.zeros(2)})
+        rows = np.append(v[2:4] - v[:2], -v[4])
+        np.testing.assert_allclose(dual.dense.T @ rows, [-1.0, -1.0], atol=1e-12)
+        values = dual.multipliers(rows)
         np.testing.assert_allclose(values["u"], [0.0, -1.0], atol=1e-12)
         np.testing.assert_allclose(values["b"], 2.0 + offset, rtol=1e-12)
         np.testing.assert_allclose(values["xi"], [0.0, 0.0], atol=1e-12)
-        named = form.multipliers(np.array([0.5, 11.0]), np.zeros(1), np.zeros(2))
+        named = program.multipliers(program.write_multipliers(dual.read(np.array([0.5, 10.0]))))
         np.testing.assert_array_equal(named["margin"], [0.5, 10.0])
         np.testing.assert_array_equal(named["slack"], [9.5, 0.0])
     result = generated(problem, iopt.LPSVM(C=10.0))
@@ -305,20 +307,9 @@ def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     assert program.read_multipliers(margin, reduced)["slack"].tolist() == found["slack"].tolist()
 
 
-def test_without_a_dual_the_program_itself_is_read() -> None:
-    form = RowForm(iopt.GuoSchuurmansLP().structure(PROBLEM))
-    assert form.dual is None
-    assert form.G.shape == (200, 201)
-    assert form.E.shape == (2, 201)
-    alpha = np.full(200, 1.0 / 200)
-    values = form.values(np.append(alpha, 7.0), np.zeros(2), np.zeros(200))
-    np.testing.assert_array_equal(values["alpha"], alpha)
-    assert values["delta"] == 7.0
-
-
 def test_rows_join_by_violation_and_leave_once() -> None:
     """Of 1000 rows 50 join at a time; what left and came back stays."""
-    rows, violation = Rows(1000), np.arange(1000.0) - 900.0
+    rows, violation = Rows(np.ones(1000, bool)), np.arange(1000.0) - 900.0
     first = rows.join(violation)
     np.testing.assert_array_equal(first, np.arange(999, 949, -1))
     assert rows.join(violation).size == 49  # 901, ..., 949 are violated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -162,7 +162,7 @@ class LinearProgram(Structure[Array]):
     rescale : callable, optional
         Makes the same program in units with all numbers about 1, or None if it is in such units.
     dual : callable, optional
-        Makes the dual program in the same units, or None; see `RowForm`.
+        Makes the dual program in the same units, or None.
     slacks : mapping of str to float
         Declared variables that only have to be large enough, and the least divisor of their
         relative shortfalls.
@@ -228,14 +228,17 @@ class LinearProgram(Structure[Array]):
 
     def read(self, x: Array) -> Values:
         """The declared variables."""
-        return self.units.read(
-            {name: self._value(x[self._columns[name]], v) for name, v in self.variables.items()}
-        )
+        return self.units.read(self._values(x))
 
-    def _value(self, x: Array, variable: Columns) -> Array:
-        if variable.absolute:
-            x = x[: x.size // 2] - x[x.size // 2 :]
-        return x.reshape(variable.shape)[()]
+    def _values(self, x: Array) -> Values:
+        """The declared variables in the units of the program."""
+        values = {}
+        for name, variable in self.variables.items():
+            v = x[self._columns[name]]
+            if variable.absolute:
+                v = v[: v.size // 2] - v[v.size // 2 :]
+            values[name] = v.reshape(variable.shape)[()]
+        return values
 
     def write(self, values: Values) -> Array:
         """x from the declared variables."""
@@ -261,117 +264,100 @@ class LinearProgram(Structure[Array]):
                     named[bound] = np.maximum(sign * reduced[self._columns[name]], 0.0)
         return self.units.read_multipliers(named)
 
-    def _prices(self, rows: Array) -> Array | None:
-        """Aᵀλ in the columns whose bounds are declared constraints, and 0 in others.
-
-        None if a row has several entries in such columns, so that it takes A.
-        """
-        prices = np.zeros_like(self.cost)
-        for name, variable in self.variables.items():
-            if variable.constraints == (None, None):
-                continue
-            for label, row in self.constraints.items():
-                entry = row.entries.get(name, 0.0)
-                if name in self._diagonals(row) and isinstance(entry, int | float):
-                    prices[self._columns[name]] += entry * rows[self._rows[label]]
-                elif name in row.entries:
-                    return None
-        return prices
-
     def write_multipliers(self, multipliers: Values) -> Array:
         """λ from multipliers of the declared constraints."""
         named = self.units.write_multipliers(multipliers)
         return _joined([row.sign * np.ravel(named[name]) for name, row in self.constraints.items()])
 
+    # ---------------------------------------------------------------------- A and its products
+
     @cached_property
     def matrix(self) -> Any:
         """A, dense, or compressed by rows if a block is a multiple of the identity."""
-        if not any(self._diagonals(row) for row in self.constraints.values()):
-            dense = np.zeros((self.row_lower.size, self.cost.size))
-            for name, row in self.constraints.items():
-                for variable in row.entries:
-                    self._fill(dense[self._rows[name], self._columns[variable]], row, variable)
-            return dense
         from scipy import sparse
 
-        widths = [self._width(row) for row in self.constraints.values()]
-        counts = np.repeat(widths, [row.size for row in self.constraints.values()])
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        entries, places = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.int32)
-        for (name, row), width in zip(self.constraints.items(), widths, strict=True):
-            span = slice(starts[self._rows[name].start], starts[self._rows[name].stop])
-            block, at = entries[span].reshape(-1, width), places[span].reshape(-1, width)
-            diagonals, done = self._diagonals(row), 0
-            for variable, columns in self._columns.items():
-                if variable in diagonals:
-                    block[:, done] = row.entries[variable]
-                    at[:, done] = np.arange(columns.start, columns.stop)
-                    done += 1
-                elif variable in row.entries:
-                    size = columns.stop - columns.start
-                    self._fill(block[:, done : done + size], row, variable)
-                    at[:, done : done + size] = np.arange(columns.start, columns.stop)
-                    done += size
-        return sparse.csr_array((entries, places, starts), shape=(starts.size - 1, self.cost.size))
+        blocks = [(label, name) for label, row in self.constraints.items() for name in row.entries]
+        if not any(self._is_diagonal(*place) for place in blocks):
+            dense = np.zeros((self.row_lower.size, self.cost.size))
+            for label, name in blocks:
+                dense[self._rows[label], self._columns[name]] = self._dense(label, name)
+            return dense
+        parts = [[self._sparse(label, name) for name in self.variables] for label in self._rows]
+        return sparse.block_array(parts, format="csr")
 
-    def _diagonals(self, row: Rows) -> set[str]:
-        """The variables with one entry in each row."""
-        shapes = {name: () if v.absolute else v.shape for name, v in self.variables.items()}
-        return {
-            name
-            for name, entries in row.entries.items()
-            if row.shape and shapes[name] and isinstance(entries, int | float)
-        }
+    @cached_property
+    def dense(self) -> Array:
+        """A as an array, which is A itself if that is dense."""
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
-    def _width(self, row: Rows) -> int:
-        """Number of entries in each row."""
-        diagonals = self._diagonals(row)
-        return sum(1 if v in diagonals else self.variables[v].size for v in row.entries)
+    def _is_diagonal(self, label: str, name: str) -> bool:
+        """Whether the block of a constraint and a variable is a multiple of the identity."""
+        row, shape = self.constraints[label], self.variables[name].shape
+        return bool(row.shape and shape) and isinstance(row.entries[name], int | float)
 
-    def _fill(self, block: Array, row: Rows, name: str) -> None:
-        """Fill in the entries of a variable, twice if its cost is that of its absolute value."""
-        width = math.prod(self.variables[name].shape)
-        block[:, :width] = self._entries(row, name)
-        if self.variables[name].absolute:
-            np.negative(block[:, :width], out=block[:, width:])
-
-    def _entries(self, row: Rows, name: str) -> Array:
-        """The entries of a variable, a row for each constraint."""
-        entries, variable = row.entries[name], self.variables[name]
+    def _block(self, label: str, name: str) -> Any:
+        """A_v of a constraint and a variable: the number c for cI, else an array."""
+        row, shape = self.constraints[label], self.variables[name].shape
+        entries, width = row.entries[name], math.prod(shape)
+        if self._is_diagonal(label, name):
+            return entries
+        whole = self.__dict__.get("matrix")
+        if isinstance(whole, np.ndarray):
+            return whole[self._rows[label], self._columns[name]][:, :width]
         made = np.asarray(entries() if callable(entries) else entries, dtype=float)
-        if row.shape and variable.shape and not made.ndim:
-            made = made * np.eye(row.size)
-        elif row.shape and not variable.shape and made.ndim:
+        if row.shape and not shape and made.ndim:
             made = made[:, None]
-        return np.broadcast_to(made, (row.size, math.prod(variable.shape)))
+        return np.broadcast_to(made, (row.size, width))
+
+    def _dense(self, label: str, name: str) -> Array:
+        """The block in all columns of the variable."""
+        block = self._block(label, name)
+        return np.hstack([block, -block]) if self.variables[name].absolute else block
+
+    def _sparse(self, label: str, name: str) -> Any:
+        """The same, compressed by rows with all entries: finding zeros would cost more."""
+        from scipy import sparse
+
+        row, variable = self.constraints[label], self.variables[name]
+        if name not in row.entries:
+            return sparse.csr_array((row.size, variable.size))
+        if self._is_diagonal(label, name):
+            entries, width = np.full(row.size, float(self._block(label, name))), 1
+            places = np.arange(row.size)
+        else:
+            entries = self._block(label, name)
+            width = entries.shape[1]
+            places = np.tile(np.arange(width), row.size)
+        starts, shape = np.arange(row.size + 1) * width, (row.size, math.prod(variable.shape))
+        block = sparse.csr_array((np.ravel(entries), places, starts), shape=shape)
+        return sparse.hstack([block, -block], format="csr") if variable.absolute else block
 
     def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
-        """Ax and Aᵀλ, from one block of A after the other if A, which may be large, is not made."""
-        if "matrix" in self.__dict__:
-            return self.matrix @ x, self.matrix.T @ rows
-        image, prices = np.zeros(self.row_lower.size), np.zeros(self.cost.size)
+        """Ax and Aᵀλ, from one block of A after the other, as A may be large."""
+        image, values = np.zeros(self.row_lower.size), self._values(x)
         for label, row in self.constraints.items():
-            part, diagonals = self._rows[label], self._diagonals(row)
-            for name, entries in row.entries.items():
-                columns, variable = self._columns[name], self.variables[name]
-                if name in diagonals and isinstance(entries, int | float):
-                    image[part] += entries * x[columns]
-                    prices[columns] += entries * rows[part]
-                    continue
-                block = self._entries(row, name)
-                image[part] += block @ np.ravel(self._value(x[columns], variable))
-                price = rows[part] @ block
-                prices[columns] += np.append(price, -price) if variable.absolute else price
-        return image, prices
+            for name in row.entries:
+                block, v = self._block(label, name), np.ravel(values[name])
+                image[self._rows[label]] += block @ v if np.ndim(block) else block * v
+        return image, self._prices(rows, self.variables.keys())
+
+    def _prices(self, rows: Array, names: Set[str]) -> Array:
+        """Aᵀλ in the columns of some variables, and 0 in others."""
+        prices = np.zeros_like(self.cost)
+        for label, row in self.constraints.items():
+            for name in names & row.entries.keys():
+                block, part = self._block(label, name), rows[self._rows[label]]
+                price = part @ block if np.ndim(block) else block * part
+                absolute = self.variables[name].absolute
+                prices[self._columns[name]] += np.append(price, -price) if absolute else price
+        return prices
 
     # ---------------------------------------------------------------- what certificates ask
 
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""
-        prices = self._prices(rows)
-        if prices is None:
-            prices = self.matrix.T @ rows
-        return self.read_multipliers(rows, self.cost - prices)
+        priced = {name for name, v in self.variables.items() if v.constraints != (None, None)}
+        return self.read_multipliers(rows, self.cost - self._prices(rows, priced))
 
     def shares_matrix(self, other: LinearProgram) -> bool:
         """Whether A is known to be the same as in the other program."""
@@ -426,10 +412,10 @@ class LinearProgram(Structure[Array]):
                 finite = np.isfinite(end)
                 violation = max(violation, float(np.max(active[~finite], initial=0.0)))
                 paid += float(active[finite] @ np.abs(at[finite] - end[finite]))
-        return Optimality(multipliers, violation / self._cost_unit, paid)
+        return Optimality(multipliers, violation / self._dual_unit, paid)
 
     @property
-    def _cost_unit(self) -> float:
+    def _dual_unit(self) -> float:
         """Size relative to which violations of the dual constraints are judged."""
         return max(1.0, float(np.max(np.abs(self.cost))))
 
@@ -440,14 +426,13 @@ class LinearProgram(Structure[Array]):
         return super().inconsistencies(optimality, tol) + [
             f"The multipliers of {name!r} do not agree with those of the other constraints."
             for name, value in multipliers.items()
-            if np.max(np.abs(value - implied[name]), initial=0.0) > tol * self._cost_unit
+            if np.max(np.abs(value - implied[name]), initial=0.0) > tol * self._dual_unit
         ]
 
     def arrays(self) -> Values:
-        matrix = self.matrix
         return {
             "cost": self.cost,
-            "A": matrix if isinstance(matrix, np.ndarray) else matrix.toarray(),
+            "A": self.dense,
             "row_lower": self.row_lower,
             "row_upper": self.row_upper,
             "lower": self.lower,
@@ -458,6 +443,16 @@ class LinearProgram(Structure[Array]):
     def standard_form(self) -> StandardForm:
         columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
         return StandardForm(self.sense, self.cost, *columns, *rows, self.matrix)
+
+    @property
+    def cost_unit(self) -> float:
+        """Unit that makes the smallest nonzero cost about 1: tolerances of HiGHS are absolute."""
+        costs = np.abs(self.cost[self.cost != 0.0])
+        return float(power_near(costs.min())) if costs.size else 1.0
+
+    def violation(self, activity: Array) -> Array:
+        """By how much each row is violated, negative where it is slack."""
+        return np.maximum(self.row_lower - activity, activity - self.row_upper)
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import Array, TimeLimitReached
-from indefinite_opt.modeling import relative
+from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling.linear_programs import (
     LinearProgram,
     change_costs,
     highs_model,
-    power_near,
     simplex_limit,
 )
 from indefinite_opt.modeling.structures import QP
+from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
@@ -73,9 +72,7 @@ class HighsSession(Session[_Program]):
     def _linear(self, task: Task[Any]) -> Solution:
         program: LinearProgram = task.structure
         rescaled = program.rescaled()
-        # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
-        prices = np.abs(rescaled.cost[rescaled.cost != 0.0])
-        unit = float(power_near(prices.min()))
+        unit = rescaled.cost_unit
         if unit != 1.0:
             _ = rescaled.matrix  # so that the copy has it
             rescaled = copy(rescaled)
@@ -85,7 +82,11 @@ class HighsSession(Session[_Program]):
         else:
             self._highs = highs_model(rescaled.standard_form())
         self._program = program
-        found = _Found(task, program, rescaled, unit)
+        bracket, words, done = LinearBracket(task, program), "", 0
+        # Multipliers of zero rows until there are better ones, so that a certificate finds some.
+        bracket.offer_bound(
+            program.read_multipliers(np.zeros(program.row_lower.size), program.cost.copy())
+        )
         limit = simplex_limit(program.cost.size + program.row_lower.size)
         attempts = [("choose", limit), ("ipm", _MAX_INTERIOR_ITERATIONS)]
         if task.max_iter is not None:
@@ -93,7 +94,7 @@ class HighsSession(Session[_Program]):
         # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
         options = {"presolve": "off", **_tolerances(task)}
         for method, iterations in attempts:
-            if found.words:
+            if words:
                 self._highs.clearSolver()
             # Crossover would end in the simplex method again, and our bound needs no vertex.
             options |= {"solver": method, "run_crossover": "on" if method == "choose" else "off"}
@@ -102,11 +103,28 @@ class HighsSession(Session[_Program]):
             except (KeyboardInterrupt, TimeLimitReached) as error:
                 self._highs = self._program = None  # the abandoned call still uses it
                 interrupted = isinstance(error, KeyboardInterrupt)
-                return found.solution(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
-            found.add(self._highs)
-            if found.closed or status is Status.TIME_LIMIT:
+                status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
+                return bracket.solution(status, done, f"HiGHS: {words}")
+            done += _iterations(self._highs)
+            words = self._highs.modelStatusToString(self._highs.getModelStatus())
+            self._offer(bracket, rescaled, unit)
+            if bracket.is_closed or status is Status.TIME_LIMIT:
                 break
-        return found.solution(Status.SOLVED if found.closed else status)
+        if bracket.is_closed or status is Status.SOLVED:
+            status = Status.SOLVED if bracket.is_closed else Status.INACCURATE
+        return bracket.solution(status, done, f"HiGHS: {words}")
+
+    def _offer(self, bracket: LinearBracket, rescaled: LinearProgram, unit: float) -> None:
+        """The point and the multipliers of the last run, with costs in multiples of a unit."""
+        answer = self._highs.getSolution()
+        point = np.array(answer.col_value)
+        if answer.value_valid and point.size and np.all(np.isfinite(point)):
+            bracket.offer(rescaled.read(point))
+        if answer.dual_valid:
+            # A maximised model reports the duals of the maximisation.
+            unit *= rescaled.sense
+            rows, reduced = unit * np.array(answer.row_dual), unit * np.array(answer.col_dual)
+            bracket.offer_bound(rescaled.read_multipliers(rows, reduced))
 
     def _quadratic(self, task: Task[Any]) -> Solution:
         qp: QP = task.structure
@@ -135,73 +153,6 @@ class HighsSession(Session[_Program]):
                 status = status if found.stationarity <= task.tol else Status.INACCURATE
         return Solution(
             values=qp.values(x), status=status, iterations=iterations, message=f"HiGHS: {words}"
-        )
-
-
-class _Found:
-    """The best feasible point of a linear program so far, and the multipliers of the best bound.
-
-    HiGHS solves the `rescaled` program, with costs in multiples of `unit`.
-    """
-
-    def __init__(
-        self,
-        task: Task[_Program],
-        program: LinearProgram,
-        rescaled: LinearProgram,
-        unit: float,
-    ) -> None:
-        self.task, self.program, self.rescaled, self.unit = task, program, rescaled, unit
-        self.x: Array | None = None
-        self.value = np.inf
-        # Multipliers of zero rows until there are better ones, so that a certificate finds some.
-        self.multipliers = program.read_multipliers(
-            np.zeros(program.row_lower.size), program.cost.copy()
-        )
-        self.bound = task.formulation.dual_bound(task.problem, self.multipliers)
-        self.iterations, self.words = 0, ""
-
-    def add(self, highs: Any) -> None:
-        """Record the point and the multipliers of the last run."""
-        task, program = self.task, self.program
-        self.iterations += _iterations(highs)
-        self.words = highs.modelStatusToString(highs.getModelStatus())
-        answer = highs.getSolution()
-        point = np.array(answer.col_value)
-        if answer.value_valid and point.size and np.all(np.isfinite(point)):
-            x = program.repaired(program.write(self.rescaled.read(point)))
-            value = float(program.cost @ x)
-            if value < self.value:
-                self.x, self.value = x, value
-        if answer.dual_valid:
-            # A maximised model reports the duals of the maximisation.
-            rows = program.sense * self.unit * np.array(answer.row_dual)
-            reduced = program.sense * self.unit * np.array(answer.col_dual)
-            multipliers = self.rescaled.read_multipliers(rows, reduced)
-            bound = task.formulation.dual_bound(task.problem, multipliers)
-            if bound > self.bound:
-                self.bound, self.multipliers = bound, multipliers
-
-    @property
-    def closed(self) -> bool:
-        """Whether the gap between value and bound is within the tolerance of the task."""
-        gap = abs(self.value - self.bound)
-        if self.x is None:
-            return False
-        return relative(gap, self.program.gap_unit(self.value, self.x)) <= self.task.tol
-
-    def solution(self, status: Status) -> Solution:
-        """The best point; SOLVED only if the bound of its multipliers closes the gap."""
-        if status is Status.SOLVED and not self.closed:
-            status = Status.INACCURATE
-        if self.x is None:
-            self.x = self.program.repaired(np.zeros(self.program.cost.size))
-        return Solution(
-            values=self.program.read(self.x),
-            multipliers=self.multipliers,
-            status=status,
-            iterations=self.iterations,
-            message=f"HiGHS: {self.words}",
         )
 
 

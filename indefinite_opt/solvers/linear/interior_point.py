@@ -3,45 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
+from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import cholesky_in_place
-from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
-__all__ = ["InteriorPoint"]
+__all__ = ["InteriorPoint", "InteriorSettings"]
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
-_FIRST_SLACK = 1e-2
-"""Distance of the first slacks from their bounds, as a share of the largest row activity."""
 
-_FIRST_MULTIPLIER = 0.1
-"""First multiplier of a bound, as a share of the largest cost or row activity."""
+@dataclass(frozen=True)
+class InteriorSettings(StepSettings):
+    """Numbers of the interior points of a restricted program."""
 
-_MIN_SLACK = 1e-12
-"""Least distance of a new slack from its bounds, where it would not be interior."""
-
-_MAX_RANGE_SHARE = 0.25
-"""Most that distance may be as a share of the range of a row, for rows with two near bounds."""
-
-_IDLE_SHARE = 1e-3
-"""A row is idle if its multiplier is at most this share of the largest one."""
-
-_MAX_REFINEMENTS, _MAX_RELATIVE_RESIDUAL = 5, 1e-9
-"""Most conjugate gradient steps per linear system, and the relative residual to stop at."""
-
-_DIAGONAL_SHIFT = 1e-13
-"""Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
+    first_slack: float = 1e-2
+    """Distance of the first slacks from their bounds, as a share of the largest row activity."""
+    first_multiplier: float = 0.1
+    """First multiplier of a bound, as a share of the largest cost or row activity."""
+    min_slack: float = 1e-12
+    """Least distance of a new slack from its bounds, where it would not be interior."""
+    max_range_share: float = 0.25
+    """Most that distance may be as a share of the range of a row, for rows with near bounds."""
+    idle_share: float = 1e-3
+    """A row is idle if its multiplier is at most this share of the largest one."""
+    min_centring: float = 0.05
+    """As in every step; with this value points stay central for rows that join later."""
+    common_length: bool = False
+    """As in every step; nothing is curved here."""
+    max_refinements: int = 5
+    """Most conjugate gradient steps per linear system."""
+    max_relative_residual: float = 1e-9
+    """Relative residual at which they stop."""
+    diagonal_shift: float = 1e-13
+    """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 
 class InteriorPoint(PredictorCorrector):
     """The restricted program in w = (v, s), Ev = e, G_R v - s = 0, with multipliers of both.
+
+    E are the rows of a linear program whose bounds are equal, and G the others.
 
     Attributes
     ----------
@@ -49,25 +57,33 @@ class InteriorPoint(PredictorCorrector):
         R, the rows in use.
     """
 
-    # Points stay central for rows that join later.
-    settings = StepSettings(min_centring=0.05, common_length=False)
+    settings: InteriorSettings
 
-    def __init__(self, form: RowForm, v: Array, chosen: Indices) -> None:
-        self.form, self.chosen = form, chosen
-        self.rows = np.vstack([form.E, form.G[chosen]])
-        self.kept = form.e.size
-        activity = form.G[chosen] @ v
+    def __init__(
+        self,
+        program: LinearProgram,
+        v: Array,
+        chosen: Indices,
+        settings: InteriorSettings = InteriorSettings(),
+    ) -> None:
+        self.program, self.chosen, self.settings = program, chosen, settings
+        self.equal = np.flatnonzero(program.row_lower == program.row_upper)
+        self.e, self.kept = program.row_lower[self.equal], self.equal.size
+        self.rows = program.dense[np.concatenate([self.equal, chosen])]
+        self.free = np.isinf(program.lower) & np.isinf(program.upper)
+        activity = self.rows[self.kept :] @ v
         largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
         super().__init__(
-            np.concatenate([v, self._slack(chosen, activity, _FIRST_SLACK * largest)]),
-            np.concatenate([form.lower, form.row_lower[chosen]]),
-            np.concatenate([form.upper, form.row_upper[chosen]]),
+            np.concatenate([v, self._slack(chosen, activity, settings.first_slack * largest)]),
+            np.concatenate([program.lower, program.row_lower[chosen]]),
+            np.concatenate([program.upper, program.row_upper[chosen]]),
         )
-        cost = float(np.max(np.abs(form.cost))) or 1.0
+        cost, free = program.cost, self.free
+        unit = float(np.max(np.abs(cost))) or 1.0
         # Stationarity in a free column makes the multipliers of the rows add up to its cost.
-        unit = cost / chosen.size if form.free.any() else _FIRST_MULTIPLIER * cost
-        boxed = float(np.max(np.abs(form.cost[~form.free]), initial=0.0))
-        first = np.where(form.free, 0.0, max(boxed, _FIRST_MULTIPLIER * largest))
+        unit *= 1.0 / chosen.size if free.any() else settings.first_multiplier
+        boxed = float(np.max(np.abs(cost[~free]), initial=0.0))
+        first = np.where(free, 0.0, max(boxed, settings.first_multiplier * largest))
         every = np.concatenate([first, np.full(chosen.size, unit)])
         self.below, self.above = every * self.has_low, every * self.has_high
         self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
@@ -75,46 +91,41 @@ class InteriorPoint(PredictorCorrector):
     @property
     def v(self) -> Array:
         """Variables without slacks, (n,)."""
-        return self.w[: self.form.cost.size]
+        return self.w[: self.program.cost.size]
 
-    @property
-    def eq(self) -> Array:
-        """Multipliers of the equalities."""
-        return self.dual[: self.kept]
-
-    def spread(self, count: int) -> Array:
-        """Multipliers of all rows of G, zero for those not in use."""
-        y = np.zeros(count)
-        y[self.chosen] = self.dual[self.kept :]
-        return y
+    def multipliers(self) -> Array:
+        """Multipliers of all rows of the program, zero for those not in use."""
+        rows = np.zeros(self.program.row_lower.size)
+        rows[np.concatenate([self.equal, self.chosen])] = self.dual
+        return rows
 
     def idle(self) -> Mask:
         """Which of the rows in use have negligible multipliers, (k,)."""
-        weight = (self.below + self.above)[self.form.cost.size :]
-        return weight <= _IDLE_SHARE * weight.max(initial=0.0)
+        weight = (self.below + self.above)[self.program.cost.size :]
+        return weight <= self.settings.idle_share * weight.max(initial=0.0)
 
     def add(self, rows: Indices, activity: Array) -> None:
         """Add rows, with slacks the median distance from their bounds and central multipliers."""
-        n = self.form.cost.size
+        n = self.program.cost.size
         over, under = self.distances()
         mean = self.mean
         nearest = np.minimum(
             np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
         )[n:]
-        distance = max(float(np.median(nearest)), _MIN_SLACK)
+        distance = max(float(np.median(nearest)), self.settings.min_slack)
         slack = self._slack(rows, activity, distance)
-        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
+        low, high = self.program.row_lower[rows], self.program.row_upper[rows]
         self.below = np.concatenate([self.below, mean / (slack - low)])
         self.above = np.concatenate([self.above, mean / (high - slack)])
         self.w = np.concatenate([self.w, slack])
         self.set_bounds(np.concatenate([self.low, low]), np.concatenate([self.high, high]))
         self.dual = np.concatenate([self.dual, (self.below - self.above)[-rows.size :]])
-        self.rows = np.vstack([self.rows, self.form.G[rows]])
+        self.rows = np.vstack([self.rows, self.program.dense[rows]])
         self.chosen = np.concatenate([self.chosen, rows])
 
     def remove(self, idle: Mask) -> None:
         """Remove the rows that are True."""
-        stays = np.concatenate([np.ones(self.form.cost.size, bool), ~idle])
+        stays = np.concatenate([np.ones(self.program.cost.size, bool), ~idle])
         self.set_bounds(self.low[stays], self.high[stays])
         self.w, self.below, self.above = self.w[stays], self.below[stays], self.above[stays]
         rows = np.concatenate([np.ones(self.kept, bool), ~idle])
@@ -122,16 +133,16 @@ class InteriorPoint(PredictorCorrector):
         self.chosen = self.chosen[~idle]
 
     def reduced(self) -> Array:
-        return np.concatenate([self.form.cost - self.dual @ self.rows, self.dual[self.kept :]])
+        return np.concatenate([self.program.cost - self.dual @ self.rows, self.dual[self.kept :]])
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
-        normal = NormalEquations.make(self.rows, weights, self.kept, self.form.free)
+        normal = NormalEquations.make(self, weights)
         self._normal = normal
         if normal is None:
             return None
         lack = -(self.rows @ self.v)
-        lack[: self.kept] += self.form.e
-        lack[self.kept :] += self.w[self.form.cost.size :]
+        lack[: self.kept] += self.e
+        lack[self.kept :] += self.w[self.program.cost.size :]
         return partial(normal.solve, lack)
 
     def step(self) -> bool:
@@ -139,9 +150,9 @@ class InteriorPoint(PredictorCorrector):
         if not super().step():
             return False
         if self.kept and self._normal is not None:
-            rows, n = self.form.E, self.form.cost.size
+            rows, n = self.rows[: self.kept], self.program.cost.size
             scaled = rows * self._normal.inverse[:n]
-            lack = self.form.e - rows @ self.v
+            lack = self.e - rows @ self.v
             move, nothing = np.zeros((2, self.w.size))
             move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
             reach, _ = self.longest(move, nothing, nothing)
@@ -150,8 +161,8 @@ class InteriorPoint(PredictorCorrector):
 
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
         """The activity, moved to this distance inside the bounds where it is not."""
-        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
-        margin = np.minimum(distance, _MAX_RANGE_SHARE * (high - low))
+        low, high = self.program.row_lower[rows], self.program.row_upper[rows]
+        margin = np.minimum(distance, self.settings.max_range_share * (high - low))
         return np.clip(activity, low + margin, high - margin)
 
 
@@ -161,19 +172,18 @@ class NormalEquations:
     B = (rows of E and G_R, -I for the slacks), Θ the weights of the bounds.
     """
 
-    def __init__(
-        self, rows: Array, inverse: Array, kept: int, free: Mask, factor: Array, scale: Array
-    ) -> None:
-        self.rows, self.inverse, self.kept = rows, inverse, kept
-        self.factor, self.scale = factor, scale
-        self.free = np.flatnonzero(free)
-        self.border = rows[:, self.free]
+    def __init__(self, point: InteriorPoint, inverse: Array, factor: Array, scale: Array) -> None:
+        self.rows, self.kept, self.settings = point.rows, point.kept, point.settings
+        self.inverse, self.factor, self.scale = inverse, factor, scale
+        self.free = np.flatnonzero(point.free)
+        self.border = point.rows[:, self.free]
         self.crossed = self._apply(self.border)
         self.corner = self.border.T @ self.crossed
 
     @classmethod
-    def make(cls, rows: Array, weights: Array, kept: int, free: Mask) -> NormalEquations | None:
+    def make(cls, point: InteriorPoint, weights: Array) -> NormalEquations | None:
         """The factorisation for weights Θ; None where rounding has made M indefinite."""
+        rows, kept, free = point.rows, point.kept, point.free
         n = free.size
         inverse = np.zeros(weights.size)
         bounded = np.concatenate([~free, np.ones(weights.size - n, bool)])
@@ -199,11 +209,11 @@ class NormalEquations:
 
         # Without other threads a single tile takes a tenth less time.
         in_tiles(fill, tiles(len(rows), TILE if thread_count() > 1 else len(rows)))
-        np.fill_diagonal(matrix, 1.0 + _DIAGONAL_SHIFT)
+        np.fill_diagonal(matrix, 1.0 + point.settings.diagonal_shift)
         # By columns, as LAPACK reads it, the part right of the diagonal is the lower triangle.
         if cholesky_in_place(matrix.T):
             return None
-        return cls(rows, inverse, kept, free, matrix.T, scale)
+        return cls(point, inverse, matrix.T, scale)
 
     def solve(self, lack: Array, pull: Array) -> tuple[Array, Array]:
         """(dw, ddual) with Θdw - Bᵀddual = pull and B dw = lack."""
@@ -233,10 +243,10 @@ class NormalEquations:
         """
         n = self.rows.shape[1]
         solved = self._apply(right)
-        wanted = _MAX_RELATIVE_RESIDUAL * float(np.linalg.norm(self.scale * right))
+        wanted = self.settings.max_relative_residual * float(np.linalg.norm(self.scale * right))
         direction, before = np.zeros_like(right), np.inf
         rest = right - self._times(solved, n)
-        for _ in range(_MAX_REFINEMENTS):
+        for _ in range(self.settings.max_refinements):
             if float(np.linalg.norm(self.scale * rest)) <= wanted:
                 break
             ahead = self._apply(rest)

@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import add_rows, highs_model, power_near, run_within
+from indefinite_opt.modeling.linear_programs import (
+    LinearProgram,
+    add_rows,
+    highs_model,
+    run_within,
+)
 from indefinite_opt.modeling.structures import StandardForm
-from indefinite_opt.solvers.linear.row_form import RowForm
 from indefinite_opt.solvers.solution import Status
 
 __all__ = ["RestrictedModel", "run_highs"]
@@ -33,40 +37,31 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
 class RestrictedModel:
     """The restricted program in HiGHS: all columns, the equalities, and the rows added so far."""
 
-    def __init__(self, form: RowForm) -> None:
-        self.form, self.chosen = form, np.empty(0, dtype=np.intp)
+    def __init__(self, program: LinearProgram) -> None:
+        self.program, self.rows = program, np.flatnonzero(program.row_lower == program.row_upper)
         self.v: Array | None = None
-        self.eq, self._y = np.zeros(form.e.size), np.empty(0)
+        self.multipliers = np.zeros(program.row_lower.size)
         self.iterations = 0
-        # The smallest nonzero cost becomes about 1, since tolerances of HiGHS are absolute.
-        costs = np.abs(form.cost[form.cost != 0.0])
-        self._unit = float(power_near(costs.min())) if costs.size else 1.0
-        cost = form.cost / self._unit
-        self.highs = highs_model(
-            StandardForm(1, cost, form.lower, form.upper, form.e, form.e, form.E)
-        )
+        self._unit = program.cost_unit
+        e, E = program.row_lower[self.rows], program.dense[self.rows]
+        cost = program.cost / self._unit
+        self.highs = highs_model(StandardForm(1, cost, program.lower, program.upper, e, e, E))
         # Presolve would find nothing to remove in a kernel matrix.
         self.highs.setOptionValue("presolve", "off")
 
     def add(self, rows: Indices) -> None:
-        """Add rows of G to the model."""
-        form = self.form
-        add_rows(self.highs, form.G[rows], form.row_lower[rows], form.row_upper[rows])
-        self.chosen = np.concatenate([self.chosen, rows])
+        """Add rows of the program to the model."""
+        program = self.program
+        add_rows(self.highs, program.dense[rows], program.row_lower[rows], program.row_upper[rows])
+        self.rows = np.concatenate([self.rows, rows])
 
     def run(self, seconds: float, iterations: int) -> Status:
-        """Solve from the last basis and keep the point and its multipliers; see `run_highs`."""
+        """Solve from the last basis; keep the point and the multipliers of all rows."""
         highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
         status = run_highs(highs, seconds, iterations)
         answer = highs.getSolution()
         self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
         if answer.value_valid and answer.dual_valid:
-            self.v, duals = np.array(answer.col_value), self._unit * np.array(answer.row_dual)
-            self.eq, self._y = duals[: self.form.e.size], duals[self.form.e.size :]
+            self.v = np.array(answer.col_value)
+            self.multipliers[self.rows] = self._unit * np.array(answer.row_dual)
         return status
-
-    def spread(self, count: int) -> Array:
-        """Multipliers of all rows of G, zero for those not in the model."""
-        y = np.zeros(count)
-        y[self.chosen] = self._y
-        return y

@@ -1,0 +1,87 @@
+"""The best point and the best bound of a linear program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import SolverFailed
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling import relative
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.solvers.solution import Solution, Status, Trace
+from indefinite_opt.solvers.solver import Task
+
+__all__ = ["LinearBracket"]
+
+_MAX_INFEASIBILITY = 1e-9
+"""Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
+
+
+class LinearBracket:
+    """The best point x of a linear program with its value, and the best bound with its multipliers.
+
+    The point is repaired and the bound is the formulation's, so that both hold whoever found them.
+    """
+
+    def __init__(self, task: Task[Any], program: LinearProgram) -> None:
+        self.task, self.program = task, program
+        self.x: Array | None = None
+        self.value, self.bound = np.inf, -np.inf
+        self.multipliers: Values = {}
+
+    def offer(self, values: Values) -> None:
+        """Keep the feasible point near some values, if it is better."""
+        x = self.program.repaired(self.program.write(values))
+        value = float(self.program.cost @ x)
+        if value < self.value:
+            self.x, self.value = x, value
+
+    def offer_bound(self, multipliers: Values) -> None:
+        """Keep the bound of multipliers of the declared constraints, if it is better."""
+        bound = self.task.formulation.dual_bound(self.task.problem, multipliers)
+        if bound > self.bound or not self.multipliers:
+            self.bound, self.multipliers = bound, multipliers
+
+    @property
+    def gap(self) -> float:
+        """The value of the best point less the best bound."""
+        return self.value - self.bound
+
+    @property
+    def unit(self) -> float:
+        """The divisor of the gap."""
+        return np.inf if self.x is None else self.program.gap_unit(self.value, self.x)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in its unit, nan if there is none."""
+        if not (np.isfinite(self.value) and np.isfinite(self.bound)):
+            return np.nan
+        # A value below the bound, by rounding, is no better than one above it.
+        return relative(abs(self.gap), self.unit)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the gap is within the tolerance of the task."""
+        return self.relative_gap <= self.task.tol
+
+    def solution(
+        self, status: Status, iterations: int, message: str, trace: Trace | None = None
+    ) -> Solution:
+        """The best point, with the multipliers of the best bound."""
+        program = self.program
+        if self.x is None:
+            # Stopped before the first point; most formulations can repair any.
+            self.x = program.repaired(np.zeros(program.cost.size))
+            if program.infeasibility(self.x) > _MAX_INFEASIBILITY:
+                raise SolverFailed(f"no feasible point of {self.task.formulation} is known yet")
+        return Solution(
+            values=program.read(self.x),
+            multipliers=self.multipliers,
+            status=status,
+            iterations=iterations,
+            trace=trace or Trace(),
+            message=message,
+        )
