@@ -34,7 +34,7 @@ from indefinite_opt.estimators.training_data import (
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import kernels, remarks
+from indefinite_opt.problem import remarks
 from indefinite_opt.solvers import Solver, Status
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
@@ -227,12 +227,6 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             return [(label, "rest") for label in classes]
         return [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
 
-    def _kernel_for(self, X: Any, copies: Array) -> Any:
-        """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            return self.kernel
-        return kernels.get(self.kernel).fitted(X, copies)
-
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
 
@@ -379,6 +373,8 @@ class KernelClassifier(FormulationClassifier):
 
     _nested = ("kernel", "formulation")
 
+    formulation: Any
+
     def __init__(
         self,
         formulation: Formulation | Baseline | type[Formulation | Baseline] | str = "SVMDual",
@@ -393,16 +389,7 @@ class KernelClassifier(FormulationClassifier):
         tol: float = 1e-8,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.formulation = formulation
-        self.kernel = kernel
-        self.metric = metric
-        self.multiclass = multiclass
-        self.decision_function_shape = decision_function_shape
-        self.class_weight = class_weight
-        self.probability = probability
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
+        self._keep(locals())
 
     def _method(self) -> Formulation | Baseline:
         method = as_method(self.formulation)

@@ -34,6 +34,10 @@ class KernelEstimator(BaseEstimator):
     kernel: Any
     metric: Any = None
 
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Set the parameters of the constructor, which are its local variables."""
+        self.__dict__.update({name: parameters[name] for name in self._get_param_names()})
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep` also those of the kernel and of the formulation."""
         params: dict[str, Any] = super().get_params(deep=deep)
@@ -70,11 +74,12 @@ class KernelEstimator(BaseEstimator):
     def _object_of(self, name: str) -> Any:
         """The dataclass that a parameter holds or names; None where it has no parameters."""
         value = getattr(self, name)
-        if isinstance(value, str) and (value == "precomputed" or value in self._plain_kernels()):
+        plain = ("precomputed", *self._plain_kernels())
+        if value is None or (isinstance(value, str) and value in plain):
             return None
         try:
             # A value that is no kernel, or names none, is refused by `fit`.
-            made = _kernel_of(value) if name == "kernel" else as_method(value)
+            made = kernels.get(value) if name == "kernel" else as_method(value)
         except IndefiniteOptError:
             return None
         return made if dataclasses.is_dataclass(made) else None
@@ -89,6 +94,12 @@ class KernelEstimator(BaseEstimator):
         """Whether X is a matrix of kernel values or distances."""
         given = self.metric, self.kernel
         return any(isinstance(value, str) and value == "precomputed" for value in given)
+
+    def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
+        """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return self.kernel
+        return kernels.get(self.kernel).fitted(X, copies)
 
     def _validated(self, X: Any, **options: Any) -> Any:
         """X as an array of float64, or as a sparse matrix with rows that can be selected."""
@@ -114,7 +125,3 @@ class KernelEstimator(BaseEstimator):
         tags.input_tags.positive_only = self.metric is not None
         tags.input_tags.sparse = not self._precomputed
         return tags
-
-
-def _kernel_of(value: Any) -> Kernel | None:
-    return None if value is None else kernels.get(value)

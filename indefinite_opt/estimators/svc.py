@@ -125,6 +125,13 @@ class IndefiniteSVC(FormulationClassifier):
 
     _remembers = False
 
+    C: float
+    degree: int
+    gamma: float | str
+    coef0: float
+    max_iter: int
+    verbose: bool
+
     def __init__(
         self,
         *,
@@ -146,23 +153,7 @@ class IndefiniteSVC(FormulationClassifier):
         shrinking: bool = True,
         verbose: bool = False,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.probability = probability
-        self.tol = tol
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multiclass = multiclass
-        self.solver = solver
-        self.cache_size = cache_size
-        self.shrinking = shrinking
-        self.verbose = verbose
+        self._keep(locals())
 
     @staticmethod
     def _plain_kernels() -> tuple[str, ...]:
@@ -211,7 +202,7 @@ class IndefiniteSVC(FormulationClassifier):
         checks.whole("max_iter", self.max_iter)
         return int(self.max_iter)
 
-    def _kernel_for(self, X: Any, copies: Array) -> Any:
+    def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
         name = self.kernel
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
             try:
@@ -230,7 +221,7 @@ class IndefiniteSVC(FormulationClassifier):
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
 
-    def _gamma_for(self, X: Any, copies: Array) -> float:
+    def _gamma_for(self, X: Any, copies: Array | None) -> float:
         """γ as in `SVC`, where the variance is that of as many copies of the points."""
         if checks.is_number(self.gamma):
             return float(self.gamma)

@@ -67,6 +67,10 @@ decision_function_shape, break_ties, random_state, multiclass, solver
     ((5, 3), 1.0)
     """
 
+    Cs: Any
+    cv: Any
+    scoring: Any
+
     def __init__(
         self,
         *,
@@ -90,25 +94,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         shrinking: bool = True,
         verbose: bool = False,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.probability = probability
-        self.tol = tol
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multiclass = multiclass
-        self.solver = solver
-        self.cache_size = cache_size
-        self.shrinking = shrinking
-        self.verbose = verbose
+        self._keep(locals())
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -167,10 +153,9 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         return SVMDual(C=self.C_)
 
     def _values_of_C(self) -> Array:
-        Cs: Any = self.Cs
-        if checks.is_whole(Cs):
-            checks.whole("Cs", Cs)
-            return np.geomspace(LEAST_C, LARGEST_C, Cs)
+        if checks.is_whole(self.Cs):
+            checks.whole("Cs", self.Cs)
+            return np.geomspace(LEAST_C, LARGEST_C, self.Cs)
         refuse_mask("Cs", self.Cs, "an array without a mask")
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):

@@ -18,9 +18,8 @@ from indefinite_opt.foundation import Array, checked_distances
 from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
 
 __all__ = [
-    "Distances",
+    "Matrix",
     "Points",
-    "Similarities",
     "TrainingData",
     "TrainingKernel",
     "square",
@@ -200,67 +199,41 @@ class Points(TrainingData):
         return values
 
 
+@dataclass(frozen=True, eq=False)
 class Matrix(TrainingData):
-    """A matrix of all pairs of training points.
+    """Kernel values of all pairs of training points, or distances and the kernel made of them.
 
     Rows of new points have their columns in the order of the points that were given, of which
     `take` chooses some: `columns` says which.
     """
 
-    columns: NDArray[np.intp] | None
+    pairs: Array
+    kernel: kernels.DistanceSubstitution | None = None
+    columns: NDArray[np.intp] | None = None
+
+    @property
+    def size(self) -> int:
+        return int(self.pairs.shape[0])
+
+    def gram(self) -> Array:
+        return self._values(self.pairs if self.kernel is None else checked_distances(self.pairs))
+
+    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        if self.columns is None:
+            raise ValueError("take chooses the training points first")
+        return self._values(X[:, self.columns if support is None else self.columns[support]])
 
     def among(self, X: Any) -> None:
         return None
 
-    def _columns(self, X: Array, support: NDArray[np.intp] | None) -> Array:
-        if self.columns is None:
-            raise ValueError("take chooses the training points first")
-        return X[:, self.columns if support is None else self.columns[support]]
+    def take(self, indices: NDArray[np.intp]) -> Matrix:
+        name = "K" if self.kernel is None else "D"
+        return Matrix(square(name, self.pairs)[np.ix_(indices, indices)], self.kernel, indices)
 
-
-@dataclass(frozen=True, eq=False)
-class Similarities(Matrix):
-    """A kernel matrix that was given."""
-
-    K: Array
-    columns: NDArray[np.intp] | None = None
-
-    @property
-    def size(self) -> int:
-        return int(self.K.shape[0])
-
-    def gram(self) -> Array:
-        return self.K
-
-    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
-        return self._columns(X, support)
-
-    def take(self, indices: NDArray[np.intp]) -> Similarities:
-        return Similarities(square("K", self.K)[np.ix_(indices, indices)], indices)
-
-
-@dataclass(frozen=True, eq=False)
-class Distances(Matrix):
-    """Distances that were given, and how a kernel is made of them."""
-
-    D: Array
-    form: str
-    gamma: float
-    columns: NDArray[np.intp] | None = None
-
-    @property
-    def size(self) -> int:
-        return int(self.D.shape[0])
-
-    def gram(self) -> Array:
-        return kernels.of_distances(checked_distances(self.D), self.form, self.gamma)
-
-    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
-        return kernels.of_distances(self._columns(X, support), self.form, self.gamma)
-
-    def take(self, indices: NDArray[np.intp]) -> Distances:
-        block = square("D", self.D)[np.ix_(indices, indices)]
-        return Distances(block, self.form, self.gamma, indices)
+    def _values(self, pairs: Array) -> Array:
+        if self.kernel is None:
+            return pairs
+        return kernels.of_distances(pairs, self.kernel.form, self.kernel.gamma)
 
 
 def square(argument: str, matrix: Array) -> Array:
@@ -294,10 +267,10 @@ def training_data(X: Any, kernel: Any, metric: Any) -> TrainingData:
                 "'distance(form=linear)' or 'distance(form=gaussian, gamma=1)'", str(kernel),
                 "For kernel values use kernel='precomputed' without a metric.",
             )  # fmt: skip
-        return Distances(square("D", X), kernel.form, kernel.gamma)
+        return Matrix(square("D", X), kernel)
     if isinstance(kernel, Kernel):
         return Points(X, kernel)
-    return Similarities(square("K", X))
+    return Matrix(square("K", X))
 
 
 def digest(data: Any) -> bytes:

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
-from indefinite_opt.foundation import Array, checked_matrix, checks, refuse_mask
-from indefinite_opt.problem import TRANSFORMS, eigendecomposition, kernels, norm_bound
+from indefinite_opt.foundation import Array, checked_matrix, checks
+from indefinite_opt.problem import TRANSFORMS, eigendecomposition, norm_bound
 
 __all__ = ["KernelTransformer", "PseudoEuclideanEmbedding", "SpectrumTransformer"]
 
@@ -24,9 +24,8 @@ class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstim
     def _training(self, X: ArrayLike) -> Any:
         """Training data in their own memory, so that changes of X have no effect."""
         points = self._validated(X)
-        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        kernel = self.kernel if precomputed else kernels.get(self.kernel).fitted(points)
-        return training_data(points, kernel, self.metric).take(np.arange(points.shape[0]))
+        data = training_data(points, self._kernel_for(points), self.metric)
+        return data.take(np.arange(points.shape[0]))
 
     def _rows(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -153,7 +152,7 @@ class PseudoEuclideanEmbedding(_KernelStep):
         return (self._rows(X) - self._means) @ self._projection
 
 
-class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SpectrumTransformer(_KernelStep):
     """A change of the spectrum of a precomputed kernel, which makes it positive semidefinite.
 
     With K = VΛVᵀ the training kernel becomes V h(Λ) Vᵀ. Rows of new points are projected, as in
@@ -187,6 +186,8 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
            [0., 1.]])
     """
 
+    kernel = "precomputed"
+
     def __init__(self, spectrum: str = "clip") -> None:
         self.spectrum = spectrum
 
@@ -194,10 +195,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
-        refuse_mask("X", X, "an array without a mask")
-        given: Any = validate_data(self, X, dtype=np.float64)
-        data = training_data(given, "precomputed", None).take(np.arange(len(given)))
-        K: Any = checked_matrix("K", data.gram(), False)[0]
+        K: Any = checked_matrix("K", self._training(X).gram(), False)[0]
         spectrum = eigendecomposition(K)
         self.eigenvalues_, vectors = spectrum.values, spectrum.vectors
         nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
@@ -213,8 +211,7 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def transform(self, X: ArrayLike) -> Array:
         """Rows of the changed kernel for rows X of the original one, (m, n)."""
         check_is_fitted(self)
-        refuse_mask("X", X, "an array without a mask")
-        rows: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Any = self._validated(X, reset=False)
         if self._projection is not None:
             projected: Array = rows @ self._projection
             return projected
@@ -224,8 +221,3 @@ class SpectrumTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             if place is not None:
                 changed[row, place] -= min(float(self.eigenvalues_[0]), 0.0)
         return changed
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        return tags
