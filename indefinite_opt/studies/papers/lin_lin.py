@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,21 +14,16 @@ from indefinite_opt.formulations import SVMDual
 from indefinite_opt.problem import kernels
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Check,
-    Code,
-    Computation,
-    ComputationOutcome,
-    Entry,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
 from indefinite_opt.studies.protocols import Nested, RepeatedKFold
 from indefinite_opt.studies.study import Study
 from indefinite_opt.workflow import solve
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Axes = Callable[[bool], tuple[list[float], list[float]]]
+"""log₂ C and the heights of a figure, by whether its run is a quick one."""
 
 SETS = ("heart", "german", "diabete", "a1a")
 
@@ -122,19 +117,37 @@ def accuracies(
     return {"accuracy": (100.0 * hits / problem.n).tolist()}
 
 
-def contours(
-    ax: Axes,
-    title: str,
-    horizontal: Sequence[float],
-    vertical: Sequence[float],
-    rows: Sequence[Any],
-) -> None:
-    """Lines of equal accuracy over log₂ C and another parameter, with percentages."""
-    values = np.array([row["accuracy"] for row in rows])
-    lines = ax.contour(horizontal, vertical, values, levels=8, cmap="viridis")
-    ax.clabel(lines, fontsize=7)
-    ax.set_title(f"{title}; best {values.max():.1f} %", loc="left", fontsize=9)
-    ax.set_xlabel("log₂ C")
+def maps(settings: Mapping[str, Sequence[Any]]) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """By the title of a panel its heights, (k,), and the accuracies over heights and C, (k, m)."""
+    named: dict[str, dict[float, Any]] = {}
+    for name, rows in settings.items():
+        title, _, height = name.rpartition("; ")
+        named.setdefault(title, {})[float(height)] = rows[0]["accuracy"]
+    return {
+        title: (np.array(sorted(lines)), np.array([lines[height] for height in sorted(lines)]))
+        for title, lines in named.items()
+    }
+
+
+def draw_contours(outcomes: Mapping[str, ComputationOutcome], axes: Axes, label: str) -> Figure:
+    """Lines of equal accuracy over log₂ C and another parameter, two panels in a row."""
+    from matplotlib.figure import Figure
+
+    found = [panel for outcome in outcomes.values() for panel in maps(outcome.settings).items()]
+    figure = Figure(figsize=(8.0, 1.5 * len(found) + 0.4), layout="constrained")
+    panels = figure.subplots(len(found) // 2, 2).ravel()
+    for ax, (title, (heights, values)) in zip(panels, found, strict=True):
+        lines = ax.contour(columns(axes, heights), heights, values, levels=8, cmap="viridis")
+        ax.clabel(lines, fontsize=7)
+        shown = title.replace("; ", ", ")
+        ax.set_title(f"{shown}; best {values.max():.1f} %", loc="left", fontsize=9)
+        ax.set(xlabel="log₂ C", ylabel=label)
+    return figure
+
+
+def columns(axes: Axes, heights: NDArray[Any]) -> list[float]:
+    """log₂ C of a figure, whose run was a quick one if it has as few heights."""
+    return axes(len(heights) == len(axes(True)[1]))[0]
 
 
 def percentage(row: str, method: str) -> Entry:
@@ -142,8 +155,10 @@ def percentage(row: str, method: str) -> Entry:
     return Entry(method, factor=100.0, experiment=experiment(row, method))
 
 
+SIGMOID = "tanh(a⟨x, z⟩ + r)"
+
 KERNELS = {
-    "tanh(a⟨x, z⟩ + r)": "sigmoid(a={a}, r={r})",
+    SIGMOID: "sigmoid(a={a}, r={r})",
     "(17), exp(2a⟨x, z⟩)": "exponential {a}",
     "RBF, exp(-a|x - z|²)": "gaussian(gamma={a})",
 }
@@ -167,30 +182,13 @@ def figure_1(quick: bool) -> dict[str, Computation]:
             for height in vertical:
                 r = -(2.0**height)
                 # 1 + tanh r, without the cancellation of that sum.
-                share = 1.0 if title.startswith("tanh") else 2.0 / (1.0 + math.exp(-2.0 * r))
+                share = 1.0 if title == SIGMOID else 2.0 / (1.0 + math.exp(-2.0 * r))
                 settings[f"{title}; a = {a:g}; {height:g}"] = {
                     "data": data("heart"),
                     "kernel": kernel.format(a=a, r=r),
                     "bounds": tuple(share * 2.0**C for C in horizontal),
                 }
     return {"contours": Computation(accuracies, settings)}
-
-
-def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
-    """Three rows of kernels, two columns of a."""
-    from matplotlib.figure import Figure
-
-    found = outcomes["contours"].settings
-    heights = sorted({float(name.split("; ")[2]) for name in found})
-    figure = Figure(figsize=(8.0, 9.0), layout="constrained")
-    panels = figure.subplots(len(KERNELS), len(SCALES))
-    for line, title in zip(panels, KERNELS, strict=True):
-        for ax, a in zip(line, SCALES, strict=True):
-            rows = [found[f"{title}; a = {a:g}; {height:g}"][0] for height in heights]
-            horizontal = figure_1_axes(quick=len(heights) == len(figure_1_axes(True)[1]))[0]
-            contours(ax, f"{title}, a = {a:g}", horizontal, heights, rows)
-            ax.set_ylabel("log₂(-r)")
-    return figure
 
 
 ALIKE = 1.0
@@ -206,23 +204,16 @@ def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
     The small one is the least for which the classifiers are not all constant.
     """
-    found = outcomes["contours"].settings
-    heights = sorted({float(name.split("; ")[2]) for name in found})
-    tanh, limit, gaussian = KERNELS
-
-    def line(title: str, a: float, height: float) -> NDArray[Any]:
-        return np.array(found[f"{title}; a = {a:g}; {height:g}"][0]["accuracy"])
-
-    def apart(one: str, other: str, a: float, height: float) -> float:
-        return float(np.mean(np.abs(line(one, a, height) - line(other, a, height))))
-
-    small = {
-        a: max(h for h in heights if np.ptp(line(tanh, a, h)) > VARYING or h == heights[0])
-        for a in SCALES
-    }
-    far = {a: apart(tanh, limit, a, small[a]) for a in SCALES}
-    near = {a: apart(tanh, limit, a, heights[0]) for a in SCALES}
-    scaled = {a: apart(limit, gaussian, a, small[a]) for a in SCALES}
+    found = maps(outcomes["contours"].settings)
+    small, far, near, scaled = {}, {}, {}, {}
+    for a in SCALES:
+        heights, tanh = found[f"{SIGMOID}; a = {a:g}"]
+        limit, gaussian = (found[f"{title}; a = {a:g}"][1] for title in KERNELS if title != SIGMOID)
+        varying = np.flatnonzero(np.ptp(tanh, axis=1) > VARYING)
+        last = varying[-1] if varying.size else 0
+        apart = np.abs(tanh - limit).mean(axis=1)
+        small[a], far[a], near[a] = heights[last], apart[last], apart[0]
+        scaled[a] = np.abs(limit - gaussian)[last].mean()
 
     def at(a: float) -> str:
         return f"a = {a:g}, r = {-(2.0 ** small[a]):.3g}"
@@ -256,43 +247,27 @@ def figure_2_axes(quick: bool) -> tuple[list[float], list[float]]:
     return [float(k) for k in range(-2, 14)], [round(0.2 * k - 2.0, 1) for k in range(21)]
 
 
-def figure_2(quick: bool) -> dict[str, Computation]:
-    """One setting for each data set, program and r."""
-    return {name: contour_of(name, quick) for name in (SETS[:1] if quick else SETS)}
-
-
-def contour_of(name: str, quick: bool) -> Computation:
-    """Both contours of a data set."""
+def shifted(name: str, title: str, quick: bool, **options: Any) -> dict[str, dict[str, Any]]:
+    """The settings of a panel: one for each r, with a = 1/n."""
     horizontal, vertical = figure_2_axes(quick)
-    return Computation(
-        accuracies,
-        {
-            f"{name}; {title}; {r}": {
-                "data": data(name),
-                "kernel": f"sigmoid(a={1.0 / FEATURES[name]}, r={r})",
-                "bounds": tuple(2.0**C for C in horizontal),
-                "bias": bias,
-            }
-            for title, bias in PROGRAMS.items()
-            for r in vertical
-        },
-    )
+    return {
+        f"{title}; {r}": {
+            "data": data(name),
+            "kernel": f"sigmoid(a={1.0 / FEATURES[name]}, r={r})",
+            "bounds": tuple(2.0**C for C in horizontal),
+            **options,
+        }
+        for r in vertical
+    }
 
 
-def draw_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
-    """A row for each data set; on the left with the constraint, on the right without it."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.0 * len(outcomes)), layout="constrained")
-    panels = figure.subplots(len(outcomes), 2, squeeze=False)
-    for line, (name, outcome) in zip(panels, outcomes.items(), strict=True):
-        heights = sorted({float(setting.split("; ")[2]) for setting in outcome.settings})
-        horizontal = figure_2_axes(quick=len(heights) == len(figure_2_axes(True)[1]))[0]
-        for ax, title in zip(line, PROGRAMS, strict=True):
-            rows = [outcome.settings[f"{name}; {title}; {r}"][0] for r in heights]
-            contours(ax, f"{name}, {title}", horizontal, heights, rows)
-            ax.set_ylabel("r")
-    return figure
+def figure_2(quick: bool) -> dict[str, Computation]:
+    """An experiment for each data set, and a panel for each program."""
+    settings: dict[str, dict[str, Any]] = {name: {} for name in (SETS[:1] if quick else SETS)}
+    for name, of_set in settings.items():
+        for title, bias in PROGRAMS.items():
+            of_set |= shifted(name, f"{name}; {title}", quick, bias=bias)
+    return {name: Computation(accuracies, of_set) for name, of_set in settings.items()}
 
 
 HIGH = 1.0
@@ -302,27 +277,11 @@ LOST = 5.0
 """Percentage points that make a performance bad."""
 
 
-def _maps(
-    settings: Mapping[str, Sequence[Any]], titles: Sequence[str]
-) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """r, (k,), and the accuracies over r and C, (k, m), of each title."""
-    maps = []
-    for title in titles:
-        named = {
-            float(name.rpartition("; ")[2]): rows[0]["accuracy"]
-            for name, rows in settings.items()
-            if name.rpartition("; ")[0] == title
-        }
-        shifts = np.array(sorted(named))
-        maps.append((shifts, np.array([named[r] for r in shifts])))
-    return maps
-
-
 def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 2, for each data set."""
     means, high, moved, lost = {}, {}, {}, {}
     for name, outcome in outcomes.items():
-        (r, left), (_, right) = _maps(outcome.settings, [f"{name}; {t}" for t in PROGRAMS])
+        (r, left), (_, right) = maps(outcome.settings).values()
         means[name] = left[r < 0.0].mean(), left[r > 0.0].mean()
         high[name] = left.max(), left[r > 0.0].max()
         moved[name] = right[r >= 0.0].max(), right[r < 0.0].max()
@@ -355,43 +314,17 @@ STARTS = {"from zero": 0, "best of five random starts": 5}
 
 
 def figure_5(quick: bool) -> dict[str, Computation]:
-    """One setting for each kind of start and r."""
-    horizontal, vertical = figure_2_axes(quick)
-    return {
-        "contours": Computation(
-            accuracies,
-            {
-                f"{title}; {r}": {
-                    "data": data("heart"),
-                    "kernel": f"sigmoid(a={1.0 / FEATURES['heart']}, r={r})",
-                    "bounds": tuple(2.0**C for C in horizontal),
-                    "starts": starts,
-                }
-                for title, starts in STARTS.items()
-                for r in vertical
-            },
-        )
-    }
-
-
-def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
-    """On the left from zero, on the right the best of five."""
-    from matplotlib.figure import Figure
-
-    found = outcomes["contours"].settings
-    heights = sorted({float(name.split("; ")[1]) for name in found})
-    horizontal = figure_2_axes(quick=len(heights) == len(figure_2_axes(True)[1]))[0]
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
-    for ax, title in zip(figure.subplots(1, 2), STARTS, strict=True):
-        contours(ax, title, horizontal, heights, [found[f"{title}; {r}"][0] for r in heights])
-        ax.set_ylabel("r")
-    return figure
+    """A panel for each kind of start."""
+    settings: dict[str, Any] = {}
+    for title, starts in STARTS.items():
+        settings |= shifted("heart", title, quick, starts=starts)
+    return {"contours": Computation(accuracies, settings)}
 
 
 def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 5."""
-    (r, zero), (_, best) = _maps(outcomes["contours"].settings, list(STARTS))
-    horizontal = np.array(figure_2_axes(quick=r.size == len(figure_2_axes(True)[1]))[0])
+    (r, zero), (_, best) = maps(outcomes["contours"].settings).values()
+    horizontal = np.array(columns(figure_2_axes, r))
     apart = np.abs(zero - best)
     good = apart[zero >= zero.max() - HIGH]
     low, several = apart[r < -0.5], apart[np.ix_(r > 0.5, horizontal > 6.0)]
@@ -428,18 +361,21 @@ def table_2_entry(row: str, column: str) -> Entry:
     """A metric of the models; times depend on the machine."""
     kind, _, method = column.partition(" ")
     return Entry(
-        method,
-        METRICS[kind],
-        experiment=experiment(row, method),
-        relative=SUPPORT_SPREAD,
+        method, METRICS[kind], experiment=experiment(row, method), relative=SUPPORT_SPREAD,
         counted=kind == "#SV",
-    )
+    )  # fmt: skip
 
+
+draw_shifts = functools.partial(draw_contours, axes=figure_2_axes, label="r")
 
 STUDIES = {
-    "figure-1": Code(figure_1, draw=draw_figure_1, checks=check_figure_1),
-    "figure-2": Code(figure_2, draw=draw_figure_2, checks=check_figure_2),
-    "figure-5": Code(figure_5, draw=draw_figure_5, checks=check_figure_5),
+    "figure-1": Code(
+        figure_1,
+        draw=functools.partial(draw_contours, axes=figure_1_axes, label="log₂(-r)"),
+        checks=check_figure_1,
+    ),
+    "figure-2": Code(figure_2, draw=draw_shifts, checks=check_figure_2),
+    "figure-5": Code(figure_5, draw=draw_shifts, checks=check_figure_5),
     "table-1": Code(tables, table_1_entry),
     "table-2": Code(tables, table_2_entry),
 }
