@@ -15,13 +15,7 @@ from indefinite_opt.problem import KernelProblem, datasets, kernels
 from indefinite_opt.studies.baselines import LIBSVM, Baseline
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Check,
-    Code,
-    Computation,
-    ComputationOutcome,
-    Entry,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
 from indefinite_opt.workflow import solve
 
 if TYPE_CHECKING:

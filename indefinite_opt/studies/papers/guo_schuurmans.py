@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Code,
-    Entry,
-)
+from indefinite_opt.studies.papers import Code, Entry
 from indefinite_opt.studies.papers._discretised import CategoricalNaiveBayes, discretised
 from indefinite_opt.studies.protocols import Nested, RepeatedSplit
 from indefinite_opt.studies.study import Study

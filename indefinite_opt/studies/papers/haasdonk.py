@@ -18,13 +18,7 @@ from indefinite_opt.studies.baselines import LIBSVM
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Check,
-    Code,
-    Computation,
-    ComputationOutcome,
-    Entry,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
 from indefinite_opt.studies.protocols import LeaveOneOut
 from indefinite_opt.studies.study import Study
 from indefinite_opt.theory import diagnose, svm_to_hull
@@ -128,11 +122,6 @@ def _draw_hulls(ax: Axes, problem: KernelProblem, weights: Array, mu: float) -> 
         ax.annotate("", middle + vector, middle, arrowprops=arrow)
 
 
-def panels_of(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, list[Row]]:
-    """The classifiers of each panel."""
-    return outcomes["panels"].settings
-
-
 def classified(rows: Sequence[Row]) -> Check:
     """Whether no point is misclassified unless it is a support vector."""
     wrong = sum(row["wrong non-SVs"] for row in rows)
@@ -148,7 +137,7 @@ def norms(panels: Mapping[str, list[Row]], names: str, sign: float) -> Check:
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 1."""
-    panels = panels_of(outcomes)
+    panels = outcomes["panels"].settings
     a, b, c, d = (panels[name][0] for name in "abcd")
     negative = norms(panels, "c", -1.0)
     return {
@@ -163,12 +152,17 @@ def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
 
 HULLS = {
-    "a": (SEPARABLE, 1.0),
-    "b": (SEPARABLE, 0.1),
-    "c": (OVERLAPPING, 1.0),
-    "d": (OVERLAPPING, 0.25),
+    "a": {"data": SEPARABLE, "mu": 1.0},
+    "b": {"data": SEPARABLE, "mu": 0.1},
+    "c": {"data": OVERLAPPING, "mu": 1.0},
+    "d": {"data": OVERLAPPING, "mu": 0.25},
 }
 """The data and the bound μ of each panel."""
+
+
+def named(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Settings of panels with their data sets in place of the names."""
+    return {panel: {**one, "data": Data(one["data"])} for panel, one in settings.items()}
 
 
 def hulls(data: Data, mu: float) -> Row:
@@ -178,8 +172,7 @@ def hulls(data: Data, mu: float) -> Row:
 
 def figure_1(quick: bool) -> dict[str, Computation]:
     """All panels, which take a second."""
-    settings = {panel: {"data": Data(name), "mu": mu} for panel, (name, mu) in HULLS.items()}
-    return {"panels": Computation(hulls, settings)}
+    return {"panels": Computation(hulls, named(HULLS))}
 
 
 MACHINES = {
@@ -212,16 +205,12 @@ def _corresponding(problem: KernelProblem, mu: float) -> float:
 
 def figure_2(quick: bool) -> dict[str, Computation]:
     """All panels, which take a second."""
-    settings = {
-        panel: {**setting, "data": Data(str(setting["data"]))}
-        for panel, setting in MACHINES.items()
-    }
-    return {"panels": Computation(machine, settings)}
+    return {"panels": Computation(machine, named(MACHINES))}
 
 
 def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 2."""
-    panels = panels_of(outcomes)
+    panels = outcomes["panels"].settings
     b, d = panels["b"][0], panels["d"][0]
     unsuitable = norms(panels, "d", -1.0)
     return {
@@ -238,9 +227,6 @@ def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
         ),
     }
 
-
-BOUND_OF_NONE = 10.0
-"""C of Figure 3: the weights of both optima are below 1."""
 
 MAX_PERMUTATIONS = 100
 """About every second one ends in the other optimum."""
@@ -264,17 +250,14 @@ def optimum(permuted: bool, C: float) -> Row:
 
 
 def figure_3(quick: bool) -> dict[str, Computation]:
-    """Both panels, which take a second."""
-    settings = {
-        panel: {"permuted": permuted, "C": BOUND_OF_NONE}
-        for panel, permuted in {"a": False, "b": True}.items()
-    }
+    """Both panels, which take a second; no weight of either optimum reaches C, all are below 1."""
+    settings = {"a": {"permuted": False, "C": 10.0}, "b": {"permuted": True, "C": 10.0}}
     return {"panels": Computation(optimum, settings)}
 
 
 def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 3."""
-    a, b = (panels_of(outcomes)[name][0] for name in "ab")
+    a, b = (outcomes["panels"].settings[name][0] for name in "ab")
     return {
         "two": Check(
             abs(a["objective"] - b["objective"]) > MIN_DIFFERENCE * abs(a["objective"]),
@@ -290,7 +273,10 @@ COUNTS = {name: Entry(metric=name, unit=1.0) for name in ("p", "q", "SVs", "boun
 
 DRAWS, QUICK_DRAWS = 40, 2
 
-L1_MACHINES = {"a": ("haasdonk-figure4a", math.inf), "b": ("haasdonk-figure4b", 2000.0)}
+L1_MACHINES = {
+    "a": {"name": "haasdonk-figure4a", "C": math.inf},
+    "b": {"name": "haasdonk-figure4b", "C": 2000.0},
+}
 """The data and C of each panel, as printed."""
 
 
@@ -303,15 +289,13 @@ def machines(name: str, C: float, draws: int) -> list[Row]:
 def figure_4(quick: bool) -> dict[str, Computation]:
     """Both panels, with many draws or with a few."""
     draws = QUICK_DRAWS if quick else DRAWS
-    settings = {
-        panel: {"name": name, "C": C, "draws": draws} for panel, (name, C) in L1_MACHINES.items()
-    }
+    settings = {panel: {**one, "draws": draws} for panel, one in L1_MACHINES.items()}
     return {"panels": Computation(machines, settings)}
 
 
 def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 4, for all draws of the points."""
-    panels = panels_of(outcomes)
+    panels = outcomes["panels"].settings
     a, b = panels["a"], panels["b"]
 
     def share(rows: Sequence[Row], name: str) -> tuple[int, str]:

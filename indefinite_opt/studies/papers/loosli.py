@@ -14,12 +14,7 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.problem import Kernel, KernelProblem, datasets
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Check,
-    Code,
-    Computation,
-    Entry,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, Entry
 from indefinite_opt.studies.papers._loosli_boards import (
     FIGURE_3_POINTS,
     FIGURE_4_POINTS,
@@ -100,27 +95,36 @@ def series(name: str, quick: bool) -> dict[str, Study]:
     return {"accuracy": study}
 
 
+def kernel_means(outcomes: Mapping[str, StudyOutcome]) -> dict[str, NDArray[Any]]:
+    """By method, for each kernel the means of the least eigenvalue and of both accuracies, (k, 3).
+
+    These are the accuracies on the test points and on the training points.
+    """
+    means = {}
+    for name in METHODS:
+        entries: dict[int, list[tuple[float, float, float]]] = {}
+        for row in outcomes["accuracy"].rows:
+            if row["method"] == name and not row["error"]:
+                numbers = row["lambda_min"], row["accuracy"], 1.0 - row["training_error"]
+                entries.setdefault(row["entry"], []).append(numbers)
+        if entries:
+            means[name] = np.array([np.mean(entries[k], axis=0) for k in sorted(entries)])
+    return means
+
+
 def series_figure(outcomes: Mapping[str, StudyOutcome]) -> Figure:
     """Accuracy on the test points, and on the training points, against the least eigenvalue."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.4, 8.0), layout="constrained")
     panels = figure.subplots(2, 1)
-    rows = [row for row in outcomes["accuracy"].rows if not row["error"]]
-    for index, name in enumerate(METHODS):
-        entries: dict[int, list[tuple[float, float, float]]] = {}
-        for row in rows:
-            if row["method"] == name:
-                numbers = row["lambda_min"], row["accuracy"], 1.0 - row["training_error"]
-                entries.setdefault(row["entry"], []).append(numbers)
-        if not entries:
-            continue
-        means = np.array(sorted(np.mean(found, axis=0).tolist() for found in entries.values()))
-        for ax, column in zip(panels, (1, 2), strict=True):
-            ax.plot(
-                means[:, 0], 100.0 * means[:, column], f"C{index}", marker="o", ms=3, label=name
-            )
-    for ax, part in zip(panels, ("test", "training"), strict=True):
+    means = kernel_means(outcomes)
+    for ax, part, column in zip(panels, ("test", "training"), (1, 2), strict=True):
+        for index, name in enumerate(METHODS):
+            if name in means:
+                least, percent = means[name][:, 0], 100.0 * means[name][:, column]
+                order = np.argsort(least)
+                ax.plot(least[order], percent[order], f"C{index}", marker="o", ms=3, label=name)
         ax.set(xlabel="smallest eigenvalue of the training kernel", ylabel=f"% correct, {part} set")
         ax.set_xscale("symlog")
     panels[0].legend(ncols=3, fontsize=8)
@@ -136,16 +140,9 @@ MOST = 0.8
 
 def check_series(outcomes: Mapping[str, StudyOutcome]) -> dict[str, Check]:
     """The sentences on Figures 6 and 7, from the mean test accuracy for each kernel."""
-    means: dict[str, NDArray[Any]] = {}
-    rows = [row for row in outcomes["accuracy"].rows if not row["error"]]
-    entries = sorted({row["entry"] for row in rows})
-    for name in METHODS:
-        mine = [row for row in rows if row["method"] == name]
-        if mine:
-            means[name] = np.array(
-                [np.mean([r["accuracy"] for r in mine if r["entry"] == k]) for k in entries]
-            )
-    least = np.array([np.mean([r["lambda_min"] for r in rows if r["entry"] == k]) for k in entries])
+    found = kernel_means(outcomes)
+    means = {name: values[:, 1] for name, values in found.items()}
+    least = found["ESVM"][:, 0]
     good = [name for name in ("ESVM", "LP SVM", "RVM") if name in means]
     others = [name for name in means if name not in (*good, "ESVM-L")]
     worst, rivals = (np.array([means[name] for name in names]) for names in (good, others))

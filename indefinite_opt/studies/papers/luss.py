@@ -15,13 +15,7 @@ from indefinite_opt.problem import Kernel, KernelProblem, datasets
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import (
-    Check,
-    Code,
-    Computation,
-    ComputationOutcome,
-    Entry,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
 from indefinite_opt.studies.protocols import Nested, RepeatedSplit
 from indefinite_opt.studies.study import Study
 from indefinite_opt.workflow import solve
@@ -136,6 +130,12 @@ def figure_1(quick: bool) -> dict[str, Computation]:
     return {"gaps": Computation(gaps, settings)}
 
 
+def curves(outcomes: Mapping[str, ComputationOutcome], method: str) -> tuple[Array, Array]:
+    """The iterations of a method, (k,), and its gaps on each perturbation, (m, k)."""
+    rows = [row for row in outcomes["gaps"].rows if row["setting"].startswith(method)]
+    return np.array(rows[0]["iterations"]), np.array([row["gaps"] for row in rows])
+
+
 def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """Means, and dashed lines one standard deviation above and below: ACCPM on the left."""
     from matplotlib.figure import Figure
@@ -146,9 +146,7 @@ def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     for ax, label in zip(panels, ("ACCPM", "projected gradient"), strict=True):
         chosen = [method for method in METHODS if method.startswith(label)]
         for color, method in zip(colors, chosen, strict=True):
-            rows = [row for row in outcomes["gaps"].rows if row["setting"].startswith(method)]
-            along = rows[0]["iterations"]
-            found = np.array([row["gaps"] for row in rows])
+            along, found = curves(outcomes, method)
             mean, spread = found.mean(axis=0), found.std(axis=0)
             ax.semilogy(along, mean, color=color, label=method)
             for line in (mean - spread, mean + spread):
@@ -167,22 +165,20 @@ STRAIGHT, STALLED = 0.95, 0.1
 the second half of the steps still reduces a gap that does not stall."""
 
 
+PRINTED = ("ACCPM, printed", "projected gradient, printed")
+
+
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 1, of the printed methods."""
-    curves = {}
-    for name in ("ACCPM", "projected gradient"):
-        rows = [
-            row for row in outcomes["gaps"].rows if row["setting"].startswith(f"{name}, printed")
-        ]
-        found = np.array([row["gaps"] for row in rows])
-        curves[name] = np.array(rows[0]["iterations"]), found.mean(axis=0)
-    (cuts, accpm), (steps, gradient) = curves.values()
+    (cuts, accpm), (steps, gradient) = (
+        (along, found.mean(axis=0)) for along, found in (curves(outcomes, name) for name in PRINTED)
+    )
     there = int(cuts[np.argmax(accpm <= gradient[-1])])
     kept = accpm > LEAST_GAP
     straight = float(np.corrcoef(cuts[kept], np.log(accpm[kept]))[0, 1] ** 2)
     late = float(gradient[-1] / gradient[gradient.size // 2])
     early = max(1, round(EARLY * cuts[-1]))
-    begun = [float(np.interp(early, *curve)) for curve in curves.values()]
+    begun = [float(np.interp(early, *one)) for one in ((cuts, accpm), (steps, gradient))]
     return {
         "faster": Check(
             bool(accpm[-1] <= gradient[-1]) and there < steps[-1],
