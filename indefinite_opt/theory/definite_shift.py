@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import Array
 from indefinite_opt.problem import (
     KernelProblem,
     check_problem,
@@ -14,7 +14,7 @@ from indefinite_opt.problem import (
     norm_bound,
     zero_tolerance,
 )
-from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue
+from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, least_eigenvalue
 
 __all__ = ["DefiniteShift", "lin_lin_theorem_3"]
 
@@ -115,7 +115,7 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
     infimum = (float(shares.sum()) - float(turned[0, 0])) / n - constant
     unit = max(abs(infimum), norm / n)
     tried = (infimum + float(share) * unit for share in MARGIN_SHARES)
-    proved = next((shift for shift in tried if _least(K + shift).positive), np.inf)
+    proved = next((shift for shift in tried if least_eigenvalue(K + shift).positive), np.inf)
     return DefiniteShift(infimum, proved, conditional)
 
 
@@ -129,10 +129,3 @@ def _turned(K: Array) -> Array:
     half = image - 0.5 * float(v @ image) * v
     crossed = np.outer(half, v)
     return K - crossed - crossed.T
-
-
-def _least(matrix: Array) -> LeastEigenvalue:
-    order = matrix.shape[0]
-    with one_thread():
-        least = float(np.linalg.eigvalsh(matrix)[0])
-    return LeastEigenvalue(least, zero_tolerance(order, norm_bound(matrix)))

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import EPS, Array, checked_labels, checked_points, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checked_labels, checked_points, checks
 from indefinite_opt.problem import Sigmoid, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
     LeastEigenvalue,
     ShiftThreshold,
     SigmoidAnalysis,
+    least_eigenvalue,
     log_half,
     one_plus_tanh,
 )
@@ -117,7 +118,7 @@ semidefinite (least eigenvalue -2.29).
         squared_norms=(float(norms.min()), float(norms.max())),
         inner_products=(float(off_diagonal.min()), float(off_diagonal.max())),
         levels=_levels(points, a, r, error),
-        kernel=_least(np.tanh(u), points.shape[0] * error),
+        kernel=least_eigenvalue(np.tanh(u), points.shape[0] * error),
         conditional=conditional,
         shifted=shifted,
         threshold=None if a == 0 else shift_threshold(points, abs(a)),
@@ -210,20 +211,15 @@ def _argument_error(points: Array, a: float, r: float) -> float:
     return EPS * ((points.shape[1] + 2) * reach + 2.0 * abs(r))
 
 
-def _least(matrix: Array, error: float) -> LeastEigenvalue:
-    """Least eigenvalue of a symmetric matrix known up to `error` in the spectral norm."""
-    import scipy.linalg
-
-    order = matrix.shape[0]
-    with one_thread():
-        least = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
-    return LeastEigenvalue(float(least), zero_tolerance(order, norm_bound(matrix)) + error)
+def _smaller(u: Array) -> Array:
+    """The smaller one of K + eeᵀ and K - eeᵀ."""
+    sign = 1.0 if u.max() <= -u.min() else -1.0
+    return sign * one_plus_tanh(sign * u)
 
 
 def _conditional(u: Array, error: float) -> LeastEigenvalue:
-    """Least vᵀKv over ‖v‖ = 1, eᵀv = 0, from the smaller of K + eeᵀ and K - eeᵀ."""
-    sign = 1.0 if u.max() <= -u.min() else -1.0
-    S = sign * one_plus_tanh(sign * u)
+    """Least vᵀKv over ‖v‖ = 1, eᵀv = 0."""
+    S = _smaller(u)
     scale = float(np.abs(S).max()) or 1.0
     S /= scale
     norm = norm_bound(S)
@@ -232,7 +228,7 @@ def _conditional(u: Array, error: float) -> LeastEigenvalue:
     centered = S - means[:, None] - means[None, :] + means.mean() + norm / S.shape[0]
     # The centring passes on the rounding of S and adds its own.
     carried = (4.0 * error + 8.0 * EPS) * norm + zero_tolerance(S.shape[0], norm)
-    least = _least(0.5 * (centered + centered.T), carried)
+    least = least_eigenvalue(0.5 * (centered + centered.T), carried)
     return LeastEigenvalue(scale * least.value, scale * least.rounding)
 
 
@@ -259,7 +255,7 @@ def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
     if largest > 2.0:
         # 1 - N_ij is an eigenvalue of (1, N_ij; N_ij, 1), so the least of N is at most that.
         return LeastEigenvalue(1.0 - largest, relative * largest)
-    return _least(0.5 * (N + N.T), relative * norm_bound(N))
+    return least_eigenvalue(0.5 * (N + N.T), relative * norm_bound(N))
 
 
 def _sufficient(points: Array, a: float) -> float:
@@ -267,7 +263,7 @@ def _sufficient(points: Array, a: float) -> float:
     from scipy.spatial.distance import cdist
 
     squared = a * cdist(points, points, "sqeuclidean")
-    gaussian = _least(np.exp(-squared), (points.shape[1] + 4) * EPS * points.shape[0])
+    gaussian = least_eigenvalue(np.exp(-squared), (points.shape[1] + 4) * EPS * points.shape[0])
     if not gaussian.positive:
         return -np.inf
     exponents = 2.0 * a * points @ points.T - squared
@@ -304,8 +300,7 @@ def _closest_pair(points: Array, y: Array, u: Array, a: float, error: float) -> 
     from scipy.spatial.distance import cdist
 
     positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
-    sign = 1.0 if u.max() <= -u.min() else -1.0
-    S = sign * one_plus_tanh(sign * u)
+    S = _smaller(u)
     crossed, norms = S[np.ix_(positive, negative)], np.diag(S)
     squared = norms[positive][:, None] + norms[negative][None, :] - 2.0 * crossed
     sizes = np.abs(norms[positive])[:, None] + np.abs(norms[negative]) + 2.0 * np.abs(crossed)

@@ -23,10 +23,6 @@ Pairs = Callable[[Array, Array], Array]
 SOLVER_TOL = 1e-12
 """KKT residual asked of the solutions that are compared; smaller differences mean nothing."""
 
-FREE_SHARE = 1e-8
-"""A weight farther than this share of C from 0 and from C counts as free: well above
-`SOLVER_TOL`, and far below the weights of typical free support vectors."""
-
 
 @dataclass(frozen=True)
 class NormalisedSigmoid(Kernel):
@@ -273,7 +269,8 @@ def _train(kernel: Pairs, points: Array, y: ArrayLike, at: Array, C: float) -> _
         K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
     result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=SOLVER_TOL)
     alpha = result.values["alpha"]
-    free = (alpha > FREE_SHARE * C) & (alpha < (1.0 - FREE_SHARE) * C)
+    # Well above `SOLVER_TOL`, and far below the weights of typical free support vectors.
+    free = (alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)
     decisions = result.classifier.decision_function(rows)
     return _Trained(result.objective, decisions, bool(free.any()), result.residual)
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.problem import norm_bound, zero_tolerance
 
 __all__ = [
     "ClosestPair",
     "LeastEigenvalue",
     "ShiftThreshold",
     "SigmoidAnalysis",
+    "least_eigenvalue",
     "log_half",
     "one_plus_tanh",
 ]
@@ -29,9 +31,6 @@ CASES = {
     4: ("a < 0, r ≤ 0", "Not a good choice: the objective value of (6) is easily -∞."),
 }
 """The four cases of section 3 with the verdict of the paper, and 0 for a = 0, which it omits."""
-
-COARSE_ERROR = 1e-6
-"""Where 1 + tanh is below this, computing it from tanh leaves at most ten correct digits."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,16 @@ class LeastEigenvalue:
         if self.negative:
             return f"not positive semidefinite (least eigenvalue {self.value:.3g})"
         return f"positive semidefinite up to rounding (least eigenvalue {self.value:.1g})"
+
+
+def least_eigenvalue(matrix: Array, error: float = 0.0) -> LeastEigenvalue:
+    """The least eigenvalue of a symmetric matrix known up to `error` in the spectral norm."""
+    import scipy.linalg
+
+    with one_thread():
+        least = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
+    rounding = zero_tolerance(len(matrix), norm_bound(matrix)) + error
+    return LeastEigenvalue(float(least), rounding)
 
 
 @dataclass(frozen=True)
@@ -283,7 +292,8 @@ class SigmoidAnalysis:
 
     def _on_rounding(self) -> list[str]:
         largest = float(one_plus_tanh(np.array(self.levels[1])))
-        if self.a <= 0 or largest > COARSE_ERROR:
+        # Below this, computing 1 + tanh from tanh leaves at most ten correct digits.
+        if self.a <= 0 or largest > 1e-6:
             return []
         return [
             f"No entry of K + eeᵀ exceeds {largest:.2g}, and tanh rounds it by 1e-16: solve (16), "
