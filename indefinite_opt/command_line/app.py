@@ -47,12 +47,6 @@ EXAMPLES = {
 }
 """One call of each command, for its help."""
 
-RESUMED = ("compare", "reproduce", "fetch")
-"""Commands that store what they have finished, and go on from there."""
-
-BROKEN_PIPE = 141
-"""Exit code of programs that SIGPIPE ends: 128 + 13."""
-
 
 PANELS = {
     "Data": "kind label labels missing ignore positive symmetrize data_dir max_bytes folds "
@@ -101,14 +95,15 @@ class _Commands(TyperGroup):
                 say(told, "red", stderr)
                 code = 2
             except KeyboardInterrupt:
-                kept = "; finished cells are kept" if ctx.invoked_subcommand in RESUMED else ""
+                resumed = ctx.invoked_subcommand in ("compare", "reproduce", "fetch")
+                kept = "; finished cells are kept" if resumed else ""
                 say(f"interrupted{kept}", style="yellow", to=stderr)
                 code = 130
             except BrokenPipeError:
                 # The reader of a pipe, such as `head`, has seen enough. Nothing may be flushed into
                 # the pipe when Python ends.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                code = BROKEN_PIPE
+                code = 141  # of programs that SIGPIPE ends: 128 + 13
             except OSError as error:
                 # The output cannot be written, as every file has an error of its own.
                 say(f"error: output: {error.strerror or error}", style="red", to=stderr)

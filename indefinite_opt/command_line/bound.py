@@ -28,10 +28,6 @@ from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 __all__ = ["bound", "bracket_fields", "check_proof"]
 
-_MIN_SEARCH_SHARE = 0.1
-"""Share of the time limit that is left for the search, even if reading took longer: it gives a
-point and a bound."""
-
 
 @with_data_options
 def bound(
@@ -75,7 +71,8 @@ def bound(
     chosen = chosen_formulation(formulation)
     if time_limit > 0.0:
         left = time_limit - (time.perf_counter() - began)
-        time_limit = max(left, _MIN_SEARCH_SHARE * time_limit)
+        # Even if reading took longer, a share is left for the search: it gives a point and a bound.
+        time_limit = max(left, 0.1 * time_limit)
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
         bracket = iopt.bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,

@@ -17,9 +17,6 @@ from indefinite_opt.solvers import Trace
 
 __all__ = ["Watch", "share_closed"]
 
-LINE_SECONDS = 5.0
-"""Seconds between two lines where there is no terminal: enough to follow an hour in a log."""
-
 
 class Watch:
     """The callback of `bound`, and a context in which its reports are shown.
@@ -36,11 +33,11 @@ class Watch:
     goal : float
         Relative gap at which the search stops.
     line_seconds : float
-        Seconds between two lines where there is no terminal.
+        Seconds between two lines where there is no terminal; five show an hour in a log.
     """
 
     def __init__(
-        self, console: Console, title: str, goal: float, line_seconds: float = LINE_SECONDS
+        self, console: Console, title: str, goal: float, line_seconds: float = 5.0
     ) -> None:
         self.console, self.title, self.goal = console, title, goal
         self.line_seconds = line_seconds
@@ -79,7 +76,8 @@ class Watch:
     def picture(self) -> Group:
         """The title, the two ends with the bar between them, and the numbers."""
         seconds = time.perf_counter() - self._began
-        title, hint = Text(self.title, style="bold"), Text(_HINT, style="dim")
+        title = Text(self.title, style="bold")
+        hint = Text("Ctrl-C ends the search and keeps the bracket", style="dim")
         if not len(self.trace):
             waiting = Text(f"loading, local search and first bounds, {seconds:.1f} s")
             return Group(title, waiting, hint)
@@ -103,9 +101,6 @@ class Watch:
             f"{gap_in_words(gap, self.trace.residual[-1], digits=1)} (goal {self.goal:g}), "
             f"{count} {'box' if count == 1 else 'boxes'}, {seconds:.1f} s"
         )
-
-
-_HINT = "Ctrl-C ends the search and keeps the bracket"
 
 
 def share_closed(gaps: list[float], goal: float) -> float:

@@ -23,9 +23,6 @@ from indefinite_opt.foundation import Array
 
 __all__ = ["qp"]
 
-DEFAULT_GAP = 1e-4
-"""Relative gap of brackets, as everywhere."""
-
 _MAX_SHOWN = 6
 """Most entries of x that are printed."""
 
@@ -69,7 +66,7 @@ def qp(
         raise ParameterError("solver", "none with --bound, which has its own method", solver)
     program = iopt.QuadraticProgram.read(file)
     if bracketed:
-        goal = DEFAULT_GAP if gap is None else gap
+        goal = 1e-4 if gap is None else gap
         with Watch(stderr, _title(program), goal) as watch:
             bracket = iopt.bound(
                 program, time_limit=time_limit, gap=goal, seed=seed, callback=watch

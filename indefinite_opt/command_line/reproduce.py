@@ -19,9 +19,6 @@ from indefinite_opt.studies import papers
 
 __all__ = ["reproduce"]
 
-COLUMN_GAP = 3
-"""Characters between two columns of a table."""
-
 _COLORS = {
     "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
     "stand-in": "magenta",
@@ -142,8 +139,8 @@ def _tables(made: papers.Reproduction) -> Iterator[Table]:
 
     columns = made.columns
     lines = {row: list(map(cell, entries)) for row, entries in made.lines.items()}
-    widths = [
-        COLUMN_GAP + max(len(line) for text in (head, *cells) for line in str(text).splitlines())
+    widths = [  # with three characters between two columns
+        3 + max(len(line) for text in (head, *cells) for line in str(text).splitlines())
         for head, *cells in zip(columns, *lines.values(), strict=True)
     ]
     left, first = console.width - max(map(len, lines), default=0), 0

@@ -101,10 +101,6 @@ def certificate_fields(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-_SECONDS_BEFORE_REPEATING = 0.05
-"""Pause after which an interrupt that Python has lost is sent again."""
-
-
 class Interrupts:
     """A context that notes whether Ctrl-C was pressed, since a search just ends then.
 
@@ -138,9 +134,7 @@ class Interrupts:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             self._hook(lost)
             return
-        again = threading.Timer(
-            _SECONDS_BEFORE_REPEATING, os.kill, (os.getpid(), signal.SIGINT)
-        )  # fmt: skip
+        again = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))  # after a pause
         again.daemon = True
         again.start()
 

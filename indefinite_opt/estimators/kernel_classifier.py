@@ -216,10 +216,10 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _of_machines(self, compute: Any) -> Any:
         check_is_fitted(self)
         kernel = self._machines.data.kernel_matrix(self._remembers)
-        found = {}
-        for pair, machine in zip(self._pairs(), self._machines.members, strict=True):
-            found[pair] = compute(machine, self._machines.problem(machine, kernel))
-        return found
+        return {
+            pair: compute(machine, kernel.problem(machine.negative, machine.positive))
+            for pair, machine in zip(self._pairs(), self._machines.members, strict=True)
+        }
 
     def _pairs(self) -> list[tuple[Any, Any]]:
         classes = self.classes_.tolist()

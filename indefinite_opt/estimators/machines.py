@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.training_data import Rows, TrainingData, TrainingKernel
+from indefinite_opt.estimators.training_data import Rows, TrainingData
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
@@ -159,10 +159,6 @@ class Machines:
             among = self.data.among(X)
         values = [m.fitted.decision_function(rows[:, m.indices], among) for m in self.members]
         return np.column_stack(values)
-
-    def problem(self, machine: Machine, kernel: TrainingKernel) -> KernelProblem:
-        """The problem of one machine."""
-        return kernel.problem(machine.negative, machine.positive)
 
 
 def votes(values: Array, k: int, break_ties: bool = True) -> Array:

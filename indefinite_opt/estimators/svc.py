@@ -25,9 +25,6 @@ __all__ = ["IndefiniteSVC"]
 
 CLASSES = np.array([-1.0, 1.0])
 
-STEPS_PER_POINT = 20
-"""Most steps of LIBSVM, as a multiple of the points; more are worth a Newton step instead."""
-
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 
@@ -181,7 +178,8 @@ class IndefiniteSVC(FormulationClassifier):
         formulation = self._weighted(method, negative, positive)
         weights = getattr(formulation, "weights", None)
         upper = np.full(y.size, method.C) if weights is None else method.C * weights
-        limit, most = self._step_limit(), STEPS_PER_POINT * y.size
+        # More steps of LIBSVM than 20 per point are worth a Newton step instead.
+        limit, most = self._step_limit(), 20 * y.size
         alpha, offset, steps = np.zeros(y.size), None, 0
         if np.isfinite(method.C):
             alpha, offset, steps = second_order_steps(

@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bracket_figure"]
 
-LEAST_MARGIN = 0.005
-"""Space above and below a bracket, as a share of the size of its ends: a tick every percent."""
-
-OPENING_SHARE = 0.05
-"""Share of the time, at the start, that does not set the limits of the vertical axis: the first
-bounds are so far off that the rest of the bracket would be drawn as a line."""
-
 
 @styled
 def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
@@ -126,13 +119,15 @@ def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
 
 def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, float]:
     """Limits of the vertical axis that show the bracket except at the start."""
-    late = seconds >= OPENING_SHARE * seconds[-1]
+    # The first bounds are so far off that the rest of the bracket would be drawn as a line.
+    late = seconds >= 0.05 * seconds[-1]
     late[np.flatnonzero(~late)[-1:]] = True  # this one holds until the next report
     shown = np.concatenate([objective[late], bound[late]])
     shown = shown[np.isfinite(shown)]
     low, high = float(shown.min()), float(shown.max())
-    # A closed bracket is a line, not two lines that differ in the thirteenth digit.
-    margin = max(0.08 * (high - low), LEAST_MARGIN * max(abs(low), abs(high))) or 1.0
+    # A closed bracket is a line, not two lines that differ in the thirteenth digit: ticks are at
+    # least a percent of the ends apart.
+    margin = max(0.08 * (high - low), 0.005 * max(abs(low), abs(high))) or 1.0
     return low - margin, high + margin
 
 

@@ -8,10 +8,6 @@ from matplotlib.figure import Figure
 
 __all__ = ["Drawing"]
 
-NOTEBOOK_DPI = 144
-"""Dots per inch of images in notebooks: sharp on screens of two device pixels per CSS pixel, where
-figures are as wide as a text column."""
-
 
 class Drawing(Figure):
     """A matplotlib figure that pyplot need not know of.
@@ -56,5 +52,6 @@ class Drawing(Figure):
 
     def _repr_png_(self) -> bytes:
         stream = io.BytesIO()
-        self.savefig(stream, format="png", dpi=NOTEBOOK_DPI)
+        # Sharp on screens of two device pixels per CSS pixel, where figures fill a text column.
+        self.savefig(stream, format="png", dpi=144)
         return stream.getvalue()

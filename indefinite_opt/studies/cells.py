@@ -8,6 +8,8 @@ number only. Each process keeps what it has made for the next cells.
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib.metadata
 import itertools
 import threading
 from collections import OrderedDict
@@ -30,7 +32,17 @@ from indefinite_opt.studies.metrics import METRICS, Fit, measured
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.workflow import Result, solve, solve_path
 
-__all__ = ["Cell", "Outcome", "Plan", "Row", "Unit", "forget_problems", "run_unit"]
+__all__ = [
+    "Cell",
+    "Outcome",
+    "Plan",
+    "Row",
+    "Unit",
+    "error_text",
+    "forget_problems",
+    "key_of",
+    "run_unit",
+]
 
 Row = dict[str, Any]
 Indices = NDArray[np.intp]
@@ -42,9 +54,6 @@ linear algebra are ValueErrors; solvers raise the others."""
 MAX_CACHE_BYTES = 2**28
 """Memory for problems and splits that a process keeps, 256 MB: all of a data set of 500 points with
 25 inner folds, and one of a few thousand points."""
-
-MATRICES_OF_A_PROBLEM = 4
-"""Number of n × n matrices that a problem keeps as a rule: K, Q, eigenvectors and test rows."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +86,13 @@ class Unit(NamedTuple):
     plan: Plan
 
     def rows(self, cell: Cell) -> list[Row]:
-        """The rows of one of the cells, with the time that all of it took, in equal parts."""
-        began = clock()
-        rows = _cell_rows(self, cell)
-        spent = (clock() - began) / max(1, len(rows))
-        return [{**row, "cell_seconds": spent} for row in rows]
+        """The rows of one of the cells."""
+        return _cell_rows(self, cell)
 
     def failed(self, cell: Cell, error: str) -> list[Row]:
         """The row of a cell that ended its process before it could report anything."""
         chosen = str(cell.grid.entries[0])
-        return [{**_empty_row(self, cell), "chosen": chosen, "error": error, "cell_seconds": 0.0}]
+        return [{**_empty_row(self, cell), "chosen": chosen, "error": error}]
 
 
 class Outcome(NamedTuple):
@@ -106,14 +112,30 @@ def forget_problems() -> None:
     _Problems.forget()
 
 
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("indefinite_opt")
+
+
+def key_of(*parts: str) -> str:
+    """A digest of the version and of everything else that determines the rows of a cell."""
+    content = "\n".join([_version(), *parts])
+    return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
 def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
     """The outcomes of the cells; each is first given to `write`, if it is not interrupted.
+
+    Every row has its part of the time that its cell took, in equal parts.
 
     A unit is a `Unit`, or any other named tuple with `cells`, each of which has a `key`, and with
     methods `rows` of a cell, and `failed` of a cell and an error.
     """
     for cell in unit.cells:
-        outcome = Outcome(cell.key, unit.rows(cell))
+        began = clock()
+        rows = unit.rows(cell)
+        spent = (clock() - began) / max(1, len(rows))
+        outcome = Outcome(cell.key, [{**row, "cell_seconds": spent} for row in rows])
         if write is not None and not outcome.interrupted:
             write(outcome)
         yield outcome
@@ -139,7 +161,7 @@ def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
         try:
             scores = _selection_scores(problems, division.train, cell.grid, plan)
         except FAILURES as failure:
-            return [{**row, "chosen": str(entries[0]), "error": _told(failure)}]
+            return [{**row, "chosen": str(entries[0]), "error": error_text(failure)}]
         best = cell.grid.best(scores)
         tested = [best]
         row["selection"], row["selection_seconds"] = scores[best], clock() - began
@@ -156,8 +178,8 @@ def _measured(found: Fit | Exception, metrics: Iterable[str]) -> Row:
         try:
             return measured(found, ("status", *metrics))
         except FAILURES as failure:
-            return {"error": _told(failure)}
-    return {"error": _told(found)}
+            return {"error": error_text(failure)}
+    return {"error": error_text(found)}
 
 
 def _selection_scores(problems: _Problems, train: Indices, grid: Grid, plan: Plan) -> list[float]:
@@ -231,7 +253,8 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
             yield failure
 
 
-def _told(failure: Exception) -> str:
+def error_text(failure: Exception) -> str:
+    """What a row says of an exception."""
     return f"{type(failure).__name__}: {failure}"
 
 
@@ -280,7 +303,8 @@ class _Problems:
                 return cls._kept[key][1]
         n, made = make()
         with cls._lock:
-            cls._kept[key] = MATRICES_OF_A_PROBLEM * 8 * n * n, made
+            # As a rule a problem keeps four n × n matrices: K, Q, eigenvectors and test rows.
+            cls._kept[key] = 4 * 8 * n * n, made
             while (
                 len(cls._kept) > 1 and sum(size for size, _ in cls._kept.values()) > MAX_CACHE_BYTES
             ):

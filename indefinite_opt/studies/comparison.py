@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import html
 import importlib.metadata
 import math
 import os
@@ -36,7 +35,7 @@ from indefinite_opt.studies.protocols import (
     RepeatedKFold,
     as_protocol,
 )
-from indefinite_opt.studies.study import Progress, Study
+from indefinite_opt.studies.study import Progress, Study, run_means
 from indefinite_opt.workflow import Result, available_solvers, solve
 
 if TYPE_CHECKING:
@@ -53,10 +52,6 @@ METRICS = (
 """The metrics of `METRICS` that a comparison shows."""
 
 COLUMNS = ("formulation", "solver", "fold", *METRICS, "error", "run", "chosen")
-
-INNER_FOLDS = 3
-"""Folds of the training points that choose the parameters of a grid unless a protocol says more:
-the fewest that leave most of the training points to train."""
 
 VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
 """Packages whose versions are among the settings of a comparison."""
@@ -110,15 +105,12 @@ class Comparison:
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
+        from indefinite_opt.studies.report.markup import escaped, table
         from indefinite_opt.studies.report.tables import HEADS, table_cells
 
-        head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-            for row in table_cells(self)
-        )
-        shown = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return shown + "".join(f"<p>{html.escape(told)}</p>" for told in self.conclusions)
+        rows = ([f"<td>{escaped(cell)}</td>" for cell in row] for row in table_cells(self))
+        sentences = (f"<p>{escaped(sentence)}</p>" for sentence in self.conclusions)
+        return "".join([table(HEADS, rows), *sentences])
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -363,7 +355,8 @@ def _protocol(
             raise ParameterError("protocol", "None with a fixed test set", str(given))
         return as_protocol(given)
     outer = FixedTestSet() if test is not None else RepeatedKFold(folds, seed=seed)
-    return Nested(outer, RepeatedKFold(INNER_FOLDS, seed=seed)) if varied else outer
+    # Three inner folds are the fewest that leave most of the training points to train.
+    return Nested(outer, RepeatedKFold(3, seed=seed)) if varied else outer
 
 
 def _test_per_train(protocol: Protocol, problem: KernelProblem) -> float:
@@ -402,7 +395,9 @@ def _settings(
 def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     """K_new, y_new and K_new_new as arrays; the last one is empty if it is not given."""
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
-        raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", _kind(test))
+        size = f" of {len(test)}" if isinstance(test, tuple | list) else ""
+        got = f"{type(test).__name__}{size}"
+        raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", got)
     expected = f"K_new of shape (m, {problem.n}) and m labels"
     K_new = real_array("test", test[0], expected, (None, problem.n), finite=False)
     y_new = label_vector("test", test[1], expected)
@@ -412,20 +407,12 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     return K_new, y_new, among
 
 
-def _kind(test: object) -> str:
-    size = f" of {len(test)}" if isinstance(test, tuple | list) else ""
-    return f"{type(test).__name__}{size}"
-
-
 def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
     good = [row for row in rows if not row["error"]]
     kinds = {row["gap_kind"] for row in good}
     # If only some folds are convex, only the weaker measure describes all of them.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
-    runs: dict[int, list[float]] = {}
-    for row in good:
-        runs.setdefault(row["run"], []).append(row["accuracy"])
-    means = [float(np.mean(of_run)) for of_run in runs.values()]
+    means = run_means(rows, "accuracy")
     accuracies = [row["accuracy"] for row in good]
     counts = Counter(row["chosen"] for row in good if row["chosen"])
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]

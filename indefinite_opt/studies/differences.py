@@ -13,9 +13,6 @@ from indefinite_opt.foundation import EPS, finite_array
 
 __all__ = ["Difference", "best_against_others", "corrected_t_test", "holm"]
 
-MIN_DIVISIONS = 3
-"""Fewest divisions for a test: with two the variance has a single degree of freedom."""
-
 
 class Difference(NamedTuple):
     """The best of several methods against another one.
@@ -68,7 +65,8 @@ def corrected_t_test(differences: ArrayLike, test_per_train: float) -> tuple[flo
     """
     values = finite_array("differences", differences, (None,))
     count = values.size
-    if count < MIN_DIVISIONS or not math.isfinite(test_per_train):
+    # With two divisions the variance has a single degree of freedom.
+    if count < 3 or not math.isfinite(test_per_train):
         return math.nan, math.nan
     if not values.any():
         return 0.0, 1.0

@@ -13,9 +13,6 @@ from indefinite_opt.studies.store import Store, append
 
 __all__ = ["check_jobs", "on_cluster", "run_units"]
 
-UNITS_PER_THREAD = 2
-"""Units that a cluster holds for each of its threads, so that none waits for the next one."""
-
 SECONDS_TO_CONNECT = 20
 """Time for a cluster to answer."""
 
@@ -91,7 +88,8 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
     try:
         running = as_completed([])
         threads = sum(client.nthreads().values()) or 1
-        for _, unit in zip(range(UNITS_PER_THREAD * threads), waiting, strict=False):
+        # Two units for each thread, so that none waits for the next one.
+        for _, unit in zip(range(2 * threads), waiting, strict=False):
             running.add(submit(unit))
         for future in running:
             unit = given.pop(future.key)
@@ -103,7 +101,8 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
                         running.add(submit(unit._replace(cells=[cell])))
                 else:
                     (cell,) = unit.cells
-                    yield Outcome(cell.key, unit.failed(cell, f"KilledWorker: {error}"))
+                    rows = unit.failed(cell, f"KilledWorker: {error}")
+                    yield Outcome(cell.key, [{**row, "cell_seconds": 0.0} for row in rows])
                 outcomes = []
             for outcome in outcomes:
                 if store is not None and not outcome.interrupted:

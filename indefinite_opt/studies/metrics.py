@@ -26,10 +26,6 @@ from indefinite_opt.workflow import Result
 
 __all__ = ["METRICS", "Fit", "Metric", "as_metrics", "measured"]
 
-BOUND_ROUNDING = 1e-6
-"""Share of the bound by which a weight at its bound may fall below it, as interior-point methods
-reach bounds only up to their tolerance."""
-
 
 @dataclass(eq=False)
 class Fit:
@@ -145,7 +141,8 @@ def _bounded(fit: Fit) -> float:
         bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
     if not checks.is_number(bound) or np.isnan(fit.coef).any():
         return float("nan")
-    return float(np.sum(np.abs(fit.coef) >= (1.0 - BOUND_ROUNDING) * bound))
+    # Interior-point methods reach bounds only up to their tolerance.
+    return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
 
 
 def _certificate(name: str) -> Callable[[Fit], Any]:

@@ -142,11 +142,11 @@ class RepeatedKFold(Protocol):
     def divisions(self, y: Labels) -> list[Division]:
         from sklearn.model_selection import KFold, StratifiedKFold
 
+        kind, most, reason = KFold, len(y), "the number of points"
         if self.stratified:
-            checks.whole("folds", self.folds, 2, _smaller_class(y), reason="the smaller class")
-        else:
-            checks.whole("folds", self.folds, 2, len(y), reason="the number of points")
-        kind = StratifiedKFold if self.stratified else KFold
+            kind, reason = StratifiedKFold, "the smaller class"
+            most = int(np.unique(y, return_counts=True)[1].min())
+        checks.whole("folds", self.folds, 2, most, reason=reason)
         return [
             Division(run, fold, train, test)
             for run in range(self.repeats)
@@ -159,7 +159,7 @@ class RepeatedKFold(Protocol):
 
     def __str__(self) -> str:
         times = f"{self.repeats} × " if self.repeats > 1 else ""
-        return f"{times}{self.folds} {_kind(self.stratified)}folds"
+        return f"{times}{self.folds} {'stratified ' * self.stratified}folds"
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,9 @@ class RepeatedSplit(Protocol):
         share = f"{100 * self.train:g} %" if 0 < self.train < 1 else f"{self.train}"
         count = "one" if self.repeats == 1 else str(self.repeats)
         splits = "split" if self.repeats == 1 else "splits"
-        return f"{count} random {_kind(self.stratified)}{splits} with {share} training points"
+        return (
+            f"{count} random {'stratified ' * self.stratified}{splits} with {share} training points"
+        )
 
 
 @dataclass(frozen=True)
@@ -309,11 +311,3 @@ def _check_runs(repeats: int, seed: int, stratified: bool) -> None:
     checks.seed("seed", seed)
     checks.seed("seed + repeats", seed + repeats)
     checks.switch("stratified", stratified)
-
-
-def _kind(stratified: bool) -> str:
-    return "stratified " if stratified else ""
-
-
-def _smaller_class(y: Labels) -> int:
-    return int(np.unique(y, return_counts=True)[1].min())

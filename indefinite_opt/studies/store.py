@@ -26,9 +26,6 @@ from indefinite_opt.studies.cells import Outcome, Row
 
 __all__ = ["Store", "append"]
 
-FILE_IN_A_FOLDER = "cells.jsonl"
-"""Name of the store if a folder is given."""
-
 LOCKS_FROM = 2**40
 """The first byte of the file that stands for a lock: far beyond any content. This one is held while
 a line is written, and those that follow stand for cells."""
@@ -162,7 +159,7 @@ def append(path: Path, outcome: Outcome) -> None:
 
 def _file_of(path: str | Path) -> Path:
     path = Path(path)
-    return path / FILE_IN_A_FOLDER if path.is_dir() else path
+    return path / "cells.jsonl" if path.is_dir() else path
 
 
 def _opened(path: Path, writable: bool) -> int:

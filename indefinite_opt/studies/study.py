@@ -29,9 +29,6 @@ version of the package, the data, the protocol with the metrics, the method and 
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import importlib.metadata
 import time
 import warnings
 from collections import deque
@@ -45,7 +42,7 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import cached_property, checks
-from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit, forget_problems
+from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit, forget_problems, key_of
 from indefinite_opt.studies.data import Data, Source, as_data
 from indefinite_opt.studies.execution import check_jobs, on_cluster, run_units
 from indefinite_opt.studies.methods import Grid, Method, as_grid
@@ -56,16 +53,13 @@ from indefinite_opt.studies.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Study", "StudyOutcome", "run_all"]
+__all__ = ["Study", "StudyOutcome", "run_all", "run_means"]
 
 Progress = Callable[[int, int, Row], None]
 
 MIN_UNITS = 8
 """Number of divisions from which on several processes share whole divisions, with the spectra that
 their methods share; the cells of fewer ones are distributed singly, so that none is idle."""
-
-SECONDS_BETWEEN_LOOKS = 0.2
-"""Time between two looks into a store for cells that another process is running."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +145,7 @@ class Study:
             for division in self.plan.protocol.divisions(data.y):
                 where = f"{digest} {division.run} {division.fold}"
                 cells = [
-                    Cell(_key(self.plan, grid, where), label, grid)
+                    Cell(key_of(repr(self.plan), grid.identity, where), label, grid)
                     for label, grid in self.grids.items()
                 ]
                 found.append(Unit(name, data, division, cells, self.plan))
@@ -275,7 +269,8 @@ class _Schedule:
                         stacklevel=4,
                     )
                 told = True
-                time.sleep(SECONDS_BETWEEN_LOOKS)
+                # Another process is running them; the store is looked into again a little later.
+                time.sleep(0.2)
                 self.store.refresh()
                 self._left = self._without_finished(busy)
         yield from self.drained()
@@ -327,17 +322,6 @@ def _apart(units: list[Unit]) -> list[Unit]:
     if len(units) >= MIN_UNITS:
         return units
     return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
-
-
-@functools.cache
-def _version() -> str:
-    return importlib.metadata.version("indefinite_opt")
-
-
-def _key(plan: Plan, grid: Grid, where: str) -> str:
-    """A digest of everything that determines the rows of a cell."""
-    content = f"{_version()}\n{plan!r}\n{grid.identity}\n{where}"
-    return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
 class StudyOutcome:
@@ -410,7 +394,7 @@ class StudyOutcome:
 
     def run_means(self, data: str, method: str, name: str) -> list[float]:
         """A metric of each run: the mean over its folds that did not fail."""
-        return _run_means(self._groups(self.chosen_rows)[data, method], name)
+        return run_means(self._groups(self.chosen_rows)[data, method], name)
 
     @cached_property
     def table(self) -> list[Row]:
@@ -430,7 +414,7 @@ class StudyOutcome:
             for name in (*chosen, *self.study.plan.metrics):
                 if any(isinstance(row[name], str) for row in good):
                     continue
-                means = _run_means(rows, name)
+                means = run_means(rows, name)
                 spread = means if len(means) > 1 else [float(row[name]) for row in good]
                 line[name] = float(np.mean(means)) if means else float("nan")
                 line[f"{name}_sd"] = float(np.std(spread)) if spread else float("nan")
@@ -438,7 +422,8 @@ class StudyOutcome:
         return summary
 
 
-def _run_means(rows: list[Row], name: str) -> list[float]:
+def run_means(rows: list[Row], name: str) -> list[float]:
+    """A metric of each run: the mean over its folds that did not fail."""
     runs: dict[int, list[float]] = {}
     for row in rows:
         if not row["error"]:

@@ -14,9 +14,6 @@ from indefinite_opt.studies.baselines.baseline import Baseline
 
 __all__ = ["LIBSVM"]
 
-_MAX_ITER = 10_000_000
-"""Pair steps; LIBSVM's own limit for n ≤ 100 000, which scikit-learn removes."""
-
 
 @dataclass(frozen=True)
 class LIBSVM(Baseline):
@@ -54,7 +51,8 @@ class LIBSVM(Baseline):
         """Train; nothing is random."""
         from sklearn.svm import SVC
 
-        machine = SVC(C=self.C, kernel="precomputed", max_iter=_MAX_ITER)
+        # LIBSVM's own limit of pair steps for n ≤ 100 000, which scikit-learn removes.
+        machine = SVC(C=self.C, kernel="precomputed", max_iter=10_000_000)
         machine.fit(problem.K, problem.y)
         coef = np.zeros(problem.n)
         coef[machine.support_] = machine.dual_coef_[0]

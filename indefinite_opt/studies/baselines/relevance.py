@@ -34,9 +34,6 @@ no single function explains the labels."""
 MIN_ALPHA = 1e-12
 """A prior standard deviation of a million; s²/(q² - s) rounds to 0 where B underflows."""
 
-MIN_GAMMA_SHARE = 1e-3
-"""A function is deleted when its γ falls below this share of the largest."""
-
 MIN_CHANGES = 20
 """Changes of all α, in which most functions go, before the best single deletion is considered."""
 
@@ -165,7 +162,7 @@ def _search(X: Array, y: Array, start: float, max_iter: int, tol: float) -> Rele
             alpha[idle[k]], returned[idle[k]] = best[k], True
             continue
         gamma, k = s / (mode.alpha + s), np.argmax(gains)
-        deleted = gamma < MIN_GAMMA_SHARE * gamma.max()
+        deleted = gamma < 1e-3 * gamma.max()
         # A function that has returned is not deleted again here, lest it come and go forever.
         if changes >= MIN_CHANGES and not deleted.any() and not returned[active[k]]:
             deleted[k] = np.isinf(best[k])

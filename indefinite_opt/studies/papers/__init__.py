@@ -104,9 +104,10 @@ from indefinite_opt.studies.papers.framework.declaration import (
     StandIn,
     Uncounted,
     declared,
+    find,
     notes,
+    studies,
 )
-from indefinite_opt.studies.papers.framework.discovery import find, studies
 from indefinite_opt.studies.papers.framework.pages import duration, write_index, write_study
 from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.papers.framework.reproduction import (

@@ -59,9 +59,6 @@ TABLE, POINTS, PROOFS = "references.csv", "points.json", "proofs"
 TARGET_GAP = 1e-6
 """Relative gap at which the computation of a bracket stops; the default tolerance of `solve`."""
 
-SEARCH = "multistart(starts=50, budget=1000)"
-"""The solver that searches for better points, with 25 times the work of its default."""
-
 ROUNDING = 1e-9
 """Relative difference below which objectives from two machines count as equal: their kernels may
 differ by a few units in the last place, and sums over 100² entries by a few hundred."""
@@ -502,7 +499,10 @@ def _computed(
     problem, formulation = instance.problem(), instance.formulation
     qp = instance.structure(problem)
     sense = "max" if qp.sense < 0 else "min"
-    searched = solve(problem, formulation, solver=SEARCH, seed=instance.seed)
+    # 25 times the work of the default of this solver.
+    searched = solve(
+        problem, formulation, solver="multistart(starts=50, budget=1000)", seed=instance.seed
+    )
     # For an objective below 1 the gap of `bound` is relative to 1, that of the table is not.
     scaled = gap * min(1.0, abs(searched.objective))
     bracket = bound(problem, formulation, time_limit=time_limit, gap=scaled)

@@ -95,10 +95,6 @@ def badge(name: str) -> str:
     return f'<span class="badge {escaped(name.lower())}">{escaped(name)}</span>'
 
 
-SMALL_DPI = 72
-"""Resolution of the surfaces and points of a small picture."""
-
-
 def svg(figure: Figure, label: str, small: bool = False) -> bytes:
     """A figure as an SVG file, with the same bytes on every run.
 
@@ -115,7 +111,7 @@ def svg(figure: Figure, label: str, small: bool = False) -> bytes:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
         figure.savefig(
             stream, format="svg", metadata=nothing, transparent=not small,
-            dpi=SMALL_DPI if small else "figure",
+            dpi=72 if small else "figure",
         )  # fmt: skip
     return stream.getvalue()
 

@@ -101,19 +101,12 @@ def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
     return [(row["formulation"], row["solver"], failures_text(comparison, row)) for row in rows]
 
 
-_TERMINAL_STYLES = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
-
 _COLUMNS = (
     "method", "accuracy", "claim", "seconds", "objective", "SVs", "chosen", "solver", "evidence"
 )  # fmt: skip
 
-_LEAVE_OUT = ("evidence", "solver", "SVs", "objective", "seconds", "chosen")
-"""Columns in the order in which narrow terminals go without them."""
-
 _GAP = 2
 """Spaces between two columns."""
-
-_RIGHT = ("accuracy", "objective", "SVs", "seconds")
 
 
 def table_cells(comparison: ComparisonLike) -> list[list[str]]:
@@ -121,13 +114,22 @@ def table_cells(comparison: ComparisonLike) -> list[list[str]]:
     rows = []
     for row in records_of(comparison.summary):
         chosen = chosen_text(row)
-        rows.append([
-            f"{row['formulation']}: {chosen}" if chosen else row["formulation"], row["solver"],
-            accuracy_text(row), number_text(row["objective"], ".6g"), claim_text(row),
-            " ".join(gap_text(row)).strip(), number_text(row["support"], ".4g"),
-            number_text(row["seconds"], ".3g"),
-        ])  # fmt: skip
+        name = f"{row['formulation']}: {chosen}" if chosen else row["formulation"]
+        rows.append([name, *_texts(row, ".6g", ".3g").values()])
     return rows
+
+
+def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
+    """The cells of a row of the summary behind its name, with the forms of two numbers."""
+    return {
+        "solver": row["solver"],
+        "accuracy": accuracy_text(row),
+        "objective": number_text(row["objective"], objective),
+        "claim": claim_text(row),
+        "evidence": " ".join(gap_text(row)).strip(),
+        "SVs": number_text(row["support"], ".4g"),
+        "seconds": number_text(row["seconds"], seconds),
+    }
 
 
 def table_text(comparison: ComparisonLike, width: int = 100) -> str:
@@ -169,7 +171,8 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in _COLUMNS}
     empty = [name for name in ("chosen",) if not any(row[name] for row in rows)]
     shown, left_out = [name for name in _COLUMNS if name not in empty], []
-    for name in _LEAVE_OUT:
+    # In this order narrow terminals go without columns.
+    for name in ("evidence", "solver", "SVs", "objective", "seconds", "chosen"):
         if sum(widths[each] + _GAP for each in shown) - _GAP <= width:
             break
         if name in shown:
@@ -181,7 +184,7 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
         caption=f"Not shown at this width: {told}." if told else None, caption_justify="left",
     )  # fmt: skip
     for name in shown:
-        justify: Any = "right" if name in _RIGHT else "left"
+        justify: Any = "right" if name in ("accuracy", "objective", "SVs", "seconds") else "left"
         table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
     for cells in rows:
         table.add_row(*(cells[name] for name in shown))
@@ -191,15 +194,12 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
 def _terminal_cells(label: str, row: Row) -> dict[str, Any]:
     from rich.text import Text
 
-    claim, chosen = claim_text(row), chosen_text(row)
+    texts = _texts(row, ".4g", ".2g")
+    styles = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
     return {
+        **texts,
         "method": Text(label),
-        "chosen": chosen.partition(" (")[0],
-        "solver": Text(row["solver"]),
-        "accuracy": accuracy_text(row),
-        "objective": number_text(row["objective"], ".4g"),
-        "claim": Text(claim, _TERMINAL_STYLES.get(claim, "red")),
-        "evidence": " ".join(gap_text(row)).strip(),
-        "SVs": number_text(row["support"], ".4g"),
-        "seconds": number_text(row["seconds"], ".2g"),
+        "chosen": chosen_text(row).partition(" (")[0],
+        "solver": Text(texts["solver"]),
+        "claim": Text(texts["claim"], styles.get(texts["claim"], "red")),
     }

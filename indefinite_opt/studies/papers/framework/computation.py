@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import clock, one_thread
-from indefinite_opt.studies.cells import FAILURES, Row
+from indefinite_opt.foundation import one_thread
+from indefinite_opt.studies.cells import FAILURES, Row, error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.study import Progress, run_all
 
@@ -90,9 +88,7 @@ class Computation:
             name: value.digest if isinstance(value, Data) else repr(value)
             for name, value in sorted(arguments.items())
         }
-        version = importlib.metadata.version("indefinite_opt")
-        content = f"{version}\n{_source(self.function)}\n{told}"
-        return hashlib.sha256(content.encode()).hexdigest()[:24]
+        return key_of(_source(self.function), str(told))
 
 
 def _source(function: Callable[..., Any]) -> str:
@@ -137,19 +133,17 @@ class _Unit(NamedTuple):
 
     def rows(self, cell: _Cell) -> list[Row]:
         """What the function returns, or its error."""
-        began = clock()
         try:
             with one_thread():
                 found = self.function(**self.arguments)
             rows, error = found if isinstance(found, list) else [found], ""
         except FAILURES as failure:
-            rows, error = [{}], f"{type(failure).__name__}: {failure}"
-        shared = {"cell_seconds": (clock() - began) / max(1, len(rows)), "error": error}
-        return [{"setting": cell.name, **_plain(row), **shared} for row in rows]
+            rows, error = [{}], error_text(failure)
+        return [{"setting": cell.name, **_plain(row), "error": error} for row in rows]
 
     def failed(self, cell: _Cell, error: str) -> list[Row]:
         """The row of a setting that ended its process."""
-        return [{"setting": cell.name, "cell_seconds": 0.0, "error": error}]
+        return [{"setting": cell.name, "error": error}]
 
 
 def _plain(value: Any) -> Any:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.study import Study, StudyOutcome
@@ -26,7 +30,9 @@ __all__ = [
     "PaperStudy",
     "StandIn",
     "declared",
+    "find",
     "notes",
+    "studies",
 ]
 
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
@@ -320,3 +326,34 @@ def _named(text: str) -> dict[str, str]:
             raise ParameterError("text", "'name: sentence', each name once", repr(paragraph))
         named[name] = sentence
     return named
+
+
+@functools.cache
+def studies() -> dict[str, PaperStudy]:
+    """All studies by name: that of the file, with - for _, and that of the item.
+
+    >>> list(studies())[0]
+    'guo-schuurmans-table-1'
+    """
+    papers, package = Path(__file__).parents[1], __name__.rpartition(".framework")[0]
+    found = {}
+    for path in sorted(papers.glob("*.toml")):
+        codes = importlib.import_module(f"{package}.{path.stem}").STUDIES
+        for item, study in declared(path.read_text(encoding="utf-8"), codes).items():
+            found[f"{path.stem}-{item}".replace("_", "-")] = study
+    return found
+
+
+def find(pattern: str) -> dict[str, PaperStudy]:
+    """The studies whose names fit a pattern such as guo-*, or all of them.
+
+    Raises
+    ------
+    UnknownName
+        If none does.
+    """
+    wanted = "*" if pattern == "all" else pattern
+    found = {name: study for name, study in studies().items() if fnmatchcase(name, wanted)}
+    if not found:
+        raise UnknownName("study", pattern, studies())
+    return found

@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from indefinite_opt.foundation import parsed_json
-from indefinite_opt.studies.papers.framework.discovery import studies
+from indefinite_opt.studies.papers.framework.declaration import studies
 from indefinite_opt.studies.papers.framework.reproduction import (
     GRADES,
     Compared,

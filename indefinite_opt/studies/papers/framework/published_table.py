@@ -25,7 +25,6 @@ __all__ = ["Fact", "PublishedTable", "published"]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _FACT = re.compile(rf"({_NUMBER})(?:\s*(?:±|\()\s*({_NUMBER})\)?)?")
-_ABSENT = "-"
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def published(text: str) -> PublishedTable:
         if len(entries) != len(heads) or name in facts:
             expected = f"a row of its own with {len(heads)} entries for {name!r}"
             raise ParameterError("published", expected, f"{len(entries)}: {entries}")
-        facts[name] = tuple(None if entry == _ABSENT else _fact(entry) for entry in entries)
+        facts[name] = tuple(None if entry == "-" else _fact(entry) for entry in entries)
     if len(set(heads)) < len(heads):
         raise ParameterError("published", "columns of different names", repr(heads))
     return PublishedTable(tuple(heads), facts)

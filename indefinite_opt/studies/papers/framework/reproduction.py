@@ -40,12 +40,6 @@ Progress = Callable[[int, int, str], None]
 MAX_DISTANCE = 2.0
 """Standard deviations by which a reproduced number may differ from the published one."""
 
-FAR = 4.0
-"""Standard deviations from which on a difference has the strongest colour: twice those allowed."""
-
-DISTANCE_DECIMALS = 9
-"""Decimals of a distance; all others are rounding errors of the division."""
-
 GRADES = {
     "close": "within one standard deviation of the paper, or within 1.5 points where it prints "
     "none",
@@ -113,7 +107,7 @@ class Compared:
             return "stand-in"
         if self.reproduced:
             return "close" if self.distance <= 1.0 else "reproduced"
-        return "far" if self.distance > FAR else "outside"
+        return "far" if self.distance > 2.0 * MAX_DISTANCE else "outside"
 
     @property
     def remark(self) -> str:
@@ -324,7 +318,8 @@ class Reproduction:
         # What is printed was rounded, so that ours is rounded, too; and 3.0 points are 3 points,
         # although the difference of .735 and .705 is a little larger in binary.
         difference = abs(round(value, fact.decimals) - fact.value)
-        distance = round(difference / entry.spread(fact), DISTANCE_DECIMALS)
+        # Decimals after the ninth are rounding errors of the division.
+        distance = round(difference / entry.spread(fact), 9)
         return Compared(row, column, fact, ours, distance, counted, note)
 
     def _measured(self, row: str, column: str) -> tuple[float, float] | str:
