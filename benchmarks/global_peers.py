@@ -108,7 +108,7 @@ class QP:
         """The arrays of a structure; with two lines no entry can exceed the weight of its class."""
         absolute_gap = RELATIVE_GAP * least_unit(structure)
         if isinstance(structure, PolyhedralQP):
-            body = structure.polyhedron
+            body = structure
             return cls(
                 structure.P, structure.q, body.G, body.h, body.A, body.b, body.lower, body.upper,
                 absolute_gap,

@@ -26,7 +26,7 @@ from indefinite_opt.modeling.formulation import (
 from indefinite_opt.modeling.gaps import gap_in_words, relative
 from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_conflict, proved_ray
 from indefinite_opt.modeling.program import Definition, Inner, Model, Program, constants
-from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, Polyhedron, QuadraticProgram
+from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
     priced_proxy,
@@ -45,7 +45,6 @@ __all__ = [
     "KernelChange",
     "Model",
     "PolyhedralQP",
-    "Polyhedron",
     "Program",
     "ProxyChange",
     "QuadraticProgram",

@@ -54,7 +54,7 @@ def default_solver(task: Task[Any]) -> str:
     on_factors = getattr(task.problem, "factors", None) is not None
     if structure.is_linear and not on_factors:
         return "generation" if structure.row_lower.size >= _MIN_GENERATED_ROWS else "highs"
-    if structure.has_own_rows and not structure.polyhedron.is_disjoint:
+    if structure.has_own_rows and not structure.is_disjoint:
         try:
             order = structure.convexity_order
             if limited(order, task.remaining, lambda: bool(structure.is_convex)):

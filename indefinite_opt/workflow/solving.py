@@ -400,7 +400,7 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         about = point, multipliers or None, task.tol
         found = task.in_time(unknown, structure.optimality, *about)
         residual, multipliers = found.stationarity, dict(found.multipliers)
-        if convex and np.isfinite(structure.polyhedron.intervals).all():
+        if convex and np.isfinite(structure.intervals).all():
             gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
             size = abs(point.value)

@@ -41,7 +41,7 @@ class Exactly:
     """∇F, Gx - h and Ax - b at a point, in fractions."""
 
     def __init__(self, structure: Any, x: Array) -> None:
-        body = structure.polyhedron
+        body = structure
         self.P, self.G, self.A = (as_matrix(part) for part in (structure.P, body.G, body.A))
         self.x, self.q = as_vector(x), as_vector(structure.q)
         self.curved = product(self.P, self.x)
@@ -76,7 +76,7 @@ def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None
     sides = as_vector(low_price), as_vector(high_price)
     left = [r - a + b for r, a, b in zip(reduced, *sides, strict=True)]
     unit = max(max(map(abs, exact.q)), max(map(abs, exact.curved)))
-    body = structure.polyhedron
+    body = structure
     paid = dot(as_vector(z), [abs(entry) for entry in exact.over])
     low = [a - b for a, b in zip(exact.x, as_vector(body.lower), strict=True)]
     high = [b - a for a, b in zip(exact.x, as_vector(body.upper), strict=True)]
@@ -95,7 +95,7 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
     structure, x, prices = drawn(seed)
     x = x * scale
     z, y = prices["inequalities"] * scale, prices["equalities"] * scale
-    exact, body = Exactly(structure, x), structure.polyhedron
+    exact, body = Exactly(structure, x), structure
     value = exact.value + dot(as_vector(z), exact.over) + dot(as_vector(y), exact.missed)
     sums = zip(
         exact.reduced(z, y), as_vector(structure.along_rows.least),
@@ -139,7 +139,7 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
 def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: float, at: str) -> None:
     """Within 0.01 of the range, of the largest variable, and of a bound that is not zero."""
     qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -np.inf], ub=[upper, np.inf])
-    low, high = qp.structure().polyhedron.at_bounds(np.array([x, 5.0]), 0.01)
+    low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
     assert (bool(low[0]), bool(high[0])) == ("lower" in at, "upper" in at)
     assert not low[1]
     assert not high[1]
@@ -147,7 +147,7 @@ def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: floa
 
 def test_at_the_origin_only_zero_is_a_bound_that_is_reached() -> None:
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
-    low, high = qp.structure().polyhedron.at_bounds(np.zeros(3), 1e-6)
+    low, high = qp.structure().at_bounds(np.zeros(3), 1e-6)
     assert low.tolist() == [True, False, False]
     assert high.tolist() == [False, False, True]
 
@@ -224,13 +224,13 @@ def test_repaired_points_satisfy_every_row(seed: int) -> None:
     G, A = g.standard_normal((4, n)), g.standard_normal((3, n))
     body = iopt.QuadraticProgram(
         np.eye(n), np.zeros(n), G=G, h=G @ inside + 0.01, A=A, b=A @ inside, lb=-1.0, ub=1.0
-    ).structure().polyhedron  # fmt: skip
-    x = body.repaired(inside + 3.0 * g.standard_normal(n))
+    ).structure()  # fmt: skip
+    x = body.project(inside + 3.0 * g.standard_normal(n))
     assert np.all((x >= -1.0) & (x <= 1.0))
     # Ten terms below 10 are rounded, or HiGHS's point is put onto the rows once more.
     assert np.max(G @ x - body.h) <= 1e-13
     assert np.max(np.abs(A @ x - body.b)) <= 1e-13
-    np.testing.assert_array_equal(body.repaired(x), x)
+    np.testing.assert_array_equal(body.project(x), x)
 
 
 @pytest.mark.parametrize("power", [0, 20])
@@ -287,9 +287,9 @@ def test_the_nearest_point_where_there_is_only_one(x: list[float]) -> None:
     body = iopt.QuadraticProgram(
         np.eye(3), np.zeros(3), G=[[1.0, -1.0, 0.0]], h=[-0.5], A=[[1.0, 1.0, 1.0]], b=[2.5],
         lb=0.0, ub=1.0,
-    ).structure().polyhedron  # fmt: skip
+    ).structure()  # fmt: skip
     np.testing.assert_allclose(body._nearest(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(body.repaired(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(body.project(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-12)
 
 
 def test_the_unit_of_gaps_at_zero_is_that_of_the_variable_with_the_least_terms() -> None:

@@ -472,7 +472,7 @@ def test_ranges_from_rows_hold_every_vertex(seed: int) -> None:
     G = np.vstack([generator.standard_normal((4, 2)), [[1.0, 1.0]]])
     h = np.append(generator.uniform(0.5, 2.0, 4), 3.0)
     qp = iopt.QuadraticProgram(EYE, G=G, h=h, lb=[-1.0, 0.0])
-    low, high = qp.structure().polyhedron.ranges
+    low, high = qp.structure().ranges
     rows, ends = np.vstack([G, -EYE]), np.append(h, [1.0, 0.0])
     for pair in itertools.combinations(range(len(rows)), 2):
         chosen = list(pair)
@@ -672,7 +672,7 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
 
 def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
     """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) - Σ |r_i|·reach_i, exact, with r = ∇F + Gᵀz + Aᵀy."""
-    body = structure.polyhedron
+    body = structure
     P, G, A = (as_matrix(part) for part in (structure.P, body.G, body.A))
     at, q = as_vector(x), as_vector(structure.q)
     value = dot(at, product(P, at)) / 2 + dot(at, q)
@@ -776,7 +776,7 @@ def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
     rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
     structure = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], **rows, lb=0.0, ub=1.0).structure()
     wide = with_slacks(structure, np.zeros(2), np.ones(2))
-    body = wide.polyhedron
+    body = wide
     np.testing.assert_array_equal(body.A, [[2, -3, 1, 0], [1, 1, 0, 1], [1, -1, 0, 0]])
     np.testing.assert_array_equal(body.b, [5, 1, 0])
     np.testing.assert_array_equal(body.lower, 0.0)
@@ -845,7 +845,7 @@ def test_a_variable_is_at_a_small_bound_only_beside_that_bound() -> None:
 
 
 def polyhedron(n: int, **parts: Any) -> Any:
-    return iopt.QuadraticProgram(np.zeros((n, n)), np.zeros(n), **parts).structure().polyhedron
+    return iopt.QuadraticProgram(np.zeros((n, n)), np.zeros(n), **parts).structure()
 
 
 @pytest.mark.parametrize(
@@ -888,6 +888,6 @@ def test_a_point_is_moved_onto_the_rows_by_the_shortest_step(
     parts: dict[str, Any], x: list[float], nearest: list[float]
 ) -> None:
     """The foot of the perpendicular; a variable at its bound stays there if the others suffice."""
-    found = polyhedron(2, **parts).repaired(np.array(x))
+    found = polyhedron(2, **parts).project(np.array(x))
     # Least squares of two numbers below 10: 1e-14 with a factor of a hundred to spare.
     np.testing.assert_allclose(found, nearest, rtol=0.0, atol=1e-12)

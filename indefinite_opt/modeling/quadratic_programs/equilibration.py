@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.structures.structure import StandardForm
-from indefinite_opt.problem.programs import Names
+from indefinite_opt.problem.programs import UNNAMED, Names
 
 __all__ = ["Equilibrated", "Rows"]
 
@@ -29,27 +29,29 @@ _MAX_EXPONENT = 300.0
 """Largest exponent of a unit, so that products with two of them stay far from overflow."""
 
 
-class Rows(Protocol):
+@dataclass(frozen=True, eq=False)
+class Rows:
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays.
 
-    The names are those of its variables and rows. G and A may have no rows, and entries of h, lower
-    and upper may be infinite.
+    Attributes
+    ----------
+    G, h : (m, n), (m,) arrays
+        m may be 0, and entries of h may be infinite.
+    A, b : (k, n), (k,) arrays
+        k may be 0.
+    lower, upper : (n,) arrays
+        lower ≤ upper, may be infinite.
+    names : Names
+        Of the variables and rows, for messages.
     """
 
-    @property
-    def G(self) -> Array: ...
-    @property
-    def h(self) -> Array: ...
-    @property
-    def A(self) -> Array: ...
-    @property
-    def b(self) -> Array: ...
-    @property
-    def lower(self) -> Array: ...
-    @property
-    def upper(self) -> Array: ...
-    @property
-    def names(self) -> Names: ...
+    G: Array
+    h: Array
+    A: Array
+    b: Array
+    lower: Array
+    upper: Array
+    names: Names = UNNAMED
 
 
 class Equilibrated:
@@ -82,11 +84,8 @@ class Equilibrated:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> body = SimpleNamespace(
-    ...     G=np.array([[1e4, 1.0]]), h=np.ones(1), A=np.empty((0, 2)), b=np.empty(0),
-    ...     lower=np.zeros(2), upper=np.array([1e-4, 1.0]), names=Names(),
-    ... )
+    >>> rows = np.array([[1e4, 1.0]]), np.ones(1), np.empty((0, 2)), np.empty(0)
+    >>> body = Rows(*rows, lower=np.zeros(2), upper=np.array([1e-4, 1.0]))
     >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
     >>> scaled.P.round(2), scaled.R.round(2), scaled.upper.round(2)
     (array([[0.75, 0.31],

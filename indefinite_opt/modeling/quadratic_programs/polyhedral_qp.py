@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,33 +24,27 @@ point may be optimal with the value 0."""
 
 
 @dataclass(frozen=True, eq=False)
-class PolyhedralQP(QP):
+class PolyhedralQP(Polyhedron, QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
 
     Attributes
     ----------
+    G, h, A, b, lower, upper, names
+        The feasible set, as in `Rows`.
     P : (n, n) array
         Symmetric, of any inertia.
     q : (n,) array
-    polyhedron : Polyhedron
-        The feasible set.
     notes : tuple of str
         Sentences for the certificate on how the program was read.
     """
 
     has_own_rows = True
     variable = "x"
-    P: Array
-    q: Array
-    polyhedron: Polyhedron
-    sense: int = 1
-    constant: float = 0.0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.q.size
+    P: Array = field(kw_only=True)
+    q: Array = field(kw_only=True)
+    sense: int = field(kw_only=True, default=1)
+    constant: float = field(kw_only=True, default=0.0)
+    notes: tuple[str, ...] = field(kw_only=True, default=())
 
     @property
     def linear(self) -> Array:  # type: ignore[override]
@@ -58,21 +52,9 @@ class PolyhedralQP(QP):
         return self.q
 
     @property
-    def A(self) -> Array:
-        """Rows of the equality constraints, (k, n)."""
-        return self.polyhedron.A
-
-    @property
-    def b(self) -> Array:
-        """Right-hand sides of the equality constraints, (k,)."""
-        return self.polyhedron.b
-
-    @property
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
-        body = self.polyhedron
-        low = np.concatenate([np.full(body.h.size, -np.inf), body.b])
-        high = np.concatenate([body.h, body.b])
-        return body.lower, body.upper, low, high, np.vstack([body.G, body.A])
+        low = np.concatenate([np.full(self.h.size, -np.inf), self.b])
+        return self.lower, self.upper, low, self._rows[1], self._rows[0]
 
     def H(self) -> Array:
         """P."""
@@ -85,7 +67,7 @@ class PolyhedralQP(QP):
     @cached_property
     def equilibrated(self) -> Equilibrated:
         """The program in units in which its entries are near 1."""
-        return Equilibrated(self.P, self.q, self.polyhedron)
+        return Equilibrated(self.P, self.q, self)
 
     # ------------------------------------------------------------------ convexity
 
@@ -113,37 +95,18 @@ class PolyhedralQP(QP):
         units = "" if isinstance(curvature.unit, float) else ", in units that make its rows alike,"
         return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
 
-    @property
-    def is_bounded(self) -> bool:
-        return self.polyhedron.is_bounded
-
     # ------------------------------------------------------------------ values
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        body = self.polyhedron
-        sizes = {"inequalities": body.h.size, "equalities": body.b.size}
-        sizes |= {"lower": self.n * bool(np.isfinite(body.lower).any())}
-        sizes |= {"upper": self.n * bool(np.isfinite(body.upper).any())}
+        sizes = {"inequalities": self.h.size, "equalities": self.b.size}
+        sizes |= {"lower": self.n * bool(np.isfinite(self.lower).any())}
+        sizes |= {"upper": self.n * bool(np.isfinite(self.upper).any())}
         return {name: (size,) for name, size in sizes.items() if size}
-
-    def infeasibility(self, x: Array) -> float:
-        return self.polyhedron.infeasibility(x)
-
-    def price_of_rounding(self, point: Point[Array], unit: float) -> float:
-        return self.polyhedron.price_of_rounding(point.x, point.gradient, unit)
-
-    def project(self, x: Array) -> Array:
-        """A feasible point near x."""
-        return self.polyhedron.repaired(x)
-
-    def start(self) -> Array:
-        """A feasible point."""
-        return self.polyhedron.point
 
     def random_start(self, generator: np.random.Generator) -> Array:
         """A random feasible point."""
-        low, high = self.polyhedron.ranges
+        low, high = self.ranges
         x = generator.standard_normal(self.n)
         finite = np.isfinite(low) & np.isfinite(high)
         x[finite] = generator.uniform(low[finite], high[finite])
@@ -176,7 +139,7 @@ class PolyhedralQP(QP):
     @cached_property
     def _widths(self) -> Array:
         """Widths of the finite ranges of variables, else 0, (n,)."""
-        low, high = self.polyhedron.ranges
+        low, high = self.ranges
         width = high - low
         return np.where(np.isfinite(width), width, 0.0)
 
@@ -198,17 +161,17 @@ class PolyhedralQP(QP):
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
     ) -> Optimality:
-        x, gradient, body = point.x, point.gradient, self.polyhedron
+        x, gradient = point.x, point.gradient
         unit = self.gradient_unit(gradient)
         if multipliers is None:
             multipliers = self._fitted(point, tol)
-        z, y = of_rows(body, multipliers)
-        left = reduced(body, gradient, z, y)
+        z, y = of_rows(self, multipliers)
+        left = reduced(self, gradient, z, y)
         low = multipliers.get("lower", np.zeros(self.n))
         high = multipliers.get("upper", np.zeros(self.n))
         residual = float(np.max(np.abs(left - low + high)))
-        paid = float(z @ np.abs(body.h - body.G @ x))
-        for prices, slack in ((low, x - body.lower), (high, body.upper - x)):
+        paid = float(z @ np.abs(self.h - self.G @ x))
+        for prices, slack in ((low, x - self.lower), (high, self.upper - x)):
             held = prices != 0.0
             paid += float(np.abs(prices[held]) @ np.abs(slack[held]))
         return Optimality(multipliers, residual / unit, paid, unit, left)
@@ -227,7 +190,7 @@ class PolyhedralQP(QP):
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         found = super().inconsistencies(optimality, tol)
-        for name, ends in (("lower", self.polyhedron.lower), ("upper", self.polyhedron.upper)):
+        for name, ends in (("lower", self.lower), ("upper", self.upper)):
             prices = optimality.multipliers.get(name)
             if prices is not None and np.any(prices[np.isinf(ends)] != 0.0):
                 found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
@@ -237,13 +200,13 @@ class PolyhedralQP(QP):
         return self._fitted(point, EPS * self.n)
 
     def _fitted(self, point: Point[Array], tol: float) -> Values:
-        multipliers = fitted(self.polyhedron, point.x, point.gradient, tol)
+        multipliers = fitted(self, point.x, point.gradient, tol)
         return {name: multipliers[name] for name in self.multiplier_shapes}
 
     def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
         """See `convex_bound`; of the multipliers those of the rows count."""
-        z, y = of_rows(self.polyhedron, multipliers or {})
-        return convex_bound(self.along_rows, self.q, self.polyhedron, point, z, y)
+        z, y = of_rows(self, multipliers or {})
+        return convex_bound(self.along_rows, self.q, self, point, z, y)
 
     # ------------------------------------------------------------------ curvature
 
@@ -255,7 +218,7 @@ class PolyhedralQP(QP):
         found = self._curvature(x, optimality.multipliers, optimality.reduced, unit, tol)
         if found[0] is Curvature.UNDECIDED:
             # Where multipliers are not unique, others may be zero at fewer constraints.
-            others = strict(self.polyhedron, x, point.gradient / unit, tol, optimality.stationarity)
+            others = strict(self, x, point.gradient / unit, tol, optimality.stationarity)
             if others is not None:
                 found = self._curvature(x, *others, 1.0, tol)
         return found
@@ -264,15 +227,14 @@ class PolyhedralQP(QP):
         self, x: Array, multipliers: Values, reduced: Array, unit: float, tol: float
     ) -> tuple[Curvature, float, int]:
         """`curvature` for some multipliers and the reduced gradient that they leave, in `unit`."""
-        body = self.polyhedron
-        lower, upper = body.at_bounds(x, tol)
-        at_bounds, active = lower | upper, body.active_rows(x, tol)
-        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (body.lower < body.upper)
-        sizes = np.max(np.abs(body.G), axis=1, initial=0.0)
-        loose = active & (of_rows(body, multipliers)[0] * sizes <= tol * unit)
+        lower, upper = self.at_bounds(x, tol)
+        at_bounds, active = lower | upper, self.active_rows(x, tol)
+        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (self.lower < self.upper)
+        sizes = np.max(np.abs(self.G), axis=1, initial=0.0)
+        loose = active & (of_rows(self, multipliers)[0] * sizes <= tol * unit)
         count = int(weak.sum() + loose.sum())
-        free = np.flatnonzero(~at_bounds | weak), np.vstack([body.G[active & ~loose], body.A])
-        held = np.flatnonzero(~at_bounds), np.vstack([body.G[active], body.A])
+        free = np.flatnonzero(~at_bounds | weak), np.vstack([self.G[active & ~loose], self.A])
+        held = np.flatnonzero(~at_bounds), np.vstack([self.G[active], self.A])
         return critical_curvature(self.along_rows.restricted, free, held, count)
 
     def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
@@ -282,8 +244,7 @@ class PolyhedralQP(QP):
 
     def arrays(self) -> Values:
         """P, q, G, h, A, b, lb and ub, the letters of qpsolvers."""
-        body = self.polyhedron
         return {
-            "P": self.P, "q": self.q, "G": body.G, "h": body.h, "A": body.A, "b": body.b,
-            "lb": body.lower, "ub": body.upper,
+            "P": self.P, "q": self.q, "G": self.G, "h": self.h, "A": self.A, "b": self.b,
+            "lb": self.lower, "ub": self.upper,
         }  # fmt: skip

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
-from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated, Rows
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
-from indefinite_opt.modeling.structures.structure import StandardForm
-from indefinite_opt.problem.programs import UNNAMED, Names
+from indefinite_opt.modeling.structures.structure import Point, StandardForm
 
 __all__ = ["Polyhedron", "exact_residuals", "solved_by_highs"]
 
@@ -44,27 +42,8 @@ _SPLITTER = 2.0**27 + 1.0
 """Splits a float into two halves whose products are exact (Veltkamp 1968, Dekker 1971)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Polyhedron:
-    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
-
-    Attributes
-    ----------
-    G, h : (m, n), (m,) arrays
-    A, b : (k, n), (k,) arrays
-    lower, upper : (n,) arrays
-        lower ≤ upper, may be infinite.
-    names : Names
-        Of the variables and rows, for messages.
-    """
-
-    G: Array
-    h: Array
-    A: Array
-    b: Array
-    lower: Array
-    upper: Array
-    names: Names = UNNAMED
+class Polyhedron(Rows):
+    """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
     @property
     def n(self) -> int:
@@ -163,8 +142,8 @@ class Polyhedron:
         missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
         return over, missed, entries @ np.abs(x) + np.abs(rhs)
 
-    def price_of_rounding(self, x: Array, gradient: Array, unit: float) -> float:
-        """What satisfying the rows exactly may change of an objective with this gradient at x.
+    def price_of_rounding(self, point: Point[Array], unit: float) -> float:
+        """What satisfying the rows exactly may change of an objective at a point.
 
         The rounding of terms of 10¹⁴ that cancel may be worth more than any tolerance. Where its
         price by the dearest variable is no small share of `unit`, the rows are summed exactly, and
@@ -173,10 +152,11 @@ class Polyhedron:
         if not self.has_rows:
             return 0.0
         rows, rhs, entries, equal = self._rows
+        x, steep = point.x, np.abs(point.gradient)
         over, missed, sizes = self.sides(x)
         doubt = (self.n + 2.0) * EPS * np.where(np.isfinite(rhs), sizes, 0.0)
         held = np.flatnonzero(equal | (over + doubt >= 0.0))
-        steep, entries = np.abs(gradient), entries[held]
+        entries = entries[held]
         least = np.min(entries, where=entries > 0.0, initial=np.inf)
         price = float((missed + doubt)[held].sum() * steep.max() / least)
         if price <= _HARMLESS_SHARE * unit:
@@ -192,7 +172,7 @@ class Polyhedron:
         entries[entries == 0.0] = np.inf
         return float(steep @ np.abs(step) + left @ np.max(steep / entries, axis=1))
 
-    def repaired(self, x: Array) -> Array:
+    def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
 
         The violated rows are met by the shortest step of the variables inside their bounds, again
@@ -260,9 +240,13 @@ class Polyhedron:
         origin = self._corrected(np.zeros(self.n))
         if self._is_rounding(origin):
             return origin
-        return self.repaired(
+        return self.project(
             self._equilibrated.read(LinearRows(self._equilibrated).feasible_point())
         )
+
+    def start(self) -> Array:
+        """The `point`."""
+        return self.point
 
     @cached_property
     def _equilibrated(self) -> Equilibrated:

@@ -16,7 +16,6 @@ from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQP
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.problem import Problem
 from indefinite_opt.problem.programs import (
     Names,
@@ -356,7 +355,7 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
         return self.model().program(str(self), self.structure())
 
     def structure(self, problem: object = None) -> PolyhedralQP:
-        _ = self._structure.polyhedron.point  # or the error that there is none
+        _ = self._structure.point  # or the error that there is none
         return self._structure
 
     def as_written(self, problem: object = None) -> PolyhedralQP:
@@ -365,8 +364,10 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
 
     @cached_property
     def _structure(self) -> PolyhedralQP:
-        body = Polyhedron(self.G, self.h, self.A, self.b, self.lb, self.ub, self.names)
-        return PolyhedralQP(self.P, self.q, body, self.sense, self.constant, self.notes)
+        return PolyhedralQP(
+            self.G, self.h, self.A, self.b, self.lb, self.ub, self.names,
+            P=self.P, q=self.q, sense=self.sense, constant=self.constant, notes=self.notes,
+        )  # fmt: skip
 
     def classifier(self, problem: object, values: Values) -> Classifier:
         raise IncompatibleSolver("a quadratic program defines no classifier")

@@ -53,16 +53,6 @@ class QP(VectorProgram):
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
         """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t."""
 
-    @property
-    @abstractmethod
-    def A(self) -> Array:
-        """Rows of the equality constraints, (k, n)."""
-
-    @property
-    @abstractmethod
-    def b(self) -> Array:
-        """Right-hand sides of the equality constraints, (k,)."""
-
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         """Whether all else is known to be as in the other program."""
         return False
@@ -122,8 +112,10 @@ class QP(VectorProgram):
         H, c = self.H(), np.full(self.n, self.linear)
         if self.is_convex_everywhere:
             return H, c, 0.0
-        offset = np.linalg.lstsq(self.A, self.b, rcond=None)[0]
-        left, sizes, _ = np.linalg.svd(self.A.T, full_matrices=False)
+        _, _, low, high, rows = self.constraints
+        A, b = rows[low == high], low[low == high]
+        offset = np.linalg.lstsq(A, b, rcond=None)[0]
+        left, sizes, _ = np.linalg.svd(A.T, full_matrices=False)
         basis = left[:, sizes > RANK_TOLERANCE * sizes[0]]
         crossed, push = H @ basis, H @ offset
         half = crossed - 0.5 * basis @ (basis.T @ crossed)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, cached_property, in_tiles, tiles
-from indefinite_opt.modeling import PolyhedralQP, Polyhedron
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
@@ -195,18 +195,18 @@ class _Slacks(FiniteForm):
 
     @classmethod
     def of(cls, qp: PolyhedralQP) -> FiniteForm | None:
-        return cls(qp, with_slacks(qp, *qp.polyhedron.ranges)) if qp.is_bounded else None
+        return cls(qp, with_slacks(qp, *qp.ranges)) if qp.is_bounded else None
 
     @classmethod
     def obstacle(cls, qp: PolyhedralQP) -> str | None:
         if qp.is_bounded:
             return None
-        open_ended = np.flatnonzero(~np.isfinite(qp.polyhedron.ranges).all(axis=0))
+        open_ended = np.flatnonzero(~np.isfinite(qp.ranges).all(axis=0))
         scaled = qp.equilibrated
         error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
         if error is not None:
             raise error
-        name = qp.polyhedron.names.variable(int(open_ended[0]))
+        name = qp.names.variable(int(open_ended[0]))
         return (
             f"boxes are divided, and neither bounds nor rows give {name} a finite range; "
             "give it lower and upper bounds"
@@ -223,8 +223,7 @@ class _Slacks(FiniteForm):
     @cached_property
     def quadratic(self) -> BoxQuadratic:
         qp = self.structure
-        body = qp.polyhedron
-        return BoxQuadratic(qp.P, qp.q, body.A, body.b, body.lower, body.upper)
+        return BoxQuadratic(qp.P, qp.q, qp.A, qp.b, qp.lower, qp.upper)
 
     def start(self) -> Array:
         # Beside large slacks, what is rounding for a row is not rounding for its variables.
@@ -236,8 +235,7 @@ class _Slacks(FiniteForm):
 
     def _lifted(self, x: Array) -> Array:
         """(x, s) for a feasible x."""
-        body = self.asked.polyhedron
-        return np.concatenate([x, np.maximum(body.h - body.G @ x, 0.0)])
+        return np.concatenate([x, np.maximum(self.asked.h - self.asked.G @ x, 0.0)])
 
     def restored(self, z: Array, value: float) -> Array:
         return z[: self.asked.n]
@@ -267,19 +265,18 @@ def with_slacks(qp: PolyhedralQP, low: Array, high: Array) -> PolyhedralQP:
 
     `low` and `high` are finite ends that every feasible x is between.
     """
-    body, n = qp.polyhedron, qp.n
-    m, k = body.h.size, body.b.size
-    least = np.where(body.G > 0.0, body.G * low, 0.0) + np.where(body.G < 0.0, body.G * high, 0.0)
-    sizes = np.abs(least).sum(axis=1) + np.abs(body.h)
-    most = body.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
-    rows = np.block([[body.G, np.eye(m)], [body.A, np.zeros((k, m))]])
-    wide = Polyhedron(
-        np.zeros((0, n + m)), np.zeros(0), rows, np.concatenate([body.h, body.b]),
-        np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]),
-    )  # fmt: skip
+    n, m, k = qp.n, qp.h.size, qp.b.size
+    least = np.where(qp.G > 0.0, qp.G * low, 0.0) + np.where(qp.G < 0.0, qp.G * high, 0.0)
+    sizes = np.abs(least).sum(axis=1) + np.abs(qp.h)
+    most = qp.h - least.sum(axis=1) + (n + 4.0) * EPS * sizes
+    rows = np.block([[qp.G, np.eye(m)], [qp.A, np.zeros((k, m))]])
     P = np.zeros((n + m, n + m))
     P[:n, :n] = qp.P
-    return PolyhedralQP(P, np.concatenate([qp.q, np.zeros(m)]), wide, qp.sense, qp.constant)
+    return PolyhedralQP(
+        np.zeros((0, n + m)), np.zeros(0), rows, np.concatenate([qp.h, qp.b]),
+        np.concatenate([low, np.zeros(m)]), np.concatenate([high, np.maximum(most, 0.0)]),
+        P=P, q=np.concatenate([qp.q, np.zeros(m)]), sense=qp.sense, constant=qp.constant,
+    )  # fmt: skip
 
 
 def finite_form(qp: QP) -> FiniteForm | None:

@@ -24,7 +24,7 @@ class Refinement:
 
     @cached_property
     def _feasible(self) -> Array:
-        return self.qp.equilibrated.write(self.qp.polyhedron.point)
+        return self.qp.equilibrated.write(self.qp.start())
 
     def descended(self, x: Array) -> Array:
         """The end of a descent from the feasible point nearest to x."""
