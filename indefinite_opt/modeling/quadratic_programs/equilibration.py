@@ -13,7 +13,7 @@ from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.structures.structure import StandardForm
 from indefinite_opt.problem.programs import UNNAMED, Names
 
-__all__ = ["Equilibrated", "Rows"]
+__all__ = ["Equilibrated", "Rows", "balancing_units"]
 
 _SWEEPS = 6
 """Least squares problems with new weights; the units change little after three or four."""
@@ -24,6 +24,10 @@ entries of one program in good units differ by a factor of ten or so."""
 
 _RIDGE = 1e-6
 """Weight of small logarithms, which decides only what no entry decides."""
+
+_BALANCING_SWEEPS = 10
+"""Passes in which rows and columns are balanced; each one halves the logarithms of the largest
+entries."""
 
 _MAX_EXPONENT = 300.0
 """Largest exponent of a unit, so that products with two of them stay far from overflow."""
@@ -201,3 +205,21 @@ def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]
     column = np.exp2(np.round(np.clip(fit[:n], -_MAX_EXPONENT, _MAX_EXPONENT)))
     heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+
+
+def balancing_units(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns by which their largest entries are near 1.
+
+    Rows and columns are divided by the roots of their largest entries, again and again (Ruiz 2001).
+
+    >>> row, column = balancing_units(np.array([[4.0, 0.0], [0.0, 1e-6]]))
+    >>> row * column
+    array([2.5e-01, 1.0e+06])
+    """
+    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(_BALANCING_SWEEPS):
+        sizes = np.abs(matrix) * row[:, None] * column
+        for unit, axis in ((row, 1), (column, 0)):
+            largest = np.max(sizes, axis=axis, initial=0.0)
+            unit /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return row, column

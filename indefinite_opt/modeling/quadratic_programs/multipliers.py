@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
 from indefinite_opt.modeling.structures.structure import StandardForm
 
@@ -18,9 +19,6 @@ _PIVOTS = 30
 
 _MAX_NEWTON_STEPS = 50
 """Most fits of the multipliers, each with other variables at bounds; two to five are usual."""
-
-_SWEEPS = 10
-"""Passes in which units are made; every one halves the logarithms of the largest entries."""
 
 _MISSED_SHARE = 0.01
 """Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
@@ -46,7 +44,7 @@ def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
     active = body.active_rows(x, tol)
     lower, upper = body.at_bounds(x, tol)
     rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
-    row, column = _units(np.vstack([rows, gradient]))
+    row, column = balancing_units(np.vstack([rows, gradient]))
     scaled = rows * row[:-1, None] * column
     columns, target = np.vstack([scaled, -scaled[count:]]).T, -gradient * row[-1] * column
     multipliers = _least(columns, target, lower, upper)
@@ -97,17 +95,6 @@ def _least(
         if share == 1.0 and np.array_equal(before, counted):
             break
     return v
-
-
-def _units(matrix: Array) -> tuple[Array, Array]:
-    """Factors of rows and columns by which their largest entries are near 1 (Ruiz 2001)."""
-    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    for _ in range(_SWEEPS):
-        sizes = np.abs(matrix) * row[:, None] * column
-        for unit, axis in ((row, 1), (column, 0)):
-            largest = np.max(sizes, axis=axis)
-            unit /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
-    return row, column
 
 
 def strict(

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
-from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated, Rows
+from indefinite_opt.modeling.quadratic_programs.equilibration import (
+    Equilibrated,
+    Rows,
+    balancing_units,
+)
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import Point, StandardForm
 
@@ -24,12 +28,6 @@ _MAX_TIGHTENINGS = 20
 _LEAST_TERM_SHARE = 1e-6
 """Share of the largest entry of a row times the largest variable that its terms count as at least:
 rounding, 1e-16 of the largest variable, is then a violation of 1e-10 at most."""
-
-_EQUILIBRATIONS = 8
-"""Divisions by the roots of the largest entries; what remains of a ratio is its 256th root."""
-
-_MAX_EXPONENT = 300.0
-"""Largest exponent of a unit, so that a product with it stays far from overflow."""
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
@@ -112,22 +110,10 @@ class Polyhedron(Rows):
     def _units(self) -> Array:
         """Units of the variables in which the largest entries of rows and columns are near 1, (n,).
 
-        Rows and columns are divided by the roots of their largest entries, again and again (Ruiz
-        2001). The unit of a variable in no row is 0.
+        The unit of a variable in no row is 0.
         """
-        with np.errstate(divide="ignore"):
-            logs = np.log2(self._rows[2])
-        logs = logs[np.isfinite(logs).any(axis=1)]
-        present = np.isfinite(logs).any(axis=0)
-        units = np.zeros(self.n)
-        if present.any():
-            logs, column = logs[:, present], np.zeros(np.count_nonzero(present))
-            for _ in range(_EQUILIBRATIONS):
-                high, wide = 0.5 * logs.max(axis=1), 0.5 * logs.max(axis=0)
-                logs -= high[:, None] + wide
-                column -= wide
-            units[present] = np.exp2(np.clip(column, -_MAX_EXPONENT, _MAX_EXPONENT))
-        return units
+        entries = self._rows[2]
+        return np.where(np.any(entries, axis=0), balancing_units(entries)[1], 0.0)
 
     @cached_property
     def _rows(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:

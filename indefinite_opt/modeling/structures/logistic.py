@@ -16,7 +16,7 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["LogisticPoint", "LogisticProgram", "best_offset"]
+__all__ = ["LogisticPoint", "LogisticProgram", "balanced", "best_offset"]
 
 _MAX_OFFSET_STEPS = 200
 """Newton steps or bisections for an offset; a handful are usual, 60 bisections the worst case."""
@@ -222,7 +222,7 @@ class LogisticProgram(ExplicitProgram):
                 b = best_offset(scores, y)
                 margins = y * (scores + b)
                 value = self._value(alpha, margins)
-                shares = _balanced(np.exp(_log_shares(margins)), y)
+                shares = balanced(np.exp(_log_shares(margins)), y)
                 pull = problem.gram.times(y * self.C * shares)
                 bound = self._dual_value(shares, pull)
                 if np.isfinite(value) and np.all(np.isfinite(pull)):
@@ -282,7 +282,7 @@ class LogisticProgram(ExplicitProgram):
         return derivatives
 
 
-def _balanced(shares: Array, y: Array) -> Array:
+def balanced(shares: Array, y: Array) -> Array:
     """Shares with equal sums in both classes, those of the heavier one scaled down."""
     plus, minus = float(shares[y > 0].sum()), float(shares[y < 0].sum())
     if min(plus, minus) == 0.0:

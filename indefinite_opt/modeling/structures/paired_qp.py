@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, cached_property
+from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import PairedBox
 from indefinite_opt.modeling.structures.qp import QP
@@ -71,6 +71,14 @@ class PairedQP(PairedBox, QP):
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
         lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
         return lower, upper, self.b, self.b, self.A
+
+    def arrays(self) -> Values:
+        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""
+        lower, upper, b, _, A = self.constraints
+        q, sense = np.full(self.n, self.linear), np.array(float(self.sense))
+        return {
+            "H": self.H(), "q": q, "A": A, "b": b, "lower": lower, "upper": upper, "sense": sense
+        }  # fmt: skip
 
     @property
     def tilt(self) -> float:
@@ -140,14 +148,6 @@ class ScaledQP(PairedQP):
         support = np.flatnonzero(x)
         terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
         return max(abs(value), CANCELLED * (0.5 * terms + pull))
-
-    def arrays(self) -> dict[str, Array]:
-        """K, c and the constraints."""
-        matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
-        return {
-            "K": matrix, "c": self.linear, "signs": self.signs, "group": self.group.astype(float),
-            "totals": self.totals, "lower": self.lower, "upper": self.upper,
-        }  # fmt: skip
 
 
 def paired(

@@ -11,6 +11,7 @@ import numpy as np
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.structures.logistic import balanced
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
@@ -43,9 +44,9 @@ class SpacePrimal(ExplicitProgram):
     embedding: Embedding
 
     @property
-    @abstractmethod
     def price(self) -> float:
         """The price of the slacks."""
+        return float(getattr(self, self.price_name))
 
     @property
     @abstractmethod
@@ -296,10 +297,6 @@ class LiftedPrimal(SpacePrimal):
     title = "a primal in a pseudo-Euclidean space"
 
     @property
-    def price(self) -> float:
-        return self.C
-
-    @property
     def dual(self) -> BoxLineQP:
         """SVM-DU."""
         return BoxLineQP.svm(self.problem, self.C)
@@ -341,11 +338,8 @@ class LiftedPrimal(SpacePrimal):
         """eᵀα - ½‖Σα_iy_iΦ(x_i)‖² if q = 0, after α is clipped to [0, C] and balanced."""
         if not self.is_convex:
             return -np.inf
-        y, alpha = self.problem.y, np.clip(multipliers["margin"], 0.0, self.C)
-        plus, minus = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
-        if min(plus, minus) <= 0.0:
-            return 0.0
-        alpha = alpha * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus))
+        y = self.problem.y
+        alpha = balanced(np.clip(multipliers["margin"], 0.0, self.C), y)
         total, normal = float(alpha.sum()), self.normal(alpha)
         # From the sums, from the products in the normal, and from yᵀα = 0, exact up to rounding.
         terms = float(alpha @ np.linalg.norm(self.embedding.points, axis=1))
@@ -353,12 +347,8 @@ class LiftedPrimal(SpacePrimal):
         return total - 0.5 * self.square_norm(normal) - rounding - (y.size * EPS * terms) ** 2
 
     def tightened(self, w: Array, values: Values) -> dict[str, Array]:
-        return self._with_slacks(w, values["b"])
-
-    def _with_slacks(self, w: Array, b: Array) -> dict[str, Array]:
-        """The feasible point with the least slacks for w and b."""
-        decisions = self._inner(w) + float(b)
-        return {"w": w, "b": b, "xi": np.maximum(1.0 - self.problem.y * decisions, 0.0)}
+        point = {"w": w, "b": values["b"]}
+        return {**point, "xi": np.maximum(-self.excess(point), 0.0)}
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, b, ξ) and multipliers from weights of SVM-DU, as in Proposition 2.
@@ -372,7 +362,7 @@ class LiftedPrimal(SpacePrimal):
         w = self.normal(alpha)
         # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
-        values = self._with_slacks(w, np.array(offset + shift))
+        values = self.tightened(w, {"b": np.array(offset + shift)})
         return values, {"margin": alpha, "slack": self.C - alpha}
 
 
@@ -412,10 +402,6 @@ class LiftedHulls(SpacePrimal):
 
     title = "a primal of convex hulls in a pseudo-Euclidean space"
     price_name = "mu"
-
-    @property
-    def price(self) -> float:
-        return self.mu
 
     @property
     def dual(self) -> BoxLineQP:

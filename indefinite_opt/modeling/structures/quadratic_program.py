@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
@@ -316,15 +316,3 @@ class BoxLineQP(BoxLine, PairedQP):
         positive, negative = self.problem.class_sizes
         largest = self.extent(self.typical_width)[1] * min(positive, negative)
         return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
-
-    def arrays(self) -> Values:
-        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""
-        return {
-            "H": self.H(),
-            "q": np.full(self.n, self.linear),
-            "A": self.A,
-            "b": self.b,
-            "lower": np.zeros(self.n),
-            "upper": np.full(self.n, self.upper),
-            "sense": np.array(float(self.sense)),
-        }
