@@ -15,7 +15,7 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
-from indefinite_opt.modeling.structures import BoxLineQP, ScaledQP
+from indefinite_opt.modeling.structures import BoxLineQP, PairedQP
 from indefinite_opt.problem import DenseGram
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solver import Task
@@ -203,7 +203,7 @@ def test_reduced_matrix(free: int, sizes: list[int], dtype: Any) -> None:
 def test_complementarity(state: State) -> None:
     """Σ|multiplier|·|slack| with the multipliers that the structure recovers."""
     gram, totals = DenseGram(np.eye(state.v.size)), np.zeros(state.groups)
-    qp = ScaledQP(
+    qp = PairedQP(
         gram, -np.ones(state.v.size), state.y, state.group, totals, state.lower, state.upper
     )
     first_order = qp.first_order(state.alpha, -state.y * state.v)

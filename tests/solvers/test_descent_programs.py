@@ -18,7 +18,7 @@ from helpers.exact import mirrored
 from helpers.internals import descent_loops
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
-from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, ScaledQP, paired
+from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, paired
 from indefinite_opt.solvers.descent import Descent, descend
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
@@ -55,7 +55,7 @@ class Program(NamedTuple):
         size = 1.0 + np.abs(self.rows) @ np.abs(x)
         assert np.all(np.abs(self.rows @ x - self.rhs) <= 1e-12 * size)
 
-    def forms(self) -> tuple[ScaledQP, Any, Any]:
+    def forms(self) -> tuple[PairedQP, Any, Any]:
         form = paired(*self)
         assert form is not None
         return form

@@ -11,7 +11,7 @@ from indefinite_opt.modeling.structures.krein import (
     stabilise,
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
-from indefinite_opt.modeling.structures.paired_qp import PairedQP, ScaledQP, paired
+from indefinite_opt.modeling.structures.paired_qp import PairedQP, paired
 from indefinite_opt.modeling.structures.proxy_kernel import (
     MAX_PRICE,
     ProxyBall,
@@ -60,7 +60,6 @@ __all__ = [
     "ProxyEigen",
     "ProxyOracle",
     "ProxyStructure",
-    "ScaledQP",
     "SeparabilityProgram",
     "SpacePrimal",
     "Stabilised",

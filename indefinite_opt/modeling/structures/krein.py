@@ -227,10 +227,9 @@ class KreinLeastSquares(BoxLineQP):
     title = "the least squares of KSVM"
     source: KernelProblem = field(kw_only=True)
 
-    @property
-    def constant(self) -> float:
-        """eᵀe."""
-        return float(self.n)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "constant", float(self.n))  # eᵀe
 
     def gap_unit(self, value: float, x: Array) -> float:
         """‖Gx - e‖², or `CANCELLED` times ‖e‖², its value at x = 0, if that is larger."""

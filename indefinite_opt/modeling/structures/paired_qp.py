@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +14,7 @@ from indefinite_opt.modeling.structures.box_line import PairedBox
 from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.problem import DenseGram, Gram, in_own_units, negative_direction
 
-__all__ = ["PairedQP", "ScaledQP", "paired"]
+__all__ = ["PairedQP", "paired"]
 
 Map = Callable[[Array], Array]
 
@@ -26,25 +24,47 @@ class PairedQP(PairedBox, QP):
 
     H = h·ssᵀ∘K with a symmetric matrix K of any inertia and the signs s of the constraints.
 
-    Attributes
+    Parameters
     ----------
     gram : Gram
         K, stored as a whole or computed row by row.
+    linear : float or (n,) array
+        c.
+    signs, group, totals, lower, upper
+        As in `PairedBox`.
     hessian : float
         h > 0.
+    sense : {1, -1}
+    constant : float
+
+    Attributes
+    ----------
     ruggedness : float
         How much more work a local search should spend on it than on a kernel program.
     """
 
-    ruggedness: ClassVar[float] = 1.0
+    ruggedness: ClassVar[float] = 4.0
     title = "a quadratic program with every variable in at most one equality constraint"
-    gram: Gram
-    hessian: float
+    variable = "z"
+    constant: float = 0.0
 
-    @property
-    @abstractmethod
-    def known_convex(self) -> bool:
-        """Whether `is_convex` is already known to be true; nothing is computed."""
+    def __init__(
+        self,
+        gram: Gram,
+        linear: float | Array,
+        signs: Array,
+        group: NDArray[np.int64],
+        totals: Array,
+        lower: float | Array,
+        upper: float | Array,
+        hessian: float = 1.0,
+        sense: int = 1,
+        constant: float = 0.0,
+    ) -> None:
+        self.gram, self.linear, self.hessian = gram, linear, hessian
+        self.signs, self.group, self.totals = signs, group, totals
+        self.lower, self.upper = lower, upper
+        self.sense, self.constant = sense, constant
 
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
@@ -97,30 +117,6 @@ class PairedQP(PairedBox, QP):
         size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
         return (self.tilt or 1.0) / (self.hessian * size)
 
-
-@dataclass(frozen=True, eq=False)
-class ScaledQP(PairedQP):
-    """A quadratic program in the variables of `paired`, whose rows have coefficients 1 and -1.
-
-    Attributes
-    ----------
-    gram, linear, signs, group, totals, lower, upper
-        As in `PairedQP`, all of them arrays.
-    """
-
-    ruggedness = 4.0
-    gram: Gram
-    linear: Array
-    signs: Array
-    group: NDArray[np.int64]
-    totals: Array
-    lower: Array
-    upper: Array
-    hessian: float = 1.0
-    variable: str = "z"
-    sense: int = 1
-    constant: float = 0.0
-
     @cached_property
     def is_convex(self) -> bool:
         """Whether F is convex along the constraints, up to rounding: enough to end a search."""
@@ -134,6 +130,7 @@ class ScaledQP(PairedQP):
 
     @property
     def known_convex(self) -> bool:
+        """Whether `is_convex` is already known to be true; nothing is computed."""
         return bool(self.__dict__.get("is_convex", False))
 
     def gradient_unit(self, gradient: Array) -> float:
@@ -142,7 +139,7 @@ class ScaledQP(PairedQP):
 
     def gap_unit(self, value: float, x: Array) -> float:
         """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
-        size, pull = np.abs(x), float(np.abs(self.linear) @ np.abs(x))
+        size, pull = np.abs(x), float((np.abs(self.linear) * np.abs(x)).sum())
         if abs(value) >= CANCELLED * (0.5 * self.gram.largest * float(size.sum()) ** 2 + pull):
             return abs(value)
         support = np.flatnonzero(x)
@@ -152,7 +149,7 @@ class ScaledQP(PairedQP):
 
 def paired(
     P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array
-) -> tuple[ScaledQP, Map, Map] | None:
+) -> tuple[PairedQP, Map, Map] | None:
     """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
 
     The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
@@ -171,7 +168,7 @@ def paired(
 
     Returns
     -------
-    qp : ScaledQP
+    qp : PairedQP
     restore : callable
         x for a point z; where z is at a bound that was given, x is at that bound exactly.
     place : callable
@@ -207,7 +204,7 @@ def paired(
         matrix *= shape
     low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
     implied = _implied(signs, group, totals, low, high)
-    qp = ScaledQP(
+    qp = PairedQP(
         DenseGram(matrix, shared=False), q / sizes, signs, group, totals,
         np.where(np.isfinite(low), low, implied[0]), np.where(np.isfinite(high), high, implied[1]),
     )  # fmt: skip

@@ -54,6 +54,7 @@ class BoxLineQP(BoxLine, PairedQP):
         Name of x in the declared program.
     """
 
+    ruggedness = 1.0
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem
     hessian: float

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.structures import QP, ScaledQP, paired
+from indefinite_opt.modeling.structures import QP, PairedQP, paired
 from indefinite_opt.solvers.solution import Optimum, Solution
 
 __all__ = ["Paired", "as_paired"]
@@ -21,14 +21,14 @@ class Paired:
     Attributes
     ----------
     asked : QP
-    qp : ScaledQP
+    qp : PairedQP
         The same program in variables z whose rows have coefficients 1 and -1.
     restore, place : callable
         The feasible x for a z, and the feasible z nearest to an x.
     """
 
     asked: QP
-    qp: ScaledQP
+    qp: PairedQP
     restore: Callable[[Array], Array]
     place: Callable[[Array], Array]
 
@@ -56,5 +56,5 @@ def as_paired(asked: QP) -> Paired | None:
     if found is None or not asked.is_bounded:
         return None
     qp, restore, place = found
-    qp = replace(qp, sense=asked.sense, constant=asked.constant)
+    qp.sense, qp.constant = asked.sense, asked.constant
     return Paired(asked, qp, lambda z: asked.project(restore(z)), place)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import BoxLineQP, Optimality, ScaledQP
+from indefinite_opt.modeling.structures import BoxLineQP, Optimality, PairedQP
 from indefinite_opt.problem import DenseGram, FactorGram
 from indefinite_opt.solvers.descent import descend
 from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
@@ -281,7 +281,7 @@ class _Run:
         linear = np.broadcast_to(qp.linear, qp.n)[members]
         g = qp.hessian * y * self.gram.outside(w, members) + linear
         group, k = qp.group[members], qp.totals.size
-        part = ScaledQP(
+        part = PairedQP(
             DenseGram(K, shared=False),
             g - qp.hessian * y * (K @ (y * x)),
             y,
