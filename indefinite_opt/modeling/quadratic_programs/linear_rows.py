@@ -44,10 +44,6 @@ class Ranges(NamedTuple):
     upper: Array  # (n,)
     unbounded: NDArray[np.intp]  # variables that the rows leave unbounded, as HiGHS finds
 
-    def in_units(self, column: Array) -> Ranges:
-        """The ranges of x = column∘z, which powers of two keep exact."""
-        return Ranges(column * self.lower, column * self.upper, self.unbounded)
-
 
 class _Answer(NamedTuple):
     """The optimum of a linear program over the rows: its point and the multipliers of rows."""

@@ -251,9 +251,9 @@ class Polyhedron(Rows):
         if missing.any() and self.has_rows:
             # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
             scaled = self._equilibrated
-            found = LinearRows(scaled).ranges(missing).in_units(scaled.column)
-            low = np.where(np.isinf(low), found.lower, low)
-            high = np.where(np.isinf(high), found.upper, high)
+            found = LinearRows(scaled).ranges(missing)
+            low = np.where(np.isinf(low), scaled.column * found.lower, low)
+            high = np.where(np.isinf(high), scaled.column * found.upper, high)
         return low, high
 
     @cached_property

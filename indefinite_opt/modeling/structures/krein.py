@@ -107,9 +107,9 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
     known = _STABILISED.setdefault(problem, {})
     if (energy, rank) not in known:
         if problem.gram.is_low_rank and (rank is not None or energy < 1.0):
-            made = _kept(problem, problem.spectrum, 0.0, 0.0, energy=energy, rank=rank)
+            made = _kept(problem, problem.spectrum, 0.0, 0.0, energy, rank)
         elif rank is not None and rank < problem.n:
-            made = _ranked(problem, rank)
+            made = _leading(problem, energy, rank)
         else:
             made = _whole(problem) if energy == 1.0 else _leading(problem, energy)
         known[energy, rank] = made
@@ -124,38 +124,24 @@ def squared(problem: KernelProblem) -> KernelProblem:
 
 
 def _whole(problem: KernelProblem) -> Stabilised:
-    whole, seconds = _spectrum(problem)
+    began, known = clock(), "spectrum" in vars(problem)
+    whole = problem.spectrum
+    seconds = 0.0 if known else clock() - began
     image = problem.transformed("flip")
     return Stabilised(whole.values, whole.vectors, 1.0, problem.n, seconds, image)
 
 
-def _spectrum(problem: KernelProblem) -> tuple[Spectrum, float]:
-    """All eigenvalues, and the seconds of computing them; 0 if they were known."""
-    began = clock()
-    known = "spectrum" in vars(problem)
-    whole = problem.spectrum
-    return whole, 0.0 if known else clock() - began
-
-
-def _leading(problem: KernelProblem, energy: float) -> Stabilised:
-    began, count = clock(), _FIRST_COUNT
-    while count <= problem.n // 2 and (found := _largest(problem.K, count)) is not None:
+def _leading(problem: KernelProblem, energy: float, rank: int | None = None) -> Stabilised:
+    """K̃ from the largest eigenvalues alone if few suffice, else from some of all of them."""
+    began, count = clock(), rank or _FIRST_COUNT
+    known = rank is not None and "spectrum" in vars(problem)
+    while not known and count <= problem.n // 2 and (found := _largest(problem.K, count)):
         part, rest = found
-        known = float(np.abs(part.values).sum())
-        if known >= energy * (known + rest):
-            return _kept(problem, part, rest, clock() - began, energy=energy)
+        reached = float(np.abs(part.values).sum())
+        if rank is not None or reached >= energy * (reached + rest):
+            return _kept(problem, part, rest, clock() - began, energy, rank)
         count *= 2
-    lost = clock() - began
-    whole, seconds = _spectrum(problem)
-    return _kept(problem, whole, 0.0, lost + seconds, energy=energy)
-
-
-def _ranked(problem: KernelProblem, rank: int) -> Stabilised:
-    began, found = clock(), None
-    if "spectrum" not in vars(problem) and rank <= problem.n // 2:
-        found = _largest(problem.K, rank)
-    part, rest = found or (problem.spectrum, 0.0)
-    return _kept(problem, part, rest, clock() - began, rank=rank)
+    return _kept(problem, problem.spectrum, 0.0, clock() - began, energy, rank)
 
 
 def _largest(K: Array, count: int) -> tuple[Spectrum, float] | None:
@@ -183,8 +169,8 @@ def _kept(
     part: Spectrum,
     rest: float,
     seconds: float,
-    energy: float = 1.0,
-    rank: int | None = None,
+    energy: float,
+    rank: int | None,
 ) -> Stabilised:
     """The `rank` largest of the known eigenvalues, or the fewest that reach the share.
 
