@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -43,50 +44,34 @@ independent of those that the seed alone gives, from which landmarks, or the dat
 FeatureMap = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False)
-class _Nystrom:
+def _landmark_features(kernel: Kernel, landmarks: Array, mixing: Array, X: Array) -> Array:
     """x ↦ (k(x, l))_l M for landmarks l."""
-
-    kernel: Kernel
-    landmarks: Array
-    mixing: Array
-
-    def __call__(self, X: Array) -> Array:
-        features = np.empty((len(X), self.mixing.shape[1]))
-        for part in tiles(len(X), _TILE // len(self.landmarks)):
-            features[part] = self.kernel.values(X[part], self.landmarks) @ self.mixing
-        return features
+    features = np.empty((len(X), mixing.shape[1]))
+    for part in tiles(len(X), _TILE // len(landmarks)):
+        features[part] = kernel.values(X[part], landmarks) @ mixing
+    return features
 
 
-@dataclass(frozen=True, eq=False)
-class _Fourier:
+def _fourier_features(frequencies: Array, X: Array) -> Array:
     """x ↦ (cos(Wx), sin(Wx))/√m for m frequencies W."""
-
-    frequencies: Array
-
-    def __call__(self, X: Array) -> Array:
-        m = len(self.frequencies)
-        features = np.empty((len(X), 2 * m))
-        for part in tiles(len(X), _TILE // (2 * m)):
-            angles = X[part] @ self.frequencies.T
-            np.cos(angles, out=features[part, :m])
-            np.sin(angles, out=features[part, m:])
-        features /= np.sqrt(m)
-        return features
+    m = len(frequencies)
+    features = np.empty((len(X), 2 * m))
+    for part in tiles(len(X), _TILE // (2 * m)):
+        angles = X[part] @ frequencies.T
+        np.cos(angles, out=features[part, :m])
+        np.sin(angles, out=features[part, m:])
+    features /= np.sqrt(m)
+    return features
 
 
-@dataclass(frozen=True, eq=False)
-class _Maclaurin:
+def _maclaurin_features(weights: Array, vectors: tuple[Array, ...], X: Array) -> Array:
     """x ↦ (weight_i Π_j w_ijᵀx)_i with vectors w_ij of -1 and 1, as many as the degree of i."""
-
-    weights: Array
-    vectors: tuple[Array, ...]
-
-    def __call__(self, X: Array) -> Array:
-        features = np.empty((len(X), self.weights.size))
-        for i, vectors in enumerate(self.vectors):
-            features[:, i] = self.weights[i] * np.prod(X @ vectors.T, axis=1)
-        return features
+    return np.column_stack(
+        [
+            weight * np.prod(X @ each.T, axis=1)
+            for weight, each in zip(weights, vectors, strict=True)
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -306,9 +291,9 @@ def _nystrom(
     most = float(np.abs(values).max())
     kept = kept[np.abs(values[kept]) > zero_tolerance(count, most)]
     if kept.size == 0:  # a kernel of zeros
-        return _Nystrom(kernel, marks, np.zeros((count, 1))), np.ones(1)
+        return partial(_landmark_features, kernel, marks, np.zeros((count, 1))), np.ones(1)
     mixing = vectors[:, kept] / np.sqrt(np.abs(values[kept]))
-    return _Nystrom(kernel, marks, mixing), np.sign(values[kept])
+    return partial(_landmark_features, kernel, marks, mixing), np.sign(values[kept])
 
 
 def _random_features(
@@ -320,7 +305,7 @@ def _random_features(
             raise ParameterError("rank", "at least 2, as cosines and sines come in pairs", "1")
         gamma = 1.0 / d if kernel.gamma is None else kernel.gamma
         frequencies = np.sqrt(2.0 * gamma) * generator.standard_normal((rank // 2, d))
-        return _Fourier(frequencies), np.ones(2 * len(frequencies))
+        return partial(_fourier_features, frequencies), np.ones(2 * len(frequencies))
     if isinstance(kernel, Polynomial):
         return _maclaurin(kernel, points, rank, generator)
     raise ParameterError(
@@ -348,4 +333,4 @@ def _maclaurin(
     degrees = generator.choice(k, rank, p=chances)
     vectors = tuple(generator.choice([-1.0, 1.0], (int(m), d)) for m in degrees)
     weights = np.sqrt(np.abs(coefficients[degrees]) / (rank * chances[degrees]))
-    return _Maclaurin(weights, vectors), np.sign(coefficients[degrees])
+    return partial(_maclaurin_features, weights, vectors), np.sign(coefficients[degrees])

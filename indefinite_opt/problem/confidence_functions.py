@@ -23,23 +23,23 @@ This has three consequences that the paper does not mention. Let a_b(x) = A_+b(x
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_labels, checked_points, checks
+from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, tiles
 from indefinite_opt.foundation import naming as names
 
 __all__ = [
     "LEARNERS",
     "AdditivePairs",
     "ConfidenceFunction",
-    "GaussianPairs",
     "Learner",
-    "LinearPairs",
     "LogisticPairs",
     "NaiveBayesPairs",
     "PairLearner",
@@ -92,23 +92,26 @@ class Learner(Protocol):
         """
 
 
-class AdditivePairs(ABC):
+@dataclass(frozen=True, eq=False)
+class AdditivePairs:
     """log P(a, b | x, x') = A_ab(x) + B_ab(x') - log Σ exp(A_ab(x) + B_ab(x')).
 
     Label pairs are numbered (-, -), (-, +), (+, -), (+, +).
+
+    Attributes
+    ----------
+    first, second : callables
+        A of the first points, (m, 4), and B of the second ones, (n, 4).
     """
 
-    @abstractmethod
-    def halves(self, X: Array, Z: Array) -> Tables:
-        """A of the first points, (m, 4), and B of the second ones, (n, 4)."""
+    first: Callable[[Array], Array]
+    second: Callable[[Array], Array]
 
     def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
         """See `ConfidenceFunction`; A and B take O(m + n), their sums O(mn), in blocks of rows."""
-        first, second = self.halves(X, Z)
+        first, second = self.first(X), self.second(Z)
         plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
-        step = max(1, _CHUNK // len(Z))
-        for start in range(0, len(X), step):
-            rows = slice(start, start + step)
+        for rows in tiles(len(X), _CHUNK // len(Z)):
             a, b, c, d = (first[rows, k, None] + second[None, :, k] for k in range(4))
             normaliser = np.logaddexp(np.logaddexp(a, b), np.logaddexp(c, d))
             plus[rows] = np.where(z > 0, d, c) - normaliser
@@ -116,60 +119,18 @@ class AdditivePairs(ABC):
         return plus, minus
 
 
-@dataclass(frozen=True, eq=False)
-class LinearPairs(AdditivePairs):
-    """A and B are affine in the standardised features.
-
-    Attributes
-    ----------
-    mean, scale : (d,) arrays
-        Mean and standard deviation of each feature of the training points.
-    weights : (4, 2d) array
-        Weights of the features of x, then of those of x'.
-    intercept : (4,) array
-    """
-
-    mean: Array
-    scale: Array
-    weights: Array
-    intercept: Array
-
-    def halves(self, X: Array, Z: Array) -> Tables:
-        d = self.mean.size
-        first = ((X - self.mean) / self.scale) @ self.weights[:, :d].T + self.intercept
-        return first, ((Z - self.mean) / self.scale) @ self.weights[:, d:].T
+def _affine(mean: Array, scale: Array, weights: Array, intercept: Array, X: Array) -> Array:
+    """Affine functions of the standardised features, (m, 4)."""
+    return ((X - mean) / scale) @ weights.T + intercept
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianPairs(AdditivePairs):
-    """A and B are sums of log densities of independent normal features.
-
-    Attributes
-    ----------
-    means, variances : (4, 2d) arrays
-        Moments of the features of x, then of those of x', for each label pair.
-    priors : (4,) array
-        Shares of the label pairs.
-    """
-
-    means: Array
-    variances: Array
-    priors: Array
-
-    def halves(self, X: Array, Z: Array) -> Tables:
-        d = self.means.shape[1] // 2
-        first = _log_densities(X, self.means[:, :d], self.variances[:, :d])
-        second = _log_densities(Z, self.means[:, d:], self.variances[:, d:])
-        return first + np.log(self.priors), second
-
-
-def _log_densities(X: Array, means: Array, variances: Array) -> Array:
-    """Sum over the features of log N(x_f; μ_kf, σ²_kf), (m, 4)."""
+def _log_densities(means: Array, variances: Array, shift: Array, X: Array) -> Array:
+    """A shift and the sum over the features of log N(x_f; μ_kf, σ²_kf), (m, 4)."""
     columns = [
         -0.5 * np.sum(np.log(2.0 * np.pi * variance) + (X - mean) ** 2 / variance, axis=1)
         for mean, variance in zip(means, variances, strict=True)
     ]
-    return np.column_stack(columns)
+    return np.column_stack(columns) + shift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +220,7 @@ class LogisticPairs(PairLearner):
         super().__post_init__()
         checks.positive("ridge", self.ridge)
 
-    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> LinearPairs:
+    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
         from sklearn.linear_model import LogisticRegression
 
         mean, deviation = X.mean(axis=0), X.std(axis=0)
@@ -269,7 +230,11 @@ class LogisticPairs(PairLearner):
             C=1.0 / self.ridge, tol=_GRADIENT_TOLERANCE, max_iter=_MAX_ITERATIONS
         )
         model.fit(np.hstack([scaled[first], scaled[second]]), codes)
-        return LinearPairs(mean, scale, model.coef_, model.intercept_)
+        left, right = np.hsplit(model.coef_, 2)
+        return AdditivePairs(
+            partial(_affine, mean, scale, left, model.intercept_),
+            partial(_affine, mean, scale, right, np.zeros(4)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,14 +268,18 @@ class NaiveBayesPairs(PairLearner):
         super().__post_init__()
         checks.positive("smoothing", self.smoothing)
 
-    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> GaussianPairs:
+    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
         from sklearn.naive_bayes import GaussianNB
 
         model = GaussianNB(var_smoothing=self.smoothing)
         model.fit(np.hstack([X[first], X[second]]), codes)
         if not np.all(model.var_ > 0.0):
             raise ProblemError("X", "points that differ in some feature", "equal points only")
-        return GaussianPairs(model.theta_, model.var_, model.class_prior_)
+        (left, right), variances = np.hsplit(model.theta_, 2), np.hsplit(model.var_, 2)
+        return AdditivePairs(
+            partial(_log_densities, left, variances[0], np.log(model.class_prior_)),
+            partial(_log_densities, right, variances[1], np.zeros(4)),
+        )
 
 
 LEARNERS: dict[str, type[PairLearner]] = {

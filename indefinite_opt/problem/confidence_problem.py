@@ -36,6 +36,7 @@ from indefinite_opt.foundation import (
     checked_points,
     checked_square,
     finite_array,
+    read_only,
     real_array,
 )
 from indefinite_opt.problem import confidence_functions as learned
@@ -99,7 +100,7 @@ class ConfidenceProblem(KernelProblem):
         super().__init__(K, y, symmetrize=True, precision=precision, name=name)
         given = real_array("K", K, "a matrix of real numbers")
         if np.max(np.abs(given - given.T)) > SYMMETRY_TOLERANCE * np.max(np.abs(given)):
-            self._directed = _read_only(given)
+            self._directed = read_only(given.copy())
 
     @classmethod
     def from_kernel(cls, problem: KernelProblem) -> ConfidenceProblem:
@@ -218,7 +219,7 @@ class ConfidenceProblem(KernelProblem):
     def _labelled(cls, directed: Array, y: ArrayLike, name: str) -> ConfidenceProblem:
         """A problem of confidences whose sensitivity is not assumed to be 2Q."""
         problem = cls(directed, y, name=name)
-        problem._directed = _read_only(directed)
+        problem._directed = read_only(directed.copy())
         return problem
 
     def __repr__(self) -> str:
@@ -342,12 +343,6 @@ def _rows(plus: ArrayLike, minus: ArrayLike, y: Array) -> Array:
     """½ y_j (plus - minus), (m, n), of two finite (m, n) tables."""
     first = finite_array("plus", plus, (None, y.size))
     return 0.5 * y * (first - finite_array("minus", minus, first.shape))
-
-
-def _read_only(values: Array) -> Array:
-    kept = values.copy()
-    kept.flags.writeable = False
-    return kept
 
 
 def _refuse_among() -> Array:

@@ -578,11 +578,16 @@ class RowGram(Gram):
         if self.dtype not in PRECISIONS.values():
             raise ParameterError("dtype", "float64 or float32", str(self.dtype))
         self.n = len(self.points)
-        self.capacity = min(_room(cache_mb, self.n * self.dtype.itemsize), self.n)
+        checks.positive("cache_mb", cache_mb)
+        row = self.n * self.dtype.itemsize
+        self.capacity = min(int(float(cache_mb) * 1e6 / row), self.n)
+        if self.capacity < 2:
+            raise ParameterError(
+                "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
+            )
         check_symmetric(self.kernel, self.points)
         self._divisible = kernels.is_divisible(self.kernel)
         self._storage = np.empty((self.capacity, self.n), self.dtype)
-        self._show()
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
@@ -606,17 +611,6 @@ class RowGram(Gram):
             "problem", "the whole kernel matrix", "one whose rows are computed on demand",
             "Spectra, squared distances, linear programs and cvxpy need it: leave out cache_mb.",
         )  # fmt: skip
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_shown"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._show()
-
-    def _show(self) -> None:
-        """Make the view of the cache that others read."""
-        self._shown = read_only(self._storage)
 
     @cached_property
     def diagonal(self) -> Array:
@@ -658,7 +652,7 @@ class RowGram(Gram):
             self._compute(missing, slice(None), keep)
             self._keep(missing, slots)
             slots = self._slot_of[wanted]
-        return self._shown, slots
+        return read_only(self._storage), slots
 
     def _vacated(self, count: int) -> Indices:
         """Slots without a row, or whose rows were used least recently and are given up."""
@@ -783,17 +777,6 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     for part in tiles(n, _CHUNK // n):
         matrix[part] = stored("K", kernel.values(checked[part], checked), dtype)
     return matrix
-
-
-def _room(cache_mb: float, row: int) -> int:
-    """How many rows of `row` bytes the cache holds."""
-    checks.positive("cache_mb", cache_mb)
-    room = int(float(cache_mb) * 1e6 / row)
-    if room < 2:
-        raise ParameterError(
-            "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
-        )
-    return room
 
 
 def check_symmetric(kernel: Kernel, points: Array) -> None:

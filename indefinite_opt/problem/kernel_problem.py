@@ -152,7 +152,7 @@ class KernelProblem(LabelledKernel):
         self.y.flags.writeable = False
         self.name = name
         self.meanings: dict[str, str] = {}
-        self._convex, self._uncurved_samples = {}, set()
+        self._convex = {}
         self._transformed: dict[tuple[str, bool], KernelProblem] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -37,9 +37,8 @@ class LabelledKernel(Problem):
     gram: Gram
     y: Array
     classes: NDArray[Any]
-    _convex: dict[int, bool]
-    """Along how many lines a test has shown or refuted convexity; see `is_convex`."""
-    _uncurved_samples: set[int]
+    _convex: dict[int, bool | None]
+    """Along how many lines a test has shown or refuted convexity; None where samples have not."""
 
     @property
     def n(self) -> int:
@@ -190,15 +189,15 @@ class LabelledKernel(Problem):
         made = self.gram.construction
         if made is not None and lines >= made.lines:
             return True
-        return any(self._convex.get(fewer, False) for fewer in range(lines + 1))
+        return any(self._convex.get(fewer) for fewer in range(lines + 1))
 
     def convexity_order(self, lines: int) -> int:
         """Order of the matrix that `is_convex` has yet to factorise; 0 if a sample decides it."""
         if self.known_convex(lines) or not self.curvature_known:
             return 0
-        if lines not in self._convex and self._curved_sample(lines):
-            self._convex[lines] = False
-        return 0 if lines in self._convex else self.n
+        if lines not in self._convex:
+            self._convex[lines] = False if self._curved_sample(lines) else None
+        return self.n if self._convex[lines] is None else 0
 
     def convexity_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
@@ -222,12 +221,14 @@ class LabelledKernel(Problem):
         return None if direction is None else self.y * direction
 
     def _convex_on(self, lines: int) -> bool:
-        if lines not in self._convex:
-            self._convex[lines] = self.known_convex(lines) or self._test_convexity(lines)
-        return self._convex[lines]
+        convex = self._convex.get(lines)
+        if convex is None:
+            convex = self.known_convex(lines) or self._test_convexity(lines)
+            self._convex[lines] = convex
+        return convex
 
     def _test_convexity(self, lines: int) -> bool:
-        if self._curved_sample(lines):
+        if lines not in self._convex and self._curved_sample(lines):
             return False
         known = self.gram.decompositions.get(lines)
         # That of factors, which is as cheap as the test, may be less exact than the allowance.
@@ -237,7 +238,7 @@ class LabelledKernel(Problem):
 
     def _curved_sample(self, lines: int) -> bool:
         """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
-        if lines in self._uncurved_samples or self.gram.is_low_rank:
+        if self.gram.is_low_rank:
             return False
         for size in _CURVATURE_SAMPLES:
             if size > _MAX_SAMPLE_SHARE * self.n:
@@ -253,7 +254,6 @@ class LabelledKernel(Problem):
                 return True
             if curvature < -2.0 * self.zero_tolerance:
                 return True
-        self._uncurved_samples.add(lines)
         return False
 
 

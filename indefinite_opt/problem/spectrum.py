@@ -151,14 +151,10 @@ def in_own_units(K: Array, rows: Array) -> tuple[Array, Array]:
     return (K, rows) if units is None else (K * units * units[:, None], rows * units)
 
 
-def _shift(values: Array) -> Array:
-    return values - min(float(values[0]), 0.0)
-
-
 TRANSFORMS: dict[str, Callable[[Array], Array]] = {
     "clip": lambda values: np.maximum(values, 0.0),
     "flip": np.abs,
-    "shift": _shift,
+    "shift": lambda values: values - min(float(values[0]), 0.0),
 }
 """h of the spectrum transformations K ↦ V h(Λ) Vᵀ: max(λ, 0), |λ|, λ - min(λ_min, 0)."""
 

@@ -258,7 +258,7 @@ def test_degrees_of_random_features_are_drawn_by_the_sizes_of_their_terms() -> N
         problem = iopt.KernelProblem.approximate(X, y, kernel, count, "random-features", seed=seed)
         assert problem.approximation is not None
         assert problem.factors is not None
-        degrees = np.array([len(v) for v in problem.approximation.features.vectors])  # type: ignore[attr-defined]
+        degrees = np.array([len(v) for v in problem.approximation.features.args[1]])  # type: ignore[attr-defined]
         seen += np.bincount(degrees, minlength=3)
         np.testing.assert_array_equal(problem.factors.signs, np.where(degrees == 1, -1.0, 1.0))
     # Five standard deviations of a share of 4000 draws.

@@ -316,8 +316,10 @@ def test_logistic_regression_against_the_concatenated_rows() -> None:
     # Two fits of the same pairs in another order, ours to a gradient of 1e-6.
     np.testing.assert_allclose(function(X_new, X, y), expected, rtol=0, atol=1e-3)
 
+    (_, _, left, intercept), (_, _, right, _) = function.first.args, function.second.args
+
     def log_proba(row: Array) -> Array:
-        return log_softmax(row @ function.weights.T + function.intercept, axis=1)
+        return log_softmax(row @ np.hstack([left, right]).T + intercept, axis=1)
 
     same_fit = naive_tables(log_proba, scaled_new, scaled, y)
     np.testing.assert_allclose(function(X_new, X, y), same_fit, rtol=0, atol=1e-12)
