@@ -46,7 +46,7 @@ from indefinite_opt.foundation.loops import clock, clock_stopped, compiled, read
 from indefinite_opt.foundation.naming import instantiate, parse_call, split_calls
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.registry import discover
-from indefinite_opt.foundation.scans import checksum
+from indefinite_opt.foundation.scans import LOOPED_ENTRIES, checksum, read_rows
 from indefinite_opt.foundation.threads import (
     TILE,
     TILE_ENTRIES,
@@ -62,6 +62,7 @@ from indefinite_opt.foundation.threads import (
 __all__ = [
     "EPS",
     "LONG",
+    "LOOPED_ENTRIES",
     "MAX_BYTES",
     "PRECISIONS",
     "SECONDS_BEYOND_LIMIT",
@@ -104,6 +105,7 @@ __all__ = [
     "read_bytes",
     "read_json",
     "read_only",
+    "read_rows",
     "real_array",
     "refuse_mask",
     "split_calls",

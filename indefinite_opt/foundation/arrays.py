@@ -114,11 +114,7 @@ def real_array(
     Traceback (most recent call last):
     indefinite_opt.errors.ProblemError: alpha: expected two weights, got complex numbers
     """
-    refuse_mask(argument, value, expected)
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
+    array = _as_array(argument, value, expected)
     kind = array.dtype.kind
     if kind == "O":
         for entry in array.flat:
@@ -150,6 +146,14 @@ def real_array(
         where = f" at {place[0] if len(place) == 1 else place}" if place else ""
         raise ProblemError(argument, expected, f"{array[place]}{where}")
     return array
+
+
+def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
+    refuse_mask(argument, value, expected)
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):
+        raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
 
 
 def refuse_mask(argument: str, value: object, expected: str) -> None:
@@ -335,11 +339,7 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
 
 def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of labels") -> NDArray[Any]:
     """Labels of any type as a vector; `ProblemError` for anything else."""
-    refuse_mask(argument, y, expected)
-    try:
-        labels = np.asarray(y)
-    except (TypeError, ValueError):
-        raise ProblemError(argument, expected, "sequences of unequal lengths") from None
+    labels = _as_array(argument, y, expected)
     if labels.ndim != 1:
         raise ProblemError(argument, expected, f"shape {labels.shape}")
     return labels

@@ -42,8 +42,6 @@ overflow, nor do sums of 10²⁷ of them."""
 MAX_SEED = 2**32 - 1
 """The largest seed that every random generator accepts, including those of scikit-learn."""
 
-_AS_FLOAT = ", above 2⁶³ as a float"
-
 
 def is_number(value: object) -> bool:
     """Whether value is a real number of Python or numpy; Booleans are not.
@@ -72,12 +70,9 @@ def number(argument: str, value: Any, least: float = -LARGEST, most: float = LAR
     Traceback (most recent call last):
     indefinite_opt.errors.ParameterError: shift: expected a number from 0 to 1, got 2
     """
-    fits = is_number(value) and least <= _plain(value) <= most
-    if fits and not _is_long(value):
-        return
     bounded = (least, most) != (-LARGEST, LARGEST)
     expected = f"a number from {least:g} to {most:g}" if bounded else "a finite number"
-    raise ParameterError(argument, expected + _AS_FLOAT * fits, shown(value))
+    _require(is_number(value) and least <= _plain(value) <= most, argument, value, expected)
 
 
 def positive(
@@ -102,11 +97,17 @@ def positive(
         return
     fits = is_number(value) and _plain(value) >= 0 and (zero or _plain(value) != 0)
     fits = fits and (_plain(value) <= most or (infinite and _plain(value) == np.inf))
-    if fits and not _is_long(value):
-        return
     bound = f" of at most {most:g}" if most < LARGEST else ""
     expected = _either(f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional)
-    raise ParameterError(argument, expected + _AS_FLOAT * fits, shown(value))
+    _require(fits, argument, value, expected)
+
+
+def _require(fits: bool, argument: str, value: Any, expected: str) -> None:
+    """Raise `ParameterError` for a number that does not fit, or that numpy cannot represent."""
+    long = is_whole(value) and abs(value) > sys.maxsize
+    if long or not fits:
+        expected += ", above 2⁶³ as a float" if fits else ""
+        raise ParameterError(argument, expected, shown(value))
 
 
 def whole(
@@ -192,8 +193,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.floating):
         return float(value)
     return int(value) if isinstance(value, np.integer) else value
-
-
-def _is_long(value: Any) -> bool:
-    """Whether value is an integer beyond 64 bits, which numpy cannot represent."""
-    return is_whole(value) and abs(value) > sys.maxsize

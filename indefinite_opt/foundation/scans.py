@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import secrets
 import zlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,13 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation.loops import read_only
 from indefinite_opt.foundation.threads import in_tiles, tiles
 
-__all__ = ["Scan", "checksum", "scan"]
+__all__ = ["LOOPED_ENTRIES", "Scan", "checksum", "read_rows", "scan"]
 
-_MIN_ENTRIES = 2**16
-"""Entries from which compiled loops are used, so that small problems need not load them."""
+LOOPED_ENTRIES = 2**16
+"""Entries from which matrices are read by compiled loops: small problems need not load them."""
 
-_MIN_TILED_ENTRIES = 2**21
+_TILED_ENTRIES = 2**21
 """Entries that are read in one to two milliseconds, where starting threads takes 0.2."""
-
 
 _SEED = secrets.token_bytes(16)
 """Of the weights of this process."""
@@ -64,14 +64,14 @@ def checksum(values: NDArray[Any], before: bytes | None = None) -> bytes:
     >>> checksum(values) == checksum(values, checksum(values))
     True
     """
-    if values.size < _MIN_ENTRIES or values.ndim != 2:
+    if values.size < LOOPED_ENTRIES or values.ndim != 2:
         return zlib.crc32(values.data).to_bytes(4, "big")
     from indefinite_opt.foundation._scan_loops import row_sums
 
     seed = _SEED if before is None else before[: len(_SEED)]
     bits, weights = _bits(values), _weights(values.shape[1], seed)
     sums = np.empty(len(values), np.uint64)
-    _each_part(values, lambda part: row_sums(bits[part], weights, sums[part]))
+    read_rows(values, lambda part: row_sums(bits[part], weights, sums[part]))
     return seed + sums.tobytes()
 
 
@@ -81,7 +81,7 @@ def scan(matrix: NDArray[Any]) -> Scan:
     >>> scan(np.array([[0.0, 2.0], [2.0, -1.0]]))[:3]
     (-1.0, 2.0, True)
     """
-    if matrix.size < _MIN_ENTRIES:
+    if matrix.size < LOOPED_ENTRIES:
         least, most = float(matrix.min()), float(matrix.max())
         return Scan(least, most, np.array_equal(matrix, matrix.T), checksum(matrix))
     from indefinite_opt.foundation._scan_loops import scan_rows
@@ -94,7 +94,7 @@ def scan(matrix: NDArray[Any]) -> Scan:
         columns = np.zeros(n, np.uint64)
         found.append((*scan_rows(bits[part], weights, part.start, sums, columns), columns))
 
-    _each_part(matrix, read)
+    read_rows(matrix, read)
     ends = np.array([entry[:2] for entry in found]).astype(bits.dtype).view(matrix.dtype)
     columns = functools.reduce(np.add, (entry[2] for entry in found))
     return Scan(
@@ -103,8 +103,9 @@ def scan(matrix: NDArray[Any]) -> Scan:
     )  # fmt: skip
 
 
-def _each_part(matrix: NDArray[Any], work: Any) -> None:
-    if matrix.size < _MIN_TILED_ENTRIES:
+def read_rows(matrix: NDArray[Any], work: Callable[[slice], object]) -> None:
+    """Call `work`, a compiled loop, with slices of the rows of a matrix, on all threads."""
+    if matrix.size < _TILED_ENTRIES:
         work(slice(0, len(matrix)))
     else:
         in_tiles(work, tiles(len(matrix)))

@@ -47,12 +47,10 @@ Indices = NDArray[np.intp]
 _CHUNK = 2**18
 """Entries worked on at once, 2 MB: products of gathered rows are fastest around this size."""
 
-_DIAGONAL_BLOCK = 64
-"""Order of the blocks that are computed for their diagonals: large enough that the calls of the
-kernel do not dominate, and small enough that few other entries are computed."""
-
 _TILE_ROWS, _TILE_COLUMNS = 64, 1024
-"""Entries that are computed at once, half a megabyte, which stay in the cache of the processor."""
+"""Entries that are computed at once, half a megabyte, which stay in the cache of the processor. For
+the diagonal blocks of as many rows are computed: calls of the kernel do not dominate then, and few
+other entries are computed."""
 
 _CHEAP_FEATURES, _CHEAP_REQUESTS = 32, 3
 """Features up to which computing an entry takes hardly longer than reading it from memory, and how
@@ -62,10 +60,7 @@ _IDLE_REQUESTS = 5
 """Requests after which a row that is not asked for may be given up for another one."""
 
 _SAMPLED_ROWS = 16
-"""Rows that tell kernels on the same points apart."""
-
-_SYMMETRY_SAMPLE = 16
-"""Points on which a kernel is tested for symmetry, at the cost of as many rows."""
+"""Rows that tell kernels on the same points apart, and on which a kernel is tested for symmetry."""
 
 _MIN_PROVED = 1e-290
 """Least largest entry of a matrix that a theorem is applied to; the smallest normal number is
@@ -614,7 +609,7 @@ class RowGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        squares = tiles(self.n, _DIAGONAL_BLOCK)
+        squares = tiles(self.n, _TILE_ROWS)
         return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
 
     @cached_property
@@ -781,7 +776,7 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
 
 def check_symmetric(kernel: Kernel, points: Array) -> None:
     """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call."""
-    size = min(len(points), _SYMMETRY_SAMPLE)
+    size = min(len(points), _SAMPLED_ROWS)
     sample = np.random.default_rng(0).choice(len(points), size, replace=False)
     rows = np.vstack([kernel.values(points[[i]], points) for i in sample])
     columns = kernel.values(points[sample], points[sample])

@@ -12,21 +12,10 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 
 __all__ = ["eigenpairs_above"]
-
-_CHARACTER = ctypes.c_char_p
-_NUMBER = ctypes.POINTER(ctypes.c_double)
-_INTEGER = ctypes.POINTER(ctypes.c_int)
-
-_SIGNATURE = (
-    _CHARACTER, _CHARACTER, _CHARACTER, _INTEGER, _NUMBER, _INTEGER, _NUMBER, _NUMBER, _INTEGER,
-    _INTEGER, _NUMBER, _INTEGER, _NUMBER, _NUMBER, _INTEGER, _INTEGER, _NUMBER, _INTEGER, _INTEGER,
-    _INTEGER, _INTEGER,
-)  # fmt: skip
 
 
 @functools.cache
@@ -38,7 +27,7 @@ def _dsyevr() -> Any:
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.CFUNCTYPE(None, *_SIGNATURE)(pointer(capsule, name(capsule)))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 21)(pointer(capsule, name(capsule)))
 
 
 def eigenpairs_above(matrix: Array, level: float) -> tuple[Array, Array] | None:
@@ -66,15 +55,13 @@ def eigenpairs_above(matrix: Array, level: float) -> tuple[Array, Array] | None:
     def number(value: float) -> Any:
         return ctypes.byref(ctypes.c_double(value))
 
-    def at(array: NDArray[Any]) -> Any:
-        return array.ctypes.data_as(_NUMBER if array.dtype == np.float64 else _INTEGER)
-
     # LAPACK stores columns first: the symmetric matrix is the same, and rows are eigenvectors.
+    arrays = (matrix, values, vectors, support, work, integers)
+    A, w, Z, places, space, whole_space = (array.ctypes.data for array in arrays)
     _dsyevr()(
-        b"V", b"V", b"U", integer(n), at(matrix), integer(n), number(level), number(np.inf),
-        integer(0), integer(0), number(0.0), ctypes.byref(found), at(values), at(vectors),
-        integer(n), at(support), at(work), integer(work.size), at(integers),
-        integer(integers.size), ctypes.byref(status),
+        b"V", b"V", b"U", integer(n), A, integer(n), number(level), number(np.inf), integer(0),
+        integer(0), number(0.0), ctypes.byref(found), w, Z, integer(n), places, space,
+        integer(work.size), whole_space, integer(integers.size), ctypes.byref(status),
     )  # fmt: skip
     if status.value != 0:
         return None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import (
     EPS,
+    LOOPED_ENTRIES,
     Array,
     cached_property,
     checks,
@@ -19,6 +20,7 @@ from indefinite_opt.foundation import (
     one_thread,
     product,
     read_only,
+    read_rows,
     tiles,
 )
 from indefinite_opt.problem.cholesky import cholesky_in_place
@@ -36,11 +38,6 @@ __all__ = [
     "own_units",
     "zero_tolerance",
 ]
-
-
-_MIN_LOOPED, _MIN_TILED = 2**16, 2**21
-"""Entries from which sums are taken by a compiled loop, which need not be loaded for small ones,
-and on several threads, whose start takes as long as the sum of the second number of entries."""
 
 
 _ALIKE = 16.0
@@ -86,16 +83,13 @@ def convexity_tolerance(K: Array, norm: float) -> float:
 
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
-    if K.size < _MIN_LOOPED:
+    if K.size < LOOPED_ENTRIES:
         return min(float(np.linalg.norm(K)), float(np.abs(K).sum(axis=1).max()))
     from indefinite_opt.problem._norm_loops import row_norms
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
-    if K.size < _MIN_TILED:
-        row_norms(K, sums, squares)
-    else:
-        in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
+    read_rows(K, lambda part: row_norms(K[part], sums[part], squares[part]))
     return min(float(np.sqrt(squares.sum())), float(sums.max()))
 
 

@@ -241,7 +241,7 @@ def test_distances_within_rounding_are_distances() -> None:
     [
         (5, "a vector of labels, got shape ()"),
         ([[1, -1]], "a vector of labels, got shape (1, 2)"),
-        ([[1], [1, 2]], "a vector of labels, got sequences of unequal lengths"),
+        ([[1], [1, 2]], "a vector of labels, got nested sequences of unequal lengths"),
         ((), "4 labels, one for each row of K, got 0 labels"),
         ([1, -1, 1], "4 labels, one for each row of K, got 3 labels"),
         ([1.0, NAN, 1.0, 1.0], "finite labels, got NaN or infinite entries"),

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checked_matrix, checksum, scans
-from indefinite_opt.foundation.scans import _MIN_TILED_ENTRIES, scan
+from indefinite_opt.foundation.scans import _TILED_ENTRIES, scan
 
 pytestmark = pytest.mark.usefixtures("nothing_abandoned")
 
@@ -35,7 +35,7 @@ def test_extremes_are_those_of_numpy(n: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_tiles_on_threads_find_the_same(threads: int) -> None:
-    n = int(_MIN_TILED_ENTRIES**0.5) + 1
+    n = int(_TILED_ENTRIES**0.5) + 1
     matrix = symmetric(n, "float64")
     with threadpool_limits(threads):
         found = scan(matrix)

@@ -60,21 +60,18 @@ def test_bundled(
 ) -> None:
     data = datasets.load(name)
     assert data.name == name
-    assert data.X is not None
-    assert data.X.shape == shape == (data.n, len(data.feature_names))
+    assert data.points.shape == shape == (data.n, len(data.feature_names))
     assert int((data.y == 1).sum()) == positive
     assert set(data.y.tolist()) == {-1, 1}
     assert data.classes == classes
     assert data.kernel is not None
-    assert np.isfinite(data.kernel(data.X)).all()
+    assert np.isfinite(data.kernel(data.points)).all()
 
 
 def test_digits_are_scaled_and_others_are_not() -> None:
-    digits = datasets.load("digits-3-5").X
-    assert digits is not None
+    digits = datasets.load("digits-3-5").points
     assert (digits.min(), digits.max()) == (0.0, 1.0)
-    wine = datasets.load("wine-2-3").X
-    assert wine is not None
+    wine = datasets.load("wine-2-3").points
     np.testing.assert_array_equal(wine, sklearn.datasets.load_wine().data[59:])
 
 
@@ -83,24 +80,24 @@ def test_digits_are_scaled_and_others_are_not() -> None:
 
 def test_checkerboard() -> None:
     data = datasets.load("checkerboard(n=300, cells=3, seed=4)")
-    assert data.X is not None
-    expected = [1 if (int(1.5 * (a + 1)) + int(1.5 * (b + 1))) % 2 == 0 else -1 for a, b in data.X]
+    expected = [
+        1 if (int(1.5 * (a + 1)) + int(1.5 * (b + 1))) % 2 == 0 else -1 for a, b in data.points
+    ]
     assert data.y.tolist() == expected
-    assert np.abs(data.X).max() <= 1
+    assert np.abs(data.points).max() <= 1
     again = datasets.checkerboard(n=300, cells=3, seed=4)
-    np.testing.assert_array_equal(again.X, data.X)
-    assert not np.array_equal(datasets.checkerboard(n=300, cells=3, seed=5).X, data.X)
+    np.testing.assert_array_equal(again.points, data.points)
+    assert not np.array_equal(datasets.checkerboard(n=300, cells=3, seed=5).X, data.points)
 
 
 def test_checkerboard_overlap_changes_labels_near_boundaries_only() -> None:
     clean = datasets.checkerboard(n=1000, cells=2, seed=0)
     noisy = datasets.checkerboard(n=1000, cells=2, overlap=0.2, seed=0)
-    assert clean.X is not None
-    np.testing.assert_array_equal(clean.X, noisy.X)
+    np.testing.assert_array_equal(clean.points, noisy.points)
     changed = clean.y != noisy.y
     # 200 fair coins change 100 labels; 40 is more than five standard deviations (7.1).
     assert abs(int(changed.sum()) - 100) < 40
-    distance = np.abs(clean.X).min(axis=1)  # with two cells the boundaries are the axes
+    distance = np.abs(clean.points).min(axis=1)  # with two cells the boundaries are the axes
     assert distance[changed].max() <= np.sort(distance)[199]
 
 
@@ -142,29 +139,25 @@ def squared_distances(X: Array) -> Array:
 
 
 def class_mean_distance(data: datasets.Dataset) -> float:
-    assert data.X is not None
-    difference = data.X[data.y == 1].mean(axis=0) - data.X[data.y == -1].mean(axis=0)
+    difference = data.points[data.y == 1].mean(axis=0) - data.points[data.y == -1].mean(axis=0)
     return float(difference[0] ** 2 - (difference[1:] ** 2).sum())
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_geometry_of_haasdonks_examples(seed: int) -> None:
     separable = datasets.haasdonk_figure1a(seed=seed)
-    assert separable.X is not None
-    between = squared_distances(separable.X)[separable.y == 1][:, separable.y == -1]
+    between = squared_distances(separable.points)[separable.y == 1][:, separable.y == -1]
     assert between.min() == pytest.approx(4.0, rel=1e-12)  # tip to tip
     assert class_mean_distance(separable) > 4.0
 
     overlapping = datasets.haasdonk_figure1c(n=40, seed=seed)
     assert class_mean_distance(overlapping) == pytest.approx(4 * (1 - 4 / 40) ** 2, rel=1e-12)
-    assert overlapping.X is not None
     # Each class has a point that is the mean of 19 points of the other: the hulls meet.
-    X, y = overlapping.X, overlapping.y
+    X, y = overlapping.points, overlapping.y
     np.testing.assert_allclose(X[y == 1][-1], X[y == -1][:-1].mean(axis=0), atol=1e-15)
 
     unsuitable = datasets.haasdonk_figure2d(seed=seed)
-    assert unsuitable.X is not None
-    off_diagonal = squared_distances(unsuitable.X)[~np.eye(unsuitable.n, dtype=bool)]
+    off_diagonal = squared_distances(unsuitable.points)[~np.eye(unsuitable.n, dtype=bool)]
     assert off_diagonal.min() >= 0.19
     assert class_mean_distance(unsuitable) <= -0.51
 
@@ -176,18 +169,16 @@ def test_l1_examples_are_indefinite_with_positive_class_mean_distance(seed: int)
         (datasets.haasdonk_figure4b(seed=seed), 40),
     ):
         assert data.n == n
-        assert data.X is not None
         assert data.kernel is not None
-        K = data.kernel(data.X)
+        K = data.kernel(data.points)
         centre = np.eye(n) - 1 / n
         assert np.linalg.eigvalsh(centre @ K @ centre)[0] < -1e-5  # far beyond rounding
         c = np.where(data.y == 1, 1, -1) / (n / 2)
         assert c @ K @ c > 0
     diamond = datasets.haasdonk_figure4a(seed=seed)
-    assert diamond.X is not None
-    inside = np.abs(diamond.X - 0.5).sum(axis=1) < 0.25
+    inside = np.abs(diamond.points - 0.5).sum(axis=1) < 0.25
     np.testing.assert_array_equal(inside, diamond.y == 1)
-    assert 0 <= diamond.X.min() <= diamond.X.max() <= 1
+    assert 0 <= diamond.points.min() <= diamond.points.max() <= 1
 
 
 def trained(data: datasets.Dataset, C: float) -> iopt.Result:
@@ -228,7 +219,7 @@ def test_figure_4b_is_that_of_the_paper() -> None:
         wrong = classifier.predict(K) != data.y
         assert np.all(alpha[wrong] > 0)  # all others are classified correctly
         new = datasets.haasdonk_figure4b(n=1000, seed=100 + seed)
-        rows = result.problem.kernel_with(new.X)
+        rows = result.problem.kernel_with(new.points)
         support.append(classifier.support.size)
         errors.append(np.mean(classifier.predict(rows) != new.y))
     assert np.mean(support) == pytest.approx(25, abs=2.5)
@@ -298,9 +289,8 @@ def multipliers_fit(gradient: Array, y: Array, face: Array) -> bool:
 )
 def test_optima_are_all_the_local_maxima(spec: str, count: int) -> None:
     data = datasets.load(spec)
-    assert data.X is not None
     assert data.optima is not None
-    X, y, C = data.X, data.y, data.optima["C"]
+    X, y, C = data.points, data.y, data.optima["C"]
     K = X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T
     Q = K * np.outer(y, y)
     found = np.array(list(local_maxima(Q, y, C)))
@@ -314,9 +304,8 @@ def test_optima_are_all_the_local_maxima(spec: str, count: int) -> None:
 
 def test_optima_survive_any_larger_C() -> None:
     data = datasets.haasdonk_lemma4(q=2)
-    assert data.X is not None
     assert data.optima is not None
-    X, y = data.X, data.y
+    X, y = data.points, data.y
     Q = (X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T) * np.outer(y, y)
     for C in (0.6, 100.0):
         found = sorted(map(tuple, local_maxima(Q, y, C)))
@@ -326,12 +315,11 @@ def test_optima_survive_any_larger_C() -> None:
 @pytest.mark.parametrize("q", [1, 2, 3, 6])
 def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
     data = datasets.haasdonk_lemma4(q=q, shift=0.5)
-    assert data.X is not None
     assert data.optima is not None
     n = data.n
     assert n == 2**q + 1
     centre = np.eye(n) - 1 / n
-    inertia = np.linalg.eigvalsh(-0.5 * centre @ squared_distances(data.X) @ centre)
+    inertia = np.linalg.eigvalsh(-0.5 * centre @ squared_distances(data.points) @ centre)
     assert int((inertia > 1e-9).sum()) == 1
     assert int((inertia < -1e-9).sum()) == q
     np.testing.assert_allclose(
@@ -339,7 +327,7 @@ def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
     )
     signs = np.append(1.0, -np.ones(q))
     for alpha in data.optima["alpha"]:
-        scores = data.X @ (signs * ((alpha * data.y) @ data.X))
+        scores = data.points @ (signs * ((alpha * data.y) @ data.points))
         assert scores[data.y == 1].min() - scores[data.y == -1].max() == pytest.approx(2.0)
 
 
@@ -370,8 +358,7 @@ TABLES = [
 def test_tables(data_dir: Path) -> None:
     for name, rows, features, positive in TABLES:
         data = datasets.load(name)
-        assert data.X is not None
-        assert (name, *data.X.shape, int((data.y == 1).sum())) == (name, rows, features, positive)
+        assert (*data.points.shape, int((data.y == 1).sum())) == (rows, features, positive), name
         assert set(data.y.tolist()) == {-1, 1}
 
 
@@ -389,32 +376,28 @@ def test_one_hot_columns(
     levels = [frame[column].nunique() for column in letters]
     numeric = frame.shape[1] - 1 - len(letters)
     data = datasets.load(name)
-    assert data.X is not None
-    assert data.X.shape == (rows, numeric + sum(1 if k == 2 else k for k in levels))
+    assert data.points.shape == (rows, numeric + sum(1 if k == 2 else k for k in levels))
     assert int((data.y == 1).sum()) == positive
     for column in letters:
         picked = [i for i, f in enumerate(data.feature_names) if f.startswith(f"{column}=")]
         level = frame[column].to_numpy()
         for i in picked:
             expected = level == data.feature_names[i].split("=")[1]
-            np.testing.assert_array_equal(data.X[:, i], expected)
+            np.testing.assert_array_equal(data.points[:, i], expected)
 
 
 def test_leading_zeros_are_numbers(data_dir: Path) -> None:
     data = datasets.load("crx")
-    assert data.X is not None
-    assert data.X[0, data.feature_names.index("A14")] == 202  # written 00202
+    assert data.points[0, data.feature_names.index("A14")] == 202  # written 00202
 
 
 def test_imputation(data_dir: Path) -> None:
     for name, rows in (("crx", 690), ("hepatitis", 155), ("vote", 435), ("breast", 699)):
         filled = datasets.load(name, missing="impute")
-        assert filled.X is not None
-        assert len(filled.X) == rows
+        assert len(filled.points) == rows
     frame = pd.read_csv(data_dir / "uci" / "breast.csv")
     data = datasets.load("breast(missing=impute)")
-    assert data.X is not None
-    column = data.X[:, data.feature_names.index("bare_nuclei")]
+    column = data.points[:, data.feature_names.index("bare_nuclei")]
     empty = frame["bare_nuclei"].isna().to_numpy()
     assert int(empty.sum()) == 16
     assert set(column[empty]) == {float(np.nanmedian(frame["bare_nuclei"]))}
@@ -425,10 +408,9 @@ def test_imputation(data_dir: Path) -> None:
 )
 def test_usps(data_dir: Path, name: str, positive: int, negative: int) -> None:
     data = datasets.load(name)
-    assert data.X is not None
-    assert data.X.shape == (positive + negative, 256)
+    assert data.points.shape == (positive + negative, 256)
     assert int((data.y == 1).sum()) == positive
-    assert (data.X.min(), data.X.max()) == (-1.0, 1.0)
+    assert (data.points.min(), data.points.max()) == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -582,9 +564,8 @@ def test_openml_result_is_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
     data = datasets.load("heart")
     assert asked["data_id"] == 53
-    assert data.X is not None
     assert data.feature_names == ("age", "sex=m")
-    assert data.X[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert data.points[:2].tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert data.y.tolist() == [1] * 120 + [-1] * 150
 
 
@@ -607,9 +588,8 @@ def test_openml_usps(monkeypatch: pytest.MonkeyPatch) -> None:
     bunch = SimpleNamespace(data=pixels, target=labels)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: bunch)
     data = datasets.load("usps-3-5")
-    assert data.X is not None
-    assert data.X[data.y == 1, 0].tolist() == [4.0] * 824  # OpenML calls digit 3 "4"
-    assert data.X[data.y == -1, 0].tolist() == [6.0] * 716
+    assert data.points[data.y == 1, 0].tolist() == [4.0] * 824  # OpenML calls digit 3 "4"
+    assert data.points[data.y == -1, 0].tolist() == [6.0] * 716
     bunch.target = pd.Series(np.repeat(np.arange(10), counts).astype(str), dtype="category")
     with pytest.raises(DataError, match="digits 0 to 9"):
         datasets.load("usps-3-5")
@@ -626,13 +606,11 @@ def test_own_table(tmp_path: Path) -> None:
     write(tmp_path, "uci/mine.csv", b"a,b,c,label\n1,x,NA,1\n2,y,u,-1\n,z,u,1\n4,x,NA,-1\n")
     assert "mine" in datasets.names(tmp_path)
     data = datasets.load("mine", data_dir=tmp_path)
-    assert data.X is not None
     assert data.feature_names == ("a", "b=y", "c=u")
-    assert data.X.tolist() == [[1, 0, 0], [2, 1, 1], [4, 0, 0]]  # b, c have two levels left
+    assert data.points.tolist() == [[1, 0, 0], [2, 1, 1], [4, 0, 0]]  # b, c have two levels left
     filled = datasets.load("mine(missing=impute)", data_dir=tmp_path)
-    assert filled.X is not None
     assert filled.feature_names == ("a", "b=x", "b=y", "b=z", "c=u")
-    assert filled.X[2].tolist() == [2, 0, 0, 1, 1]
+    assert filled.points[2].tolist() == [2, 0, 0, 1, 1]
 
 
 def test_malformed_tables(tmp_path: Path) -> None:

@@ -39,13 +39,6 @@ class Home:
             raise DataError(origin, "the folder of the data sets", f"no folder {str(folder)!r}")
         return folder
 
-    def needed_folder(self) -> Path:
-        """The data folder; `DataError` if none is configured, or it does not exist."""
-        folder = self.folder
-        if folder is None:
-            raise DataError("data_dir", "the folder of the data sets", "no data folder", HINT)
-        return folder
-
     @property
     def unlisted(self) -> list[str]:
         """Names of the tables in the folder; empty if it does not exist."""

@@ -136,7 +136,7 @@ def describe(data_dir: str | Path | None = None) -> dict[str, str]:
     """
     home = Home(data_dir)
     if data_dir is not None:
-        home.needed_folder()
+        _ = home.folder  # DataError if there is no such folder
     lines = {name: _first_line(loader) for name, loader in _loaders(home).items()}
     for name, table in TABLES.items():
         negative, positive = table.meaning

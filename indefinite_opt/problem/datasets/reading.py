@@ -89,16 +89,15 @@ def read(
     checks.choice("missing", missing, MISSING)
     packed = path.suffix == ".npz"
     of_points = not packed and kind in (None, "points")
-    given = {"kind": kind, "label": label, "labels": labels, "ignore": ignore}
-    given["missing"] = missing if missing != "drop" else None
-    taken: tuple[str, ...] = ("kind", "label", "labels")
+    refused: dict[str, Any] = {"ignore": ignore, "missing": "" if missing == "drop" else missing}
     data = f"{kind} in a .csv file"
     if packed:
-        taken, data = (), "arrays in a .npz file"
+        refused |= {"kind": kind, "label": label, "labels": labels}
+        data = "arrays in a .npz file"
     elif of_points:
-        taken, data = ("kind", "label", "ignore", "missing"), "a table of points"
-    for name, value in given.items():
-        if value and name not in taken:
+        refused, data = {"labels": labels}, "a table of points"
+    for name, value in refused.items():
+        if value:
             raise ParameterError(name, f"none for {data}", str(value))
     if packed:
         return _read_arrays(path, max_bytes)
@@ -232,13 +231,7 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     header = _first_row(content)
     named = any(not _is_number(cell) for cell in header[:-1]) or not header[0]
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
-    try:
-        frame = pd.read_csv(
-            io.BytesIO(content), header=None, skiprows=int(named), keep_default_na=False,
-            na_values=[""], low_memory=False,
-        )  # fmt: skip
-    except ValueError as error:
-        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
+    frame = _parsed(path, content, expected, header=None, skiprows=int(named), low_memory=False)
     if named and len(header) != frame.shape[1]:
         got = f"{len(header)} names of {frame.shape[1]} columns"
         raise DataError(str(path), expected, got)
@@ -318,6 +311,16 @@ def _first_row(content: bytes) -> list[str]:
         return [""]
 
 
+def _parsed(path: Path, content: bytes, expected: str, **options: Any) -> pd.DataFrame:
+    """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing."""
+    import pandas as pd
+
+    try:
+        return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""], **options)
+    except ValueError as error:
+        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -366,16 +369,11 @@ def read_frame(path: Path, max_bytes: int = MAX_BYTES, expected: str = _TABLE) -
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of cells beyond the header
-            # A cell such as "NA" or "None" may be a level: only empty cells are missing.
-            frame = pd.read_csv(
-                io.BytesIO(content), keep_default_na=False, na_values=[""], index_col=False
-            )
+            frame = _parsed(path, content, expected, index_col=False)
     except pd.errors.ParserWarning:
         got = f"rows with more cells than the {len(header)} of the header"
         hint = "Cells with a comma inside are quoted; decimals have points."
         raise DataError(str(path), expected, got, hint) from None
-    except ValueError as error:
-        raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
     if frame.empty:
         raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
     _refuse_header(header, str(path))

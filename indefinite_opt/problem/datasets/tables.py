@@ -66,9 +66,13 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
         source = f"OpenML {known.openml}"
         features, y = _fetch_table(known)
     else:
-        path = path or home.needed_file("uci", f"{name}.csv")
+        path = home.needed_file("uci", f"{name}.csv")
         source = str(path)
-        features, y = _read_table(path, home.max_bytes, known)
+        features = read_csv(path, home.max_bytes)
+        y = features.pop("label")
+        if not y.isin([-1, 1]).all():
+            raise DataError(source, "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
+        y = _checked_labels(y.to_numpy(dtype=np.int64), known, source)
     encoding, kept = Encoding.of(features, missing, source)
     return Dataset(
         name=name,
@@ -156,14 +160,6 @@ def read_checksums(folder: Path) -> dict[str, str]:
             raise DataError(str(path), "lines as sha256sum writes them", repr(line))
         sums[place] = digest
     return sums
-
-
-def _read_table(path: Path, max_bytes: int, known: _Table | None) -> tuple[pd.DataFrame, Any]:
-    frame = read_csv(path, max_bytes)
-    y = frame.pop("label")
-    if not y.isin([-1, 1]).all():
-        raise DataError(str(path), "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
-    return frame, _checked_labels(y.to_numpy(dtype=np.int64), known, str(path))
 
 
 def read_csv(path: Path, max_bytes: int) -> pd.DataFrame:

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import checks
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.random_programs import MAX_VARIABLES
 
 __all__ = [
     "Graph",
@@ -55,9 +56,6 @@ __all__ = [
     "triangular",
     "turan",
 ]
-
-MAX_VERTICES = 5_000
-"""Largest number of vertices: the matrix of the program then takes 200 MB."""
 
 CODE_SIZES = {
     (5, 3): 4, (6, 3): 8, (7, 3): 16, (8, 3): 20, (8, 5): 4, (9, 5): 6, (10, 5): 12,
@@ -183,7 +181,7 @@ def hamming(n: int, d: int) -> Graph:
     >>> graph.n, graph.clique_number
     (64, 4)
     """
-    checks.whole("n", n, 1, MAX_VERTICES.bit_length() - 1)
+    checks.whole("n", n, 1, MAX_VARIABLES.bit_length() - 1)
     checks.whole("d", d, 1, 2 * n)
     words = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     size, reason = _binary_code(n, d)
@@ -342,4 +340,4 @@ def _distant(words: NDArray[np.int64], d: int) -> NDArray[np.bool_]:
 
 
 def _check_vertices(n: int) -> None:
-    checks.whole("number of vertices", n, 1, MAX_VERTICES)
+    checks.whole("number of vertices", n, 1, MAX_VARIABLES)

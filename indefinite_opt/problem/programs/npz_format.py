@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays, split_rows
 from indefinite_opt.problem.programs.naming import Names
+from indefinite_opt.problem.programs.qpsolvers_problem import LETTERS
 
 __all__ = ["program_of_arrays", "write_npz"]
-
-LETTERS = {"P", "q", "G", "h", "A", "b", "lb", "ub"}
-"""Names of the first layout; `constant`, `sense` and texts may stand beside them."""
 
 EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
@@ -48,7 +46,7 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
     if others["sense"] not in (1, -1):
         raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
     names -= {"constant", "sense", "name", *Names._fields}
-    if names >= {"P", "q"} and names <= LETTERS:
+    if names >= {"P", "q"} and names <= set(LETTERS):
         given: dict[str, Any] = {letter: arrays[letter] for letter in names}
         return quadratic_arrays(**given, **others)
     if names == EXPORTED:
