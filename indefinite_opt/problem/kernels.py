@@ -818,14 +818,12 @@ def get(kernel: str | Kernel | type[Kernel] | PairFunction, **parameters: Any) -
     if isinstance(kernel, type):
         if not issubclass(kernel, Kernel):
             raise ParameterError("kernel", "a subclass of Kernel", repr(kernel))
-        return instantiate("kernel", {kernel.__name__: kernel}, kernel.__name__, **parameters)
-    return _replaced(kernel if isinstance(kernel, Kernel) else Custom(kernel), parameters)
-
-
-def _replaced(kernel: Kernel, parameters: dict[str, Any]) -> Kernel:
-    if not parameters:
-        return kernel
-    fields = [field.name for field in dataclasses.fields(kernel)]  # type: ignore[arg-type]
-    written = {key: getattr(kernel, key) for key in fields}
-    cls = type(kernel)
-    return instantiate("kernel", {cls.__name__: cls}, cls.__name__, **{**written, **parameters})
+        cls, written = kernel, parameters
+    else:
+        kernel = kernel if isinstance(kernel, Kernel) else Custom(kernel)
+        if not parameters:
+            return kernel
+        fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
+        own = {field.name: getattr(kernel, field.name) for field in fields}
+        cls, written = type(kernel), {**own, **parameters}
+    return instantiate("kernel", {cls.__name__: cls}, cls.__name__, **written)

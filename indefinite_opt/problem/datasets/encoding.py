@@ -55,10 +55,11 @@ class Column:
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features: one for each category, or for the second one of two."""
-        if not self.levels:
-            return (self.name,)
-        shown = self.levels[1:] if len(self.levels) == 2 else self.levels
-        return tuple(f"{self.name}={level}" for level in shown)
+        return tuple(f"{self.name}={level}" for level in self._coded) or (self.name,)
+
+    @property
+    def _coded(self) -> tuple[str, ...]:
+        return self.levels[1:] if len(self.levels) == 2 else self.levels
 
     def encoded(self, column: pd.Series[Any], source: str) -> Array:
         """The features of the cells of another table, (n, k)."""
@@ -82,8 +83,7 @@ class Column:
                 source, f"{_listed(self.levels)} in the column {self.name!r}, as in training",
                 f"{texts[np.argmax(unknown)]!r} in line {_line(unknown)}",
             )  # fmt: skip
-        shown = self.levels[1:] if len(self.levels) == 2 else self.levels
-        return np.asarray(texts[:, None] == np.array(shown, dtype=object), dtype=np.float64)
+        return np.asarray(texts[:, None] == np.array(self._coded, dtype=object), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -142,18 +142,20 @@ def _read_points(
         raise DataError(str(path), expected, f"none in line {line}")
     left_out = (*("row names" for _ in ignored), *ignore)
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
-    X = encoding.encode(frame[kept], str(path))
+    data = encoded(encoding, frame[kept], _labels(cells)[kept], str(path), name=_stem(path))
     if all(not one.levels for one in encoding.columns):
-        _refuse_pairs(X, str(path), "Add --kind similarities or --kind distances.")
+        _refuse_pairs(data.X, str(path), "Add --kind similarities or --kind distances.")
+    return data
+
+
+def encoded(
+    encoding: Encoding, table: pd.DataFrame, y: NDArray[Any], source: str, **facts: Any
+) -> Dataset:
+    """The data set of the rows that are used of a table, and their labels."""
     return Dataset(
-        name=_stem(path),
-        X=X,
-        y=_labels(cells)[kept],
-        description=f"{path.name}: {encoding}; not scaled",
-        feature_names=encoding.features,
-        table=encoding,
-        scaling="minmax",
-    )
+        X=encoding.encode(table, source), y=y, feature_names=encoding.features, table=encoding,
+        description=f"{Path(source).name}: {encoding}; not scaled", scaling="minmax", **facts,
+    )  # fmt: skip
 
 
 def _refuse_pairs(X: Any, source: str, hint: str) -> None:

@@ -13,7 +13,7 @@ from indefinite_opt.errors import DataError, UnknownName
 from indefinite_opt.foundation import checks, read_bytes
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
-from indefinite_opt.problem.datasets.reading import read_frame
+from indefinite_opt.problem.datasets.reading import encoded, read_frame
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernels import Epanechnikov, Kernel, Sigmoid
 
@@ -74,17 +74,10 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
             raise DataError(source, "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
         y = _checked_labels(y.to_numpy(dtype=np.int64), known, source)
     encoding, kept = Encoding.of(features, missing, source)
-    return Dataset(
-        name=name,
-        X=encoding.encode(features[kept], source),
-        y=y[kept],
-        description=f"{Path(source).name}: {encoding}; not scaled",
-        classes=known.meaning if known else ("-1", "+1"),
-        feature_names=encoding.features,
-        table=encoding,
-        kernel=known.kernel if known else None,
-        scaling="minmax",
-    )
+    return encoded(
+        encoding, features[kept], y[kept], source, name=name,
+        classes=known.meaning if known else ("-1", "+1"), kernel=known.kernel if known else None,
+    )  # fmt: skip
 
 
 def store_table(name: str, folder: Path) -> Path:

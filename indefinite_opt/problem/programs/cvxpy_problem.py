@@ -85,10 +85,10 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
             "problem", "expressions that are less deeply nested",
             "more than Python's limit of recursion", "Use cp.sum for long sums.",
         ) from None  # fmt: skip
+    G, h, A, b, inequalities, equalities = reader.rows()
     arrays = quadratic_arrays(
-        sense * P, sense * q, *reader.rows(), reader.lower, reader.upper,
-        constant=sense * constant, sense=sense, name=name,
-        names=Names(reader.names(), *reader.row_names()),
+        sense * P, sense * q, G, h, A, b, reader.lower, reader.upper, constant=sense * constant,
+        sense=sense, name=name, names=Names(reader.names(), inequalities, equalities),
     )  # fmt: skip
     return CvxpyProgram(arrays, reader.assign)
 
@@ -244,12 +244,14 @@ class _Reader:
 
     def constrain(self, constraints: list[Any]) -> None:
         """Keep the rows of affine constraints, or the bounds of those in a single variable."""
+        from cvxpy.constraints import Equality, Zero
+
         if not constraints:
             return
         expressions = [self._difference(constraint) for constraint in constraints]
         A, c = self._coefficients(expressions)
         equality = np.repeat(
-            [_is_equation(constraint) for constraint in constraints],
+            [isinstance(constraint, Equality | Zero) for constraint in constraints],
             [expression.size for expression in expressions],
         )
         labels = [one.label or f"constraints[{k}]" for k, one in enumerate(constraints)]
@@ -297,18 +299,17 @@ class _Reader:
         else:
             self.lower[j] = max(self.lower[j], bound)
 
-    def rows(self) -> tuple[Array, Array, Array, Array]:
-        """G, h, A and b."""
-        parts: list[Array] = []
-        for rows in (self._G, self._A):
-            parts.append(np.array([row for row, _, _ in rows]).reshape(len(rows), self.n))
-            parts.append(np.array([right for _, right, _ in rows]))
-        G, h, A, b = parts
-        return G, h, A, b
-
-    def row_names(self) -> list[tuple[str, ...]]:
-        """Those of the rows of G and of A."""
-        return [tuple(name for _, _, name in rows) for rows in (self._G, self._A)]
+    def rows(self) -> tuple[Array, Array, Array, Array, tuple[str, ...], tuple[str, ...]]:
+        """G, h, A and b, and the names of the rows of G and of A."""
+        (G, h, of_G), (A, b, of_A) = (
+            (
+                np.array([row for row, _, _ in rows]).reshape(len(rows), self.n),
+                np.array([right for _, right, _ in rows]),
+                tuple(name for _, _, name in rows),
+            )
+            for rows in (self._G, self._A)
+        )
+        return G, h, A, b, of_G, of_A
 
 
 def _place(name: str, place: tuple[int, ...]) -> str:
@@ -334,12 +335,6 @@ def _derivatives(expressions: list[Any], variables: list[Any]) -> tuple[Any, Arr
         blocks.append(sparse.vstack([sparse.csc_array(part) for part in columns]).T)
         values.append(np.ravel(expression.value, order="F"))
     return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(values).astype(float)
-
-
-def _is_equation(constraint: Any) -> bool:
-    from cvxpy.constraints import Equality, Zero
-
-    return isinstance(constraint, Equality | Zero)
 
 
 def _is_atom(expression: Any) -> bool:
